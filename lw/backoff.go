@@ -1,0 +1,18 @@
+package lw
+
+import "time"
+
+const (
+	firstDelay   = 800 * time.Millisecond
+	longestDelay = 30 * time.Second
+	healthyAfter = 2 * time.Minute // a watch that lived this long forgets former failures
+)
+
+// backoff is the delay between tries: doubling, with up to as much again at random on top, so that many clients that
+// were cut off together do not come back together. The zero value begins anew.
+type backoff struct{ last time.Duration }
+
+func (b *backoff) next(random float64) time.Duration {
+	b.last = min(max(2*b.last, firstDelay), longestDelay)
+	return b.last + time.Duration(random*float64(b.last))
+}

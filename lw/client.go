@@ -1,0 +1,204 @@
+package lw
+
+import (
+	"context"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+)
+
+// ListerWatcher lists a collection, and watches it from a resource version. [Client] is one; a test may be another.
+type ListerWatcher[T Keyed] interface {
+	// List makes one request and yields the objects as they arrive. After an error nothing more is yielded. meta is
+	// complete when the sequence has ended without an error.
+	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
+
+	// Watch makes one request. It yields Live when the response has arrived, and then an event each. The sequence ends
+	// where the server ended the watch in good order; after an error nothing more is yielded.
+	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
+}
+
+// Recaller is a ListerWatcher that can spare its caller the decoding of objects that it holds already. Recall returns
+// one that asks known for every item of a list, and yields what known returns in place of a decoded item. The three byte
+// slices are valid only during the call.
+type Recaller[T Keyed] interface {
+	Recall(known func(namespace, name, resourceVersion []byte) (T, bool)) ListerWatcher[T]
+}
+
+// ListOptions are the parameters of one list request. Their meaning is the API's:
+// https://kubernetes.io/docs/reference/using-api/api-concepts/
+type ListOptions struct {
+	LabelSelector   string // as "app=web,tier!=db"; passed through
+	FieldSelector   string // as "spec.nodeName=n1"; passed through
+	ResourceVersion string // "" asks for the latest, "0" for whatever the server has at hand
+	Limit           int    // most items in the response; zero means all
+	Continue        string // ListMeta.Continue of the page before; ResourceVersion must then be ""
+}
+
+// WatchOptions are the parameters of one watch request.
+type WatchOptions struct {
+	LabelSelector   string
+	FieldSelector   string
+	ResourceVersion string        // events after this version; "" or "0" begins with an Added for every object
+	Timeout         time.Duration // the server ends the watch after this, in whole seconds; zero leaves it to the server
+}
+
+// ClientOptions configure a [Client].
+type ClientOptions struct {
+	// MaxFrame is the largest event or list item accepted, in bytes; [DefaultMaxFrame] if zero. A larger one is a
+	// *[FrameTooLargeError]. It bounds the memory that one response may take.
+	MaxFrame int
+}
+
+// Client is the ListerWatcher of one resource over a Transport. It is immutable; all methods may run concurrently.
+type Client[T Keyed] struct {
+	transport Transport
+	resource  Resource
+	codec     Codec[T]
+	maxFrame  int
+	known     func(namespace, name, resourceVersion []byte) (T, bool)
+}
+
+// NewClient returns a client for a resource, whose objects a codec decodes. opts may be nil. An error says what the
+// resource lacks.
+func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
+	if err := resource.validate(); err != nil {
+		return nil, err
+	}
+	if opts == nil {
+		opts = &ClientOptions{}
+	}
+	return &Client[T]{transport: transport, resource: resource, codec: codec, maxFrame: opts.MaxFrame}, nil
+}
+
+// Recall implements [Recaller].
+func (c *Client[T]) Recall(known func(namespace, name, resourceVersion []byte) (T, bool)) ListerWatcher[T] {
+	recalling := *c
+	recalling.known = known
+	return &recalling
+}
+
+// List implements [ListerWatcher]. Only one object at a time is held in memory besides what the caller keeps.
+func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		body, err := c.transport.Open(ctx, c.listRequest(opts))
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		defer body.Close()
+		s := scanner{buffer: newBuffer(body, c.maxFrame)}
+		var item Scanned
+		stopped := false
+		s.list(meta, &item, func() bool {
+			object, err := c.decodeItem(&item)
+			stopped = !yield(object, err) || err != nil
+			return !stopped
+		})
+		if !stopped && s.err != nil {
+			yield(none, s.err)
+		}
+	}
+}
+
+func (c *Client[T]) decodeItem(item *Scanned) (T, error) {
+	if c.known != nil {
+		if object, ok := c.known(item.Namespace(), item.Name(), item.ResourceVersion()); ok {
+			return object, nil
+		}
+	}
+	return c.decode(item)
+}
+
+func (c *Client[T]) decode(s *Scanned) (T, error) {
+	object, err := c.codec.Decode(s)
+	if err != nil {
+		key := Key{Namespace: string(s.Namespace()), Name: string(s.Name())}
+		err = &DecodeError{Key: key, ResourceVersion: string(s.ResourceVersion()), Err: err}
+	}
+	return object, err
+}
+
+// Watch implements [ListerWatcher]. Bookmarks are asked for.
+func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
+	return func(yield func(Event[T], error) bool) {
+		body, err := c.transport.Open(ctx, c.watchRequest(opts))
+		if err != nil {
+			yield(Event[T]{}, err)
+			return
+		}
+		defer body.Close()
+		if !yield(Event[T]{Type: Live, ResourceVersion: opts.ResourceVersion}, nil) {
+			return
+		}
+		s := scanner{buffer: newBuffer(body, c.maxFrame)}
+		var scanned Scanned
+		for {
+			event, err := c.nextEvent(&s, &scanned)
+			if err == io.EOF {
+				return
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// nextEvent reads one event. An ERROR event becomes an error; io.EOF is the end in good order.
+func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned) (event Event[T], err error) {
+	eventType, ok := s.event(scanned)
+	if !ok {
+		return event, s.err
+	}
+	event.Type = eventType
+	switch eventType {
+	case errorEvent:
+		return event, errorOfEvent(s, scanned)
+	case Bookmark:
+		event.ResourceVersion = string(scanned.ResourceVersion())
+	default:
+		event.Object, err = c.decode(scanned)
+		if err == nil {
+			event.ResourceVersion = event.Object.GetResourceVersion()
+		}
+	}
+	return event, err
+}
+
+// errorOfEvent makes an error of an ERROR event's object, which is a Status or not what was promised.
+func errorOfEvent(s *scanner, scanned *Scanned) error {
+	status, err := statusOf(Value(string(scanned.body)))
+	if err != nil {
+		return &MalformedError{Offset: s.offset(s.mark), Expected: "a Status in the ERROR event", Found: "another object"}
+	}
+	return &StatusError{Status: status, RetryAfter: time.Duration(status.Details.RetryAfterSeconds) * time.Second}
+}
+
+func (c *Client[T]) listRequest(opts ListOptions) *Request {
+	path, own := c.resource.path()
+	q := query(own).add("labelSelector", opts.LabelSelector).
+		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
+		add("resourceVersion", opts.ResourceVersion)
+	if opts.Limit > 0 {
+		q = q.add("limit", strconv.Itoa(opts.Limit))
+	}
+	// Without pretty=false a server indents for whatever looks like a browser or curl, which doubles the bytes.
+	q = q.add("continue", opts.Continue).add("pretty", "false")
+	return &Request{Path: path, Query: string(q)}
+}
+
+func (c *Client[T]) watchRequest(opts WatchOptions) *Request {
+	path, own := c.resource.path()
+	q := query(own).add("watch", "1").
+		add("labelSelector", opts.LabelSelector).
+		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
+		add("resourceVersion", opts.ResourceVersion).
+		add("allowWatchBookmarks", "true")
+	if opts.Timeout > 0 {
+		q = q.add("timeoutSeconds", strconv.Itoa(int((opts.Timeout+time.Second-1)/time.Second)))
+	}
+	return &Request{Path: path, Query: string(q), Watch: true}
+}

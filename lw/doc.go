@@ -1,0 +1,2 @@
+// Package lw is wip.
+package lw

@@ -1,0 +1,111 @@
+package lw
+
+import (
+	"errors"
+	"io"
+	"strconv"
+)
+
+// Sentinels for errors.Is. A [StatusError] matches the one that its code and reason stand for.
+var (
+	// ErrExpired: the resource version, or the continue token, is too old; only a new list helps.
+	ErrExpired = errors.New("the resource version is too old: a new list is needed")
+	// ErrTooLarge: the server has not seen this resource version yet, or never will.
+	ErrTooLarge = errors.New("the resource version is newer than the server's")
+	// ErrUnauthorized: HTTP 401, the credential was not accepted.
+	ErrUnauthorized = errors.New("the server did not accept the credential")
+	// ErrForbidden: HTTP 403, the credential was accepted and may not do this.
+	ErrForbidden = errors.New("the server forbids this")
+	// ErrNotFound: HTTP 404, the server knows no such collection.
+	ErrNotFound = errors.New("the server knows no such collection")
+	// ErrTooManyRequests: HTTP 429.
+	ErrTooManyRequests = errors.New("the server asks to slow down")
+
+	// ErrWatchClosed is the cause of an interruption when the server ended a watch in good order, as every server does
+	// after the watch's timeout.
+	ErrWatchClosed = errors.New("the server closed the watch in good order")
+)
+
+// Refused reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn].
+func Refused(err error) bool {
+	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
+}
+
+// MalformedError says that what came over the wire is not what the protocol promises: not JSON, JSON cut short, or JSON
+// of the wrong shape. It holds no part of the content beyond one byte or the event's type, so that it can be logged.
+type MalformedError struct {
+	Offset   int64  // in the response's body, in bytes; in the text, for [ParseObject] and [ParseStatus]
+	Expected string // what should have stood there
+	Found    string // what stood there
+	Err      error  // io.ErrUnexpectedEOF when the text was cut short, else nil
+}
+
+func (e *MalformedError) Error() string {
+	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
+}
+
+func (e *MalformedError) Unwrap() error { return e.Err }
+
+// FrameTooLargeError says that one event, or one item of a list, is larger than the limit.
+type FrameTooLargeError struct {
+	Offset int64 // in the response's body, where the frame begins, in bytes
+	Limit  int   // in bytes
+}
+
+func (e *FrameTooLargeError) Error() string {
+	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than the limit of " +
+		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
+}
+
+// DecodeError says that a codec could not decode an object that is well-formed.
+type DecodeError struct {
+	Key             Key
+	ResourceVersion string
+	Err             error
+}
+
+func (e *DecodeError) Error() string {
+	return "object " + e.Key.String() + " at resource version " + e.ResourceVersion + ": " + e.Err.Error()
+}
+
+func (e *DecodeError) Unwrap() error { return e.Err }
+
+// fail records the first error.
+func (s *scanner) fail(err error) bool {
+	if s.err == nil {
+		s.err = err
+	}
+	return false
+}
+
+// expected records what should have stood at pos, and why it does not: the stream broke, or ended, or holds another byte.
+func (s *scanner) expected(what string) bool {
+	e := &MalformedError{Offset: s.offset(s.pos), Expected: what}
+	switch {
+	case s.tooLarge:
+		return s.fail(&FrameTooLargeError{Offset: s.offset(max(s.mark, 0)), Limit: s.max})
+	case s.pos < s.end:
+		e.Found = describeByte(s.data[s.pos])
+		if s.data[s.pos] == '<' {
+			e.Found += " (HTML? a proxy or a login page may have answered in place of the API server)"
+		}
+	case s.srcErr == io.EOF:
+		e.Found, e.Err = "the end of the stream", io.ErrUnexpectedEOF
+	default:
+		return s.fail(s.srcErr)
+	}
+	return s.fail(e)
+}
+
+// wrongValue records that the text read last, which is well-formed, has a meaning that the protocol does not know.
+func (s *scanner) wrongValue(at int, expected, found string) bool {
+	return s.fail(&MalformedError{Offset: s.offset(at), Expected: expected, Found: found})
+}
+
+func describeByte(c byte) string {
+	if c > ' ' && c < 0x7f {
+		return "'" + string(rune(c)) + "'"
+	}
+	const digits = "0123456789abcdef"
+	return "byte 0x" + string([]byte{digits[c>>4], digits[c&15]})
+}

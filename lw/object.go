@@ -1,0 +1,150 @@
+package lw
+
+import "iter"
+
+// Keyed is what the engine asks of an object. *[Object] has it, and so has every generated Kubernetes type.
+type Keyed interface {
+	GetNamespace() string
+	GetName() string
+	GetResourceVersion() string
+}
+
+// Key names one object in a collection. Namespace is empty for objects that live in none.
+type Key struct{ Namespace, Name string }
+
+// KeyOf returns the key of an object.
+func KeyOf(o Keyed) Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
+
+// String returns "namespace/name", or "name" for an object that lives in no namespace.
+func (k Key) String() string {
+	if k.Namespace == "" {
+		return k.Name
+	}
+	return k.Namespace + "/" + k.Name
+}
+
+// Object is one API object: its JSON as the server sent it, with the metadata that every client needs already read out.
+// It is immutable and safe to share. Other fields are read from the text each time that they are asked for.
+//
+// The text has the kind and apiVersion that servers leave out of list items, so that an object is the same whether it
+// came by list or by watch; it lacks metadata.managedFields, unless the codec was told to keep them.
+type Object struct {
+	raw                                   string
+	namespace, name, uid, resourceVersion string // parts of raw
+}
+
+// newObject copies a scanned object.
+func newObject(s *Scanned, keepManagedFields bool) *Object {
+	prefix, cuts := s.prefix(), s.managedFields
+	if keepManagedFields {
+		cuts = nil
+	}
+	raw := s.text(prefix, cuts)
+	part := func(at span) string {
+		if at.escaped {
+			return string(s.bytes(at))
+		}
+		start := at.start + len(prefix)
+		for _, cut := range cuts {
+			if cut.start < at.start {
+				start -= cut.end - cut.start
+			}
+		}
+		return raw[start : start+at.end-at.start]
+	}
+	return &Object{
+		raw:             raw,
+		namespace:       part(s.namespace),
+		name:            part(s.name),
+		uid:             part(s.uid),
+		resourceVersion: part(s.resourceVersion),
+	}
+}
+
+// ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError].
+func ParseObject(text []byte) (*Object, error) {
+	s := scanner{buffer: newBuffer(&textReader{text: text}, len(text)+1)}
+	var scanned Scanned
+	s.markNext()
+	s.object(&scanned)
+	if s.err != nil {
+		return nil, s.err
+	}
+	scanned.body = s.data[s.mark:s.pos]
+	object := newObject(&scanned, true)
+	if err := s.endOfText(); err != nil {
+		return nil, err
+	}
+	return object, nil
+}
+
+// GetNamespace, GetName, GetUID and GetResourceVersion return the metadata of that name.
+func (o *Object) GetNamespace() string       { return o.namespace }
+func (o *Object) GetName() string            { return o.name }
+func (o *Object) GetUID() string             { return o.uid }
+func (o *Object) GetResourceVersion() string { return o.resourceVersion }
+
+// Key returns the object's namespace and name.
+func (o *Object) Key() Key { return Key{Namespace: o.namespace, Name: o.name} }
+
+// Raw returns the object's JSON text.
+func (o *Object) Raw() string { return o.raw }
+
+// Get returns the field at a path such as "status.phase"; see [Value.Get].
+func (o *Object) Get(path string) Value { return Value(o.raw).Get(path) }
+
+// Kind and APIVersion return the object's type, as "Pod" and "v1".
+func (o *Object) Kind() string       { return o.Get("kind").String() }
+func (o *Object) APIVersion() string { return o.Get("apiVersion").String() }
+
+// Label returns one label's value, and whether the object has it.
+func (o *Object) Label(name string) (string, bool) {
+	value := o.Get("metadata.labels").Member(name)
+	return value.String(), value.Exists()
+}
+
+// Labels iterates over the labels, in the text's order.
+func (o *Object) Labels() iter.Seq2[string, string] { return o.texts("metadata.labels") }
+
+// Annotation returns one annotation's value, and whether the object has it.
+func (o *Object) Annotation(name string) (string, bool) {
+	value := o.Get("metadata.annotations").Member(name)
+	return value.String(), value.Exists()
+}
+
+// Annotations iterates over the annotations, in the text's order.
+func (o *Object) Annotations() iter.Seq2[string, string] { return o.texts("metadata.annotations") }
+
+func (o *Object) texts(path string) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for name, value := range o.Get(path).Members() {
+			if !yield(name, value.String()) {
+				return
+			}
+		}
+	}
+}
+
+// OwnerReference names the owner of an object, which lives in the same namespace or in none.
+type OwnerReference struct {
+	APIVersion, Kind, Name, UID string
+	Controller                  bool // this owner is the managing controller
+}
+
+// OwnerReferences iterates over the object's owners.
+func (o *Object) OwnerReferences() iter.Seq[OwnerReference] {
+	return func(yield func(OwnerReference) bool) {
+		for ref := range o.Get("metadata.ownerReferences").Elements() {
+			owner := OwnerReference{
+				APIVersion: ref.Get("apiVersion").String(),
+				Kind:       ref.Get("kind").String(),
+				Name:       ref.Get("name").String(),
+				UID:        ref.Get("uid").String(),
+				Controller: ref.Get("controller").Bool(),
+			}
+			if !yield(owner) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package lw
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+func scanObject(t *testing.T, text string) *Scanned {
+	t.Helper()
+	s := scanner{buffer: newBuffer(strings.NewReader(text), 0)}
+	var o Scanned
+	s.markNext()
+	s.object(&o)
+	require.NoError(t, s.err)
+	o.body = s.data[s.mark:s.pos]
+	return &o
+}
+
+// TestManagedFieldsAreCut wherever they stand, with the right comma.
+func TestManagedFieldsAreCut(t *testing.T) {
+	cases := map[string]string{
+		`{"metadata":{"name":"n","managedFields":[{"a":1}],"uid":"u"}}`:                      `{"metadata":{"name":"n","uid":"u"}}`,
+		`{"metadata":{"managedFields":[],"name":"n","uid":"u"}}`:                             `{"metadata":{"name":"n","uid":"u"}}`,
+		`{"metadata":{"name":"n","uid":"u","managedFields":[1]}}`:                            `{"metadata":{"name":"n","uid":"u"}}`,
+		`{"metadata":{"managedFields":[{}]},"a":1}`:                                          `{"metadata":{},"a":1}`,
+		`{"metadata": { "managedFields" : [ ] , "name" : "n" , "uid":"u" } }`:                `{"metadata": {  "name" : "n" , "uid":"u" } }`,
+		`{"metadata":{"name":"n" , "managedFields" : null , "uid":"u"}}`:                     `{"metadata":{"name":"n" , "uid":"u"}}`,
+		`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n","uid":"u"}}`:        `{"metadata":{"name":"n","uid":"u"}}`,
+		`{"metadata":{"name":"n","managedFields":[1],"uid":"u","managedFields":[2]},"b":[]}`: `{"metadata":{"name":"n","uid":"u"},"b":[]}`,
+		`{"metadata":{"name":"n","uid":"u"},"spec":{"managedFields":[1]},"managedFields":2}`: `{"metadata":{"name":"n","uid":"u"},"spec":{"managedFields":[1]},"managedFields":2}`,
+	}
+	for text, want := range cases {
+		scanned := scanObject(t, text)
+		object := newObject(scanned, false)
+		require.Equal(t, want, object.Raw())
+		require.True(t, json.Valid([]byte(object.Raw())))
+		if strings.Contains(want, `"n"`) {
+			require.Equal(t, "n", object.GetName(), text)
+			require.Equal(t, "u", object.GetUID(), text)
+		}
+		require.Equal(t, text, newObject(scanned, true).Raw())
+	}
+}
+
+// TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
+func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
+	object := newObject(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`), false)
+	require.Equal(t, Key{Name: "a/b"}, object.Key())
+	require.Equal(t, "7", object.GetResourceVersion())
+}
+
+// TestObjectDoesNotAliasTheBuffer: the bytes of the stream may be overwritten at once.
+func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
+	texts := []string{
+		`{"metadata":{"name":"n"}}`,
+		`{"metadata":{"name":"n","managedFields":[]}}`,
+		`{"metadata":{"name":"n","managedFields":[],"managedFields":[]}}`,
+	}
+	for _, text := range texts {
+		for _, list := range []ListMeta{{}, {Kind: "PodList", APIVersion: "v1"}} {
+			scanned := scanObject(t, text)
+			scanned.missing = newMissing(&list)
+			object := newObject(scanned, false)
+			before := strings.Clone(object.Raw())
+			clear(scanned.body)
+			require.Equal(t, before, object.Raw())
+			require.Equal(t, "n", object.GetName())
+		}
+	}
+}
+
+// TestItemsGetKindAndVersion: an object is the same whether it came by list or by watch.
+func TestItemsGetKindAndVersion(t *testing.T) {
+	pod := sample.Pods(3, 1)[0]
+	watched := newObject(scanObject(t, pod.JSON()), false)
+	scanned := scanObject(t, pod.Item())
+	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	listed := newObject(scanned, false)
+	require.Equal(t, watched, listed)
+	require.Equal(t, pod.Name, listed.GetName())
+	require.Equal(t, "Pod", listed.Kind())
+
+	for _, m := range []ListMeta{{Kind: "List"}, {Kind: "Pod"}, {Kind: `"List`}, {APIVersion: "a\nb"}} {
+		require.Empty(t, newMissing(&m).both, "%v gives nothing to add", m)
+	}
+}
+
+func TestFieldsOfAnObject(t *testing.T) {
+	pod := sample.Pods(5, 1)[0]
+	object, err := ParseObject([]byte(pod.JSON()))
+	require.NoError(t, err)
+	require.Equal(t, pod.Phase, object.Get("status.phase").String())
+	require.Equal(t, pod.App, object.Get(`metadata.labels.app\.kubernetes\.io/name`).String())
+	require.EqualValues(t, 8080, object.Get("spec.containers[0].ports[0].containerPort").Int())
+	require.True(t, object.Get("spec.containers[0].securityContext.runAsNonRoot").Bool())
+	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps all")
+	for _, path := range []string{"status.nothing", "spec.containers[7]", "spec.containers[x]", "spec.containers[", "metadata.name.x", "status..phase.x"} {
+		require.False(t, object.Get(path).Exists(), path)
+	}
+	app, ok := object.Label("app")
+	require.True(t, ok)
+	require.Equal(t, pod.App, app)
+	_, ok = object.Label("app.kubernetes.io")
+	require.False(t, ok)
+	require.Contains(t, slices.Collect(maps.Keys(maps.Collect(object.Labels()))), "pod-template-hash")
+	note, _ := object.Annotation("note")
+	require.Equal(t, `quoted "text" and a path C:\temp`, note)
+	require.Len(t, maps.Collect(object.Annotations()), 5)
+	owner := slices.Collect(object.OwnerReferences())
+	require.Equal(t, []OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner[0].Name, UID: pod.UID, Controller: true}}, owner)
+}
+
+func TestParseObjectRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		``:                 "malformed response at byte 0: expected an object, found the end of the stream",
+		`[]`:               "malformed response at byte 0: expected an object, found '['",
+		`{} x`:             "malformed response at byte 3: expected the end of the text, found 'x'",
+		`{"metadata":null`: "malformed response at byte 16: expected ',' or '}', found the end of the stream",
+	} {
+		_, err := ParseObject([]byte(text))
+		require.EqualError(t, err, want)
+	}
+}
+
+// FuzzObject holds metadata and the dropping of managedFields against encoding/json.
+func FuzzObject(f *testing.F) {
+	f.Add([]byte(sample.Pods(1, 1)[0].JSON()))
+	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := scanner{buffer: newBuffer(&textReader{text: text}, 0)}
+		var scanned Scanned
+		s.markNext()
+		if s.object(&scanned); s.err != nil {
+			return
+		}
+		scanned.body = s.data[s.mark:s.pos]
+		object := newObject(&scanned, false)
+		var got, want map[string]any
+		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &got))
+		require.NoError(t, json.Unmarshal(scanned.body, &want))
+		if strings.Count(string(scanned.body), "metadata") > 1 {
+			return // of two metadata objects the scanner merges the fields, and encoding/json into a map keeps the last
+		}
+		metadata, _ := want["metadata"].(map[string]any)
+		delete(metadata, "managedFields")
+		require.Equal(t, want, got)
+		name, _ := metadata["name"].(string)
+		if name != "" || strings.Count(string(scanned.body), "name") < 2 {
+			require.Equal(t, name, strings.ToValidUTF8(object.GetName(), "\ufffd"))
+		}
+	})
+}

@@ -1,0 +1,266 @@
+package lw
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+// readEvents reads a stream of events to its end and renders each as "TYPE text".
+func readEvents(src io.Reader) (events []string, err error) {
+	s := scanner{buffer: newBuffer(src, 0)}
+	var o Scanned
+	for {
+		eventType, ok := s.event(&o)
+		if !ok {
+			if s.err == io.EOF {
+				return events, nil
+			}
+			return events, s.err
+		}
+		events = append(events, eventType.String()+" "+newObject(&o, true).Raw())
+	}
+}
+
+const twoEvents = `{"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"ä€🙂","uid":"u","resourceVersion":"1"}}}` + "\n" +
+	`{"object":{"metadata":{"name":"b\"\\\u00e9","resourceVersion":"2"},"n":[1,-2.5e+3,true,false,null,{}]},"type":"MODIFIED"}` + "\n"
+
+func indented(t *testing.T, text string) string {
+	var out strings.Builder
+	decoder := json.NewDecoder(strings.NewReader(text))
+	for decoder.More() {
+		var raw json.RawMessage
+		require.NoError(t, decoder.Decode(&raw))
+		pretty, err := json.MarshalIndent(raw, "", "  ")
+		require.NoError(t, err)
+		out.Write(pretty)
+		out.WriteString("\r\n")
+	}
+	return out.String()
+}
+
+// TestFramingSplitAtEveryByte reads framed, unframed and pretty-printed streams, cut in two at every byte, UTF-8 sequences
+// and escapes included, and then byte by byte.
+func TestFramingSplitAtEveryByte(t *testing.T) {
+	streams := map[string]string{
+		"newlines":     twoEvents,
+		"unframed":     strings.ReplaceAll(twoEvents, "\n", ""),
+		"blank lines":  "\n\r\n" + strings.ReplaceAll(twoEvents, "\n", "\n\n\t\n"),
+		"pretty":       indented(t, twoEvents),
+		"no final end": strings.TrimSuffix(twoEvents, "\n"),
+	}
+	for name, stream := range streams {
+		t.Run(name, func(t *testing.T) {
+			whole, err := readEvents(strings.NewReader(stream))
+			require.NoError(t, err)
+			require.Len(t, whole, 2)
+			if name != "pretty" {
+				require.Equal(t, `ADDED {"kind":"Pod","metadata":{"name":"ä€🙂","uid":"u","resourceVersion":"1"}}`, whole[0])
+			}
+			for cut := range len(stream) {
+				halves, err := readEvents(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
+				require.NoError(t, err, "cut at %d", cut)
+				require.Equal(t, whole, halves, "cut at %d", cut)
+			}
+			single, err := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
+			require.NoError(t, err)
+			require.Equal(t, whole, single)
+		})
+	}
+}
+
+// TestTruncatedAtEveryByte: a stream that ends within an event is an error that wraps io.ErrUnexpectedEOF, and the events
+// before it are not lost.
+func TestTruncatedAtEveryByte(t *testing.T) {
+	first := strings.IndexByte(twoEvents, '\n')
+	for cut := 1; cut < len(twoEvents)-1; cut++ {
+		events, err := readEvents(strings.NewReader(twoEvents[:cut]))
+		if cut == first || cut == first+1 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut at %d", cut)
+		malformed, ok := errors.AsType[*MalformedError](err)
+		require.True(t, ok)
+		require.EqualValues(t, cut, malformed.Offset)
+		if cut > first {
+			require.Len(t, events, 1)
+		}
+	}
+}
+
+// TestBrokenConnectionIsToldAsSuch: what the transport said is returned as it is, not as malformed JSON.
+func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
+	reset := errors.New("connection reset")
+	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
+		_, err := readEvents(io.MultiReader(strings.NewReader(text), iotest.ErrReader(reset)))
+		require.Equal(t, reset, err)
+	}
+}
+
+func TestMalformedEvents(t *testing.T) {
+	const head = `{"type":"ADDED","object":`
+	cases := []struct {
+		name, text string
+		offset     int64
+		expected   string
+	}{
+		{"HTML with status 200", "<!DOCTYPE html><html>", 0, "a watch event"},
+		{"text", "hello", 0, "a watch event"},
+		{"an array", "[]", 0, "a watch event"},
+		{"a NUL byte", "\x00", 0, "a watch event"},
+		{"garbage between events", `{"type":"BOOKMARK","object":{}}x`, 31, "a watch event"},
+		{"no object", `{"type":"ADDED"}`, 15, `an "object" in the event`},
+		{"object is null", head + `null}`, 25, "an object"},
+		{"object is a string", head + `"x"}`, 25, "an object"},
+		{"type is a number", `{"type":1,"object":{}}`, 8, "the event's type"},
+		{"unknown type", `{"type":"PATCHED","object":{}}`, 9, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR"},
+		{"no type", `{"object":{}}`, 0, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR"},
+		{"empty event", `{}`, 1, `an "object" in the event`},
+		{"no name", head + `{"metadata":{}}}`, 25, "an object with metadata.name"},
+		{"metadata is a string", head + `{"metadata":"x"}}`, 37, "metadata to be an object"},
+		{"name is a number", head + `{"metadata":{"name":1}}}`, 45, "metadata.name to be a string"},
+		{"namespace is an object", head + `{"metadata":{"namespace":{}}}}`, 50, "metadata.namespace to be a string"},
+		{"uid is true", head + `{"metadata":{"uid":true}}}`, 44, "metadata.uid to be a string"},
+		{"version is a number", head + `{"metadata":{"resourceVersion":12}}}`, 56, "metadata.resourceVersion to be a string"},
+		{"kind is an array", head + `{"kind":[]}}`, 33, "kind to be a string"},
+		{"annotations are a list", head + `{"metadata":{"annotations":[]}}}`, 52, "metadata.annotations to be an object"},
+		{"a newline in a string", head + "{\"a\":\"b\nc\"}}", 32, "a control character in a string to be escaped"},
+		{"unknown escape", head + `{"a":"\x"}}`, 32, `one of "\/bfnrtu after a backslash`},
+		{"short \\u", head + `{"a":"\u12g4"}}`, 35, "four hexadecimal digits after \\u"},
+		{"missing comma", head + `{"a":1 "b":2}}`, 32, "',' or '}'"},
+		{"missing colon", head + `{"a" 1}}`, 30, "':' after a member name"},
+		{"trailing comma in an object", head + `{"a":{"b":1,}}}`, 37, "a member name"},
+		{"trailing comma in an array", head + `{"a":[1,]}}`, 33, "a value"},
+		{"mismatched bracket", head + `{"a":[1}}}`, 32, "',' or ']'"},
+		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
+		{"lone minus", head + `{"a":-}}`, 31, "a digit"},
+		{"no digit after the point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
+		{"no digit in the exponent", head + `{"a":1e+}}`, 33, "a digit in the exponent"},
+		{"wrong literal", head + `{"a":trux}}`, 33, "true"},
+		{"single quotes", head + `{'a':1}}`, 26, "a member name"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := readEvents(strings.NewReader(c.text))
+			malformed, ok := errors.AsType[*MalformedError](err)
+			require.True(t, ok, "%v", err)
+			require.Equal(t, c.expected, malformed.Expected)
+			require.Equal(t, c.offset, malformed.Offset, "%v", err)
+			_, again := readEvents(iotest.OneByteReader(strings.NewReader(c.text)))
+			require.Equal(t, err, again, "read byte by byte")
+		})
+	}
+}
+
+func TestNestingIsLimited(t *testing.T) {
+	nested := func(levels int) string {
+		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
+	}
+	_, err := ParseValue([]byte(nested(maxDepth)))
+	require.NoError(t, err)
+	_, err = ParseValue([]byte(nested(maxDepth + 1)))
+	require.EqualError(t, err, "malformed response at byte 1000: expected at most 1000 levels of nesting, found one more")
+	_, err = ParseValue([]byte(strings.Repeat(`{"a":`, maxDepth+1)))
+	require.ErrorContains(t, err, "at most 1000 levels of nesting")
+}
+
+func TestFrameLimit(t *testing.T) {
+	event := sample.Pods(1, 1)[0].Event("ADDED")
+	stream := event + event
+	for _, limit := range []int{100, firstBuffer, len(event) - 2} {
+		s := scanner{buffer: newBuffer(strings.NewReader(stream), limit)}
+		_, ok := s.event(&Scanned{})
+		require.False(t, ok)
+		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.err)
+	}
+	s := scanner{buffer: newBuffer(strings.NewReader(stream), len(event)-1)} // the newline is not part of the frame
+	for range 2 {
+		_, ok := s.event(&Scanned{})
+		require.True(t, ok, "%v", s.err)
+	}
+}
+
+// TestBufferIsGivenBack: after a large frame the buffer shrinks, so that an idle watch does not hold on to it.
+func TestBufferIsGivenBack(t *testing.T) {
+	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 4<<20) + `"}}`
+	small := strings.Repeat(sample.Pods(1, 1)[0].Event("ADDED"), 2000)
+	s := scanner{buffer: newBuffer(strings.NewReader(large+small), 0)}
+	_, ok := s.event(&Scanned{})
+	require.True(t, ok)
+	require.Greater(t, len(s.data), 4<<20)
+	for ok {
+		_, ok = s.event(&Scanned{})
+	}
+	require.Equal(t, io.EOF, s.err)
+	require.LessOrEqual(t, len(s.data), largeBuffer)
+}
+
+// TestEndlessWhitespace: nothing of it is kept.
+func TestEndlessWhitespace(t *testing.T) {
+	s := scanner{buffer: newBuffer(io.LimitReader(blanks{}, 8<<20), 1<<10)}
+	_, ok := s.event(&Scanned{})
+	require.False(t, ok)
+	require.Equal(t, io.EOF, s.err)
+	require.LessOrEqual(t, len(s.data), streamBuffer)
+}
+
+type blanks struct{}
+
+func (blanks) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// FuzzValue holds the scanner against encoding/json: what one accepts, the other accepts, but for nesting over the limit.
+func FuzzValue(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,2.5e-7,"\u00e9\n",true,false,null]}`, `"\ud83d\ude42 \udead"`, ` -0 `, `[[[]]]`, "\"\xff\"", `1e5`, `{"":0}`, `tru`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		value, err := ParseValue(text)
+		if err != nil && strings.Contains(err.Error(), "levels of nesting") {
+			return
+		}
+		require.Equal(t, json.Valid(text), err == nil, "%v", err)
+		if err != nil {
+			_, malformed := errors.AsType[*MalformedError](err)
+			require.True(t, malformed, "%v", err)
+			return
+		}
+		var want any
+		require.NoError(t, json.Unmarshal(text, &want))
+		require.Equal(t, want, tree(t, value))
+	})
+}
+
+// tree builds what encoding/json would, by the methods of Value.
+func tree(t *testing.T, v Value) any {
+	switch v[0] {
+	case '{':
+		members := map[string]any{}
+		for name, member := range v.Members() {
+			members[name] = tree(t, member)
+		}
+		return members
+	case '[':
+		elements := []any{}
+		for element := range v.Elements() {
+			elements = append(elements, tree(t, element))
+		}
+		return elements
+	case '"':
+		return v.String()
+	}
+	var scalar any
+	require.NoError(t, json.Unmarshal([]byte(v), &scalar))
+	return scalar
+}

@@ -1,0 +1,73 @@
+package lw
+
+import "unsafe"
+
+// Scanned is an object that the scanner has just validated and read the metadata of, still in the buffer of the stream.
+// It, and every slice that it gives, is valid only during the call that received it. The fields are read from the text
+// as the server sent it; duplicates of a member count as encoding/json counts them, the last one wins.
+type Scanned struct {
+	body                                  []byte // the object's text
+	name, namespace, uid, resourceVersion span
+	apiVersion, kind                      span
+	managedFields                         []span  // what to leave out, each with one of the commas beside it
+	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
+	missing                               missing // what an item of a list gets when it lacks it
+}
+
+// Namespace, Name, UID and ResourceVersion return the metadata of that name; empty where the server sent none.
+func (o *Scanned) Namespace() []byte       { return o.bytes(o.namespace) }
+func (o *Scanned) Name() []byte            { return o.bytes(o.name) }
+func (o *Scanned) UID() []byte             { return o.bytes(o.uid) }
+func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
+
+// Raw returns the object's JSON text exactly as the server sent it.
+func (o *Scanned) Raw() []byte { return o.body }
+
+func (o *Scanned) bytes(at span) []byte {
+	if at.escaped {
+		return unescape(nil, o.body[at.start:at.end])
+	}
+	return o.body[at.start:at.end]
+}
+
+// prefix returns what must stand before the object's members so that it has a kind and an apiVersion: a real server
+// leaves both out of the items of its built-in lists, and puts them into watch events, in this order.
+func (o *Scanned) prefix() string {
+	switch noKind, noVersion := o.kind.end == 0, o.apiVersion.end == 0; {
+	case noKind && noVersion:
+		return o.missing.both
+	case noKind:
+		return o.missing.kind
+	case noVersion:
+		return o.missing.apiVersion
+	}
+	return ""
+}
+
+// text copies the object's text, with prefix and without cuts. It is the one copy that is made of an object's bytes.
+//
+// Concatenation, unlike append to a new slice, does not clear the memory first. As it may return a single operand
+// unchanged, a view of the buffer is only given to it beside other text.
+func (o *Scanned) text(prefix string, cuts []span) string {
+	switch {
+	case len(cuts) == 0 && prefix == "":
+		return string(o.body)
+	case len(cuts) == 0:
+		return "{" + prefix + view(o.body[1:])
+	case len(cuts) == 1 && prefix == "":
+		return view(o.body[:cuts[0].start]) + view(o.body[cuts[0].end:])
+	case len(cuts) == 1:
+		return "{" + prefix + view(o.body[1:cuts[0].start]) + view(o.body[cuts[0].end:])
+	}
+	out := append(make([]byte, 0, len(o.body)+len(prefix)), '{')
+	out = append(out, prefix...)
+	from := 1
+	for _, cut := range cuts {
+		out = append(out, o.body[from:cut.start]...)
+		from = cut.end
+	}
+	return string(append(out, o.body[from:]...))
+}
+
+// view is the text of bytes that nobody will change while it is in use.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,195 @@
+package lw
+
+// skip steps over one value of any kind, validating it. It is the hot path of the whole library, hence one long
+// function with its state in local variables; whatever is rare (white space, the end of the data, escapes) happens in
+// methods, after which the locals are read again.
+func (s *scanner) skip() {
+	if s.err != nil {
+		return
+	}
+	b, i, floor := s.data, s.pos, s.depth
+value:
+	switch c := b[i]; c {
+	case '"':
+		if i = stringEnd(b, i+1); b[i] == '"' {
+			i++
+			goto after
+		}
+		s.pos = i
+		s.finishString()
+	case '{', '[':
+		s.pos = i + 1
+		if !s.push(c == '{') {
+			return
+		}
+		i++
+		if b[i] <= ' ' {
+			b, i = s.toNext(i)
+		}
+		if b[i] == c+2 { // closed at once
+			i++
+			s.depth--
+			goto after
+		}
+		if c == '{' {
+			goto key
+		}
+		goto value
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		s.pos = i
+		s.number()
+	case 't':
+		s.pos = i
+		s.literal("true")
+	case 'f':
+		s.pos = i
+		s.literal("false")
+	case 'n':
+		s.pos = i
+		s.literal("null")
+	default:
+		if c <= ' ' {
+			if b, i = s.toNext(i); b[i] > ' ' {
+				goto value
+			}
+		}
+		s.pos = i
+		s.expected("a value")
+	}
+	if s.err != nil {
+		return
+	}
+	b, i = s.data, s.pos
+after:
+	if s.depth == floor {
+		s.pos = i
+		return
+	}
+	if b[i] <= ' ' {
+		b, i = s.toNext(i)
+	}
+	if s.inObject() {
+		switch b[i] {
+		case ',':
+			i++
+			goto key
+		case '}':
+			i++
+			s.depth--
+			goto after
+		}
+		s.pos = i
+		s.expected("',' or '}'")
+		return
+	}
+	switch b[i] {
+	case ',':
+		i++
+		goto value
+	case ']':
+		i++
+		s.depth--
+		goto after
+	}
+	s.pos = i
+	s.expected("',' or ']'")
+	return
+key:
+	if b[i] <= ' ' {
+		b, i = s.toNext(i)
+	}
+	if b[i] != '"' {
+		s.pos = i
+		s.expected("a member name")
+		return
+	}
+	if i = stringEnd(b, i+1); b[i] == '"' {
+		i++
+	} else {
+		s.pos = i
+		if s.finishString(); s.err != nil {
+			return
+		}
+		b, i = s.data, s.pos
+	}
+	if b[i] <= ' ' {
+		b, i = s.toNext(i)
+	}
+	if b[i] != ':' {
+		s.pos = i
+		s.expected("':' after a member name")
+		return
+	}
+	i++
+	goto value
+}
+
+// toNext is next for a caller that keeps the buffer and the position in local variables.
+func (s *scanner) toNext(i int) ([]byte, int) {
+	s.pos = i
+	s.next()
+	return s.data, s.pos
+}
+
+// number steps over a number, by RFC 8259's grammar.
+func (s *scanner) number() {
+	if s.at() == '-' {
+		s.pos++
+	}
+	switch c := s.at(); {
+	case c == '0':
+		s.pos++
+	case isDigit(c):
+		s.digits()
+	default:
+		s.expected("a digit")
+		return
+	}
+	if s.at() == '.' {
+		s.pos++
+		if !s.digits() {
+			s.expected("a digit after the decimal point")
+			return
+		}
+	}
+	if c := s.at(); c == 'e' || c == 'E' {
+		s.pos++
+		if c := s.at(); c == '+' || c == '-' {
+			s.pos++
+		}
+		if !s.digits() {
+			s.expected("a digit in the exponent")
+		}
+	}
+}
+
+// digits steps over a run of digits and tells whether there was one.
+func (s *scanner) digits() (any bool) {
+	for isDigit(s.at()) {
+		s.pos++
+		any = true
+	}
+	return any
+}
+
+func (s *scanner) literal(word string) {
+	for i := range len(word) {
+		if s.at() != word[i] {
+			s.expected(word)
+			return
+		}
+		s.pos++
+	}
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+func hexDigit(c byte) int {
+	switch {
+	case isDigit(c):
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}

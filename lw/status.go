@@ -1,0 +1,163 @@
+package lw
+
+import (
+	"io"
+	"strconv"
+	"time"
+)
+
+// Status is Kubernetes' metav1.Status, the body of an error: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+type Status struct {
+	Status   string // "Failure" or "Success"
+	Message  string // for people
+	Reason   string // for programs, in CamelCase, as "Expired"; may be empty
+	Code     int    // the HTTP status code
+	Details  StatusDetails
+	Continue string // metadata.continue: with an expired continue token, a new one that continues inconsistently
+}
+
+// StatusDetails is the part of a Status that depends on its reason.
+type StatusDetails struct {
+	Name              string
+	Group             string
+	Kind              string
+	Causes            []StatusCause
+	RetryAfterSeconds int
+}
+
+// StatusCause is one cause among several.
+type StatusCause struct {
+	Reason  string
+	Message string
+	Field   string
+}
+
+// StatusError says that the server answered, and what it answered: with an HTTP status that is no success, or with an
+// ERROR event in a watch. It matches the sentinels of this package by errors.Is.
+type StatusError struct {
+	Status
+	RetryAfter time.Duration // how long the server asks to wait, from the Retry-After header or the Status; zero: it does not say
+}
+
+func (e *StatusError) Error() string {
+	text := "the server answered " + strconv.Itoa(e.Code)
+	if e.Reason != "" {
+		text += " " + e.Reason
+	}
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// Is makes errors.Is match the package's sentinels.
+func (e *StatusError) Is(target error) bool {
+	switch target {
+	case ErrExpired:
+		return e.Code == 410 || e.Reason == "Expired" || e.Reason == "Gone"
+	case ErrTooLarge:
+		return e.tooLarge()
+	case ErrUnauthorized:
+		return e.Code == 401
+	case ErrForbidden:
+		return e.Code == 403
+	case ErrNotFound:
+		return e.Code == 404
+	case ErrTooManyRequests:
+		return e.Code == 429
+	}
+	return false
+}
+
+// tooLarge knows the three forms: the cause that servers give since 1.18, and the messages of older ones, which gave the
+// cause without its reason, or no cause at all. This is the only place where the text of an error is read.
+func (e *StatusError) tooLarge() bool {
+	if e.Code != 504 && e.Reason != "Timeout" {
+		return false
+	}
+	const text = "Too large resource version"
+	for _, c := range e.Details.Causes {
+		if c.Reason == "ResourceVersionTooLarge" || c.Message == text {
+			return true
+		}
+	}
+	return contains(e.Message, text)
+}
+
+// maxErrorBody is how much of a refusal's body is read.
+const maxErrorBody = 64 << 10
+
+// ReadStatusError makes the error of a response whose status code is no success. It understands a Status, and takes
+// anything else as a message; retryAfter is the header of that name. A transport calls it; the body stays open.
+func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // a body that breaks off takes nothing from the status code
+	e := &StatusError{}
+	if status, err := ParseStatus(text); err == nil {
+		e.Status = status
+	} else {
+		e.Message = firstLine(text)
+	}
+	e.Code = code
+	e.RetryAfter = time.Duration(e.Details.RetryAfterSeconds) * time.Second
+	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil && seconds > 0 {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
+}
+
+// ParseStatus reads a Status from JSON. Anything else is a *[MalformedError].
+func ParseStatus(text []byte) (Status, error) {
+	value, err := ParseValue(text)
+	if err != nil {
+		return Status{}, err
+	}
+	return statusOf(value)
+}
+
+func statusOf(v Value) (Status, error) {
+	if v.Get("kind").String() != "Status" {
+		return Status{}, &MalformedError{Expected: "a Status", Found: "something else"}
+	}
+	details := v.Get("details")
+	status := Status{
+		Status:   v.Get("status").String(),
+		Message:  v.Get("message").String(),
+		Reason:   v.Get("reason").String(),
+		Code:     int(v.Get("code").Int()),
+		Continue: v.Get("metadata.continue").String(),
+		Details: StatusDetails{
+			Name:              details.Get("name").String(),
+			Group:             details.Get("group").String(),
+			Kind:              details.Get("kind").String(),
+			RetryAfterSeconds: int(details.Get("retryAfterSeconds").Int()),
+		},
+	}
+	for cause := range details.Get("causes").Elements() {
+		status.Details.Causes = append(status.Details.Causes, StatusCause{
+			Reason:  cause.Get("reason").String(),
+			Message: cause.Get("message").String(),
+			Field:   cause.Get("field").String(),
+		})
+	}
+	return status, nil
+}
+
+// firstLine shortens a page of text or HTML to something that fits into an error.
+func firstLine(text []byte) string {
+	const most = 200
+	for i, c := range text {
+		if c < ' ' || i == most {
+			return string(text[:i])
+		}
+	}
+	return string(text)
+}
+
+func contains(text, part string) bool {
+	for i := 0; i+len(part) <= len(text); i++ {
+		if text[i:i+len(part)] == part {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package lw
+
+import (
+	"io"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// unescape appends the content of a JSON string, given what stands between its quotes. The text is known to be valid;
+// lone surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
+func unescape(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		switch c := text[i]; {
+		case c == '\\':
+			r, size := unescapeOne(text[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+			i++
+		default:
+			r, size := utf8.DecodeRune(text[i:])
+			dst = utf8.AppendRune(dst, r)
+			i += size
+		}
+	}
+	return dst
+}
+
+// unescapeOne reads one escape sequence, or two that form a surrogate pair.
+func unescapeOne(text []byte) (r rune, size int) {
+	switch text[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r := hexRune(text[2:])
+		if utf16.IsSurrogate(r) {
+			if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' {
+				if pair := utf16.DecodeRune(r, hexRune(text[8:])); pair != utf8.RuneError {
+					return pair, 12
+				}
+			}
+			return utf8.RuneError, 6
+		}
+		return r, 6
+	}
+	return rune(text[1]), 2 // a quote, a slash or a backslash
+}
+
+func hexRune(text []byte) (r rune) {
+	for _, c := range text[:4] {
+		r = r<<4 | rune(hexDigit(c))
+	}
+	return r
+}
+
+// textReader is a bytes.Reader without the weight of package bytes.
+type textReader struct{ text []byte }
+
+func (r *textReader) Read(p []byte) (int, error) {
+	if len(r.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.text)
+	r.text = r.text[n:]
+	return n, nil
+}

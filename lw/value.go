@@ -1,0 +1,224 @@
+package lw
+
+import (
+	"iter"
+	"strconv"
+	"unicode/utf8"
+)
+
+// Value is one JSON value, as text that was validated before: a part of an [Object], or what [ParseValue] returned.
+// The zero Value stands for "not there". Reading from it allocates nothing, save to resolve escape sequences.
+type Value string
+
+// ParseValue checks that text is one JSON value (RFC 8259) and returns it. Invalid UTF-8 and lone surrogates are let
+// through, as encoding/json does; they read as U+FFFD. The error is a *[MalformedError] or a *[FrameTooLargeError].
+func ParseValue(text []byte) (Value, error) {
+	s := scanner{buffer: newBuffer(&textReader{text: text}, len(text)+1)}
+	s.markNext()
+	s.skip()
+	value := Value(s.data[s.mark:s.pos])
+	if err := s.endOfText(); err != nil {
+		return "", err
+	}
+	return value, nil
+}
+
+// endOfText checks that nothing stands behind the value that was read.
+func (s *scanner) endOfText() error {
+	s.mark = -1
+	if s.err == nil && (s.next() != 0 || s.pos < s.end) {
+		s.expected("the end of the text")
+	}
+	return s.err
+}
+
+// Exists reports whether the value is there; null is.
+func (v Value) Exists() bool { return v != "" }
+
+// String returns a string's content, and any other value's JSON text; "" for null and for a value that is not there.
+func (v Value) String() string {
+	switch {
+	case v == "" || v == "null":
+		return ""
+	case v[0] != '"':
+		return string(v)
+	}
+	inner := v[1 : len(v)-1]
+	for i := range len(inner) {
+		if inner[i] == '\\' || inner[i] >= utf8.RuneSelf {
+			return string(unescape(nil, []byte(inner)))
+		}
+	}
+	return string(inner)
+}
+
+// Int returns an integer; zero for anything else, or out of range.
+func (v Value) Int() int64 {
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// Bool returns true for the literal true only.
+func (v Value) Bool() bool { return v == "true" }
+
+// Members iterates over an object's members, in the order of the text, names unescaped. Nothing for other values.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v == "" || v[0] != '{' {
+			return
+		}
+		i := space(v, 1)
+		for i < len(v) && v[i] == '"' {
+			end := valueEnd(v, i)
+			name := v[i:end].String()
+			i = space(v, space(v, end)+1) // over the colon
+			end = valueEnd(v, i)
+			if !yield(name, v[i:end]) {
+				return
+			}
+			i = space(v, space(v, end)+1) // over the comma, or the closing bracket
+		}
+	}
+}
+
+// Elements iterates over an array's elements. Nothing for other values.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if v == "" || v[0] != '[' {
+			return
+		}
+		i := space(v, 1)
+		for i < len(v) && v[i] != ']' {
+			end := valueEnd(v, i)
+			if !yield(v[i:end]) {
+				return
+			}
+			i = space(v, space(v, end)+1)
+		}
+	}
+}
+
+// Get returns the value at a path: member names joined by dots, with a backslash before a dot that belongs to a name, and
+// [n] for an array's element, as in "metadata.labels.app\.kubernetes\.io/name" or "spec.containers[0].image".
+func (v Value) Get(path string) Value {
+	for path != "" && v != "" {
+		if path[0] == '.' {
+			path = path[1:]
+		}
+		if path != "" && path[0] == '[' {
+			end := indexByte(path, ']')
+			if end < 0 {
+				return ""
+			}
+			v, path = v.element(path[1:end]), path[end+1:]
+			continue
+		}
+		var name string
+		name, path = cutName(path)
+		v = v.Member(name)
+	}
+	return v
+}
+
+// Member returns the object's member of this very name, without reading it as a path; of several, the last.
+func (v Value) Member(name string) (found Value) {
+	for n, member := range v.Members() {
+		if n == name {
+			found = member
+		}
+	}
+	return found
+}
+
+func (v Value) element(index string) Value {
+	n, err := strconv.ParseUint(index, 10, 31)
+	if err != nil {
+		return ""
+	}
+	for element := range v.Elements() {
+		if n == 0 {
+			return element
+		}
+		n--
+	}
+	return ""
+}
+
+// cutName takes the first member name off a path.
+func cutName(path string) (name, rest string) {
+	for i := range len(path) {
+		switch path[i] {
+		case '.', '[':
+			return path[:i], path[i:]
+		case '\\':
+			return cutEscapedName(path)
+		}
+	}
+	return path, ""
+}
+
+func cutEscapedName(path string) (name, rest string) {
+	var text []byte
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '.' || c == '[':
+			return string(text), path[i:]
+		case c == '\\' && i+1 < len(path):
+			i++
+		}
+		text = append(text, path[i])
+	}
+	return string(text), ""
+}
+
+// valueEnd returns the position behind the value that begins at i. The text is known to be valid.
+func valueEnd(v Value, i int) int {
+	depth := 0
+	for ; i < len(v); i++ {
+		switch v[i] {
+		case '"':
+			for i++; v[i] != '"'; i++ {
+				if v[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			depth--
+		case ',', ':', ' ', '\n', '\r', '\t':
+			continue
+		default:
+			for i+1 < len(v) && !isDelimiter(v[i+1]) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return i
+}
+
+func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
+
+// space returns the first position from i on that holds no white space.
+func space(v Value, i int) int {
+	for i < len(v) && v[i] <= ' ' {
+		i++
+	}
+	return i
+}
+
+func indexByte(text string, c byte) int {
+	for i := range len(text) {
+		if text[i] == c {
+			return i
+		}
+	}
+	return -1
+}
