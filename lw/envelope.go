@@ -29,7 +29,6 @@ func (s *scanner) finish() bool {
 	return s.err == nil
 }
 
-
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream err is io.EOF.
 func (s *scanner) event(o *Scanned) (EventType, bool) {
 	if !s.begin() {

@@ -141,9 +141,9 @@ func FuzzObject(f *testing.F) {
 		}
 		scanned.body = s.data[s.mark:s.pos]
 		object := newObject(&scanned, false)
-		var got, want map[string]any
-		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &got))
-		require.NoError(t, json.Unmarshal(scanned.body, &want))
+		require.True(t, json.Valid([]byte(object.Raw())))
+		got := decodeAny(t, object.Raw())
+		want := decodeAny(t, string(scanned.body)).(map[string]any)
 		if strings.Count(string(scanned.body), "metadata") > 1 {
 			return // of two metadata objects the scanner merges the fields, and encoding/json into a map keeps the last
 		}

@@ -1,0 +1,5 @@
+// Package cache folds a collection's event stream into a store that is ready to be read.
+//
+// A [Reflector] is the only writer of its [Store]: it follows [lw.ListAndWatch], keeps the store equal to the server, and
+// tells what changed as [Delta]s. The store may be read from any goroutine at any time. It knows events, not transports.
+package cache

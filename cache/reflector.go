@@ -1,0 +1,60 @@
+package cache
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Reflector keeps a store equal to a collection on the server.
+type Reflector[T lw.Keyed] struct {
+	source  lw.ListerWatcher[T]
+	opts    *lw.Options
+	store   *Store[T]
+	running atomic.Bool
+}
+
+// NewReflector returns a reflector with an empty store. Nothing happens before Run or Deltas. opts may be nil.
+func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
+	store := newStore[T]()
+	if recaller, ok := source.(lw.Recaller[T]); ok {
+		source = recaller.Recall(store.known)
+	}
+	return &Reflector[T]{source: source, opts: opts, store: store}
+}
+
+// Store returns the reflector's store, for reading.
+func (r *Reflector[T]) Store() *Store[T] { return r.store }
+
+// Run follows the collection until ctx ends, and returns context.Cause(ctx); or until opts.StopOn says so, and returns
+// what it was asked about. When it has returned, nothing is left running.
+func (r *Reflector[T]) Run(ctx context.Context) error {
+	for event := range r.Deltas(ctx) {
+		if event.Break != nil && event.Break.Final {
+			return event.Break.Err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// Deltas does what Run does, and yields every event of the stream with the changes that it made in the store: none for
+// most events that are not about an object, and any number for Synced. The slice is valid until the next iteration. The
+// work is done in the caller's goroutine.
+//
+// Folding the deltas always gives the store's content. After a new list only what changed meanwhile is told. A second run
+// continues with the same store, beginning with a list; two at once panic.
+func (r *Reflector[T]) Deltas(ctx context.Context) iter.Seq2[lw.Event[T], []Delta[T]] {
+	return func(yield func(lw.Event[T], []Delta[T]) bool) {
+		if !r.running.CompareAndSwap(false, true) {
+			panic("cache: a Reflector is run twice at the same time")
+		}
+		defer r.running.Store(false)
+		for event := range lw.ListAndWatch(ctx, r.source, r.opts) {
+			if !yield(event, r.store.fold(event)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+// Package scenarios holds what must hold against every API server: the same table runs against the embedded server of
+// lwtest and against a real kube-apiserver, so that the embedded one cannot drift from the real one.
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// Cluster is a server under test.
+type Cluster struct {
+	// URL and Connect tell how to reach it; Connect returns the options for a bearer token.
+	URL     string
+	Connect func(token string) *lwhttp.Options
+
+	Client      *http.Client // for the scenarios' own requests
+	AdminToken  string       // may do everything
+	NobodyToken string       // is known, and may do nothing
+
+	Kill   func(context.Context) error // ends the server like kill -9; its data stay
+	Start  func(context.Context) error // starts it again at the same URL, and returns when it answers
+	Expire func(context.Context) error // makes every resource version so far too old, and returns when the server answers
+
+	namespaces int
+}
+
+// ConfigMaps and Widgets are the collections that the scenarios write to: a built-in one and a custom one.
+func ConfigMaps(namespace string) lw.Resource {
+	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
+}
+
+func Widgets(namespace string) lw.Resource {
+	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
+}
+
+// deadline bounds every wait; nothing takes nearly as long unless it is broken.
+const deadline = 90 * time.Second
+
+// run is one scenario's use of the cluster.
+type run struct {
+	*testing.T
+	*Cluster
+	ctx context.Context
+	ns  string // a namespace of its own
+}
+
+// namespace makes a fresh one.
+func (r *run) namespace() string {
+	r.namespaces++
+	name := "scenario-" + strconv.Itoa(r.namespaces)
+	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
+	require.Contains(r, []int{http.StatusCreated, http.StatusConflict}, code, body)
+	return name
+}
+
+// eventually polls until a condition holds.
+func (r *run) eventually(what string, condition func() bool) {
+	r.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(deadline); !condition(); <-tick.C {
+		require.True(r, time.Now().Before(end), "not within %v: %s", deadline, what)
+	}
+}
+
+// configMaps is the path of the scenario's ConfigMaps, and of one of them if a name is given.
+func (r *run) configMaps(name ...string) string {
+	return path("/api/v1/namespaces/"+r.ns+"/configmaps", name)
+}
+
+func (r *run) widgets(name ...string) string {
+	return path("/apis/lw.example.com/v1/namespaces/"+r.ns+"/widgets", name)
+}
+
+func path(base string, name []string) string {
+	for _, n := range name {
+		base += "/" + n
+	}
+	return base
+}
+
+// configMap is the body of one, with a label and a value.
+func configMap(name, label, value string) string {
+	return `{"metadata":{"name":"` + name + `","labels":{"app":"` + label + `"}},"data":{"k":"` + value + `"}}`
+}
+
+// create makes n ConfigMaps, some at a time.
+func (r *run) create(n int, prefix string) {
+	r.Helper()
+	var group sync.WaitGroup
+	errs := make(chan error, n)
+	const workers = 8
+	for worker := range workers {
+		group.Go(func() {
+			for i := worker; i < n; i += workers {
+				name := prefix + strconv.Itoa(i)
+				if code, text, err := r.try(http.MethodPost, r.configMaps(), configMap(name, "demo", "v")); err != nil || code != http.StatusCreated {
+					errs <- fmt.Errorf("create %s: %d %s %v", name, code, text, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(errs)
+	for err := range errs {
+		require.NoError(r, err)
+	}
+}

@@ -1,0 +1,40 @@
+package scenarios_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/scenarios"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmbeddedServer runs the table against lwtest.
+func TestEmbeddedServer(t *testing.T) {
+	server, err := lwtest.Start(&lwtest.Options{
+		Tokens:        map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess},
+		FreshnessWait: 50 * time.Millisecond,
+	})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(client.CloseIdleConnections)
+	restart := func(context.Context) error { return server.Restart() }
+	scenarios.Run(t, &scenarios.Cluster{
+		URL:         server.URL,
+		Connect:     func(token string) *lwhttp.Options { return &lwhttp.Options{Token: token} },
+		Client:      client,
+		AdminToken:  "admin",
+		NobodyToken: "nobody",
+		Kill:        func(context.Context) error { server.Stop(); return nil },
+		Start:       restart,
+		Expire: func(ctx context.Context) error {
+			server.Stop()
+			server.Compact()
+			return restart(ctx)
+		},
+	})
+}

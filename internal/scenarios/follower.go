@@ -1,0 +1,163 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// follower runs a reflector, and folds its deltas a second time, strictly: a delta that is illegal for its key is an error.
+type follower struct {
+	*run
+	link      *link
+	reflector *cache.Reflector[*lw.Object]
+
+	mu     sync.Mutex
+	fold   map[lw.Key]*lw.Object
+	deltas []cache.Delta[*lw.Object]
+	breaks []*lw.Break
+	live   bool
+	syncs  int
+	faults []error
+	done   chan struct{}
+}
+
+// follow starts to follow a resource with a token. edit may change each request's query; opts may be nil.
+func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
+	r.Helper()
+	transport, err := lwhttp.New(r.URL, r.Connect(token))
+	require.NoError(r, err)
+	link := newLink(transport)
+	link.edit = edit
+	client, err := lw.NewClient(link, resource, lw.RawCodec{}, nil)
+	require.NoError(r, err)
+	f := &follower{
+		run: r, link: link, reflector: cache.NewReflector(client, opts),
+		fold: map[lw.Key]*lw.Object{}, done: make(chan struct{}),
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	go func() {
+		defer close(f.done)
+		for event, deltas := range f.reflector.Deltas(ctx) {
+			f.step(event, deltas)
+		}
+	}()
+	r.Cleanup(func() {
+		cancel()
+		<-f.done
+		transport.Close()
+		require.Empty(r, f.faults)
+	})
+	return f
+}
+
+func (f *follower) step(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch event.Type {
+	case lw.Interrupted:
+		f.breaks, f.live = append(f.breaks, event.Break), false
+		f.Logf("interrupted: %v (delay %v, relist %v)", event.Break.Err, event.Break.Delay, event.Break.Relist)
+	case lw.Live:
+		f.live = true
+	case lw.Synced:
+		f.syncs++
+	}
+	for _, delta := range deltas {
+		f.deltas = append(f.deltas, delta)
+		if err := f.apply(delta); err != nil {
+			f.faults = append(f.faults, err)
+		}
+	}
+}
+
+func (f *follower) apply(d cache.Delta[*lw.Object]) error {
+	object := d.New
+	if d.Type == cache.Deleted {
+		object = d.Old
+	}
+	held := f.fold[object.Key()]
+	switch {
+	case (held != nil) == (d.Type == cache.Added):
+		return fmt.Errorf("%v of %v, which is there: %v", d.Type, object.Key(), held != nil)
+	case d.Type == cache.Updated && d.Old != held:
+		return fmt.Errorf("the old object of the update of %v is not the one held", object.Key())
+	case d.Type == cache.Updated && d.New.GetResourceVersion() == held.GetResourceVersion():
+		return fmt.Errorf("%v was updated to the version that it has", object.Key())
+	case d.Type == cache.Deleted:
+		delete(f.fold, object.Key())
+		return nil
+	}
+	f.fold[object.Key()] = object
+	return nil
+}
+
+// broke returns how many interruptions have a cause that matches.
+func (f *follower) broke(match func(*lw.Break) bool) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.breaks {
+		if match(b) {
+			n++
+		}
+	}
+	return n
+}
+
+func is(target error) func(*lw.Break) bool {
+	return func(b *lw.Break) bool { return errors.Is(b.Err, target) }
+}
+
+// equal waits until the store, and the fold of the deltas, are what the server lists.
+func (f *follower) equal(list string) {
+	f.Helper()
+	var want map[string]map[string]any
+	f.eventually("the store equals the server, and a watch is open", func() bool {
+		want = f.server(list)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.live && len(want) == f.reflector.Store().Len() && maps.Equal(versions(want), f.versions())
+	})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	require.Equal(f, want, contents(f, f.reflector.Store().List()))
+	for key, object := range f.fold {
+		stored, ok := f.reflector.Store().Get(key)
+		require.True(f, ok && stored == object, "the fold and the store hold the same %v", key)
+	}
+	require.Len(f, f.fold, f.reflector.Store().Len())
+}
+
+func (f *follower) versions() map[string]string {
+	versions := map[string]string{}
+	for object := range f.reflector.Store().All() {
+		versions[object.Key().String()] = object.GetResourceVersion()
+	}
+	return versions
+}
+
+func versions(objects map[string]map[string]any) map[string]string {
+	versions := map[string]string{}
+	for key, object := range objects {
+		versions[key] = object["metadata"].(map[string]any)["resourceVersion"].(string)
+	}
+	return versions
+}
+
+func contents(t require.TestingT, objects []*lw.Object) map[string]map[string]any {
+	var items []map[string]any
+	for _, object := range objects {
+		var item map[string]any
+		require.NoError(t, json.Unmarshal([]byte(object.Raw()), &item))
+		items = append(items, item)
+	}
+	return byKey(items)
+}

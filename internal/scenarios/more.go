@@ -1,0 +1,127 @@
+package scenarios
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// refused follows a resource that the server refuses: once it goes on trying and says so each time, once it stops.
+func refused(r *run, resource lw.Resource, token string, code int, target error) {
+	patient := r.follow(resource, token, nil, nil)
+	r.eventually("a refusal is told each time", func() bool { return patient.broke(is(target)) >= 2 })
+	require.Empty(r, patient.deltas)
+	require.Zero(r, patient.syncs)
+
+	stopping := r.follow(resource, token, &lw.Options{StopOn: lw.Refused}, nil)
+	<-stopping.done
+	require.Len(r, stopping.breaks, 1)
+	require.True(r, stopping.breaks[0].Final)
+	status, ok := stopping.breaks[0].Err.(*lw.StatusError)
+	require.True(r, ok)
+	require.Equal(r, code, status.Code)
+	require.NotEmpty(r, status.Message)
+}
+
+func wrongToken(r *run) {
+	refused(r, ConfigMaps(r.ns), "no-such-token", http.StatusUnauthorized, lw.ErrUnauthorized)
+}
+
+func noRights(r *run) {
+	refused(r, ConfigMaps(r.ns), r.NobodyToken, http.StatusForbidden, lw.ErrForbidden)
+}
+
+func unknownResource(r *run) {
+	refused(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
+}
+
+// allNamespaces: a collection over all namespaces holds what each of them does, found by namespace.
+func allNamespaces(r *run) {
+	first := r.ns
+	r.create(5, "cm-")
+	r.ns = r.namespace()
+	f := r.follow(ConfigMaps(""), r.AdminToken, nil, nil)
+	r.create(7, "cm-")
+	f.equal("/api/v1/configmaps")
+	require.Len(r, slices.Collect(f.reflector.Store().Namespace(r.ns)), r.configMapsIn(r.ns))
+	require.Len(r, slices.Collect(f.reflector.Store().Namespace(first)), r.configMapsIn(first))
+	_, ok := f.reflector.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
+	require.True(r, ok)
+}
+
+func (r *run) configMapsIn(namespace string) int {
+	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
+}
+
+// customResource: a list with its metadata behind its items, and objects with fields that nobody knows beforehand.
+func customResource(r *run) {
+	widget := func(name, size string) string {
+		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
+	}
+	r.write(http.MethodPost, r.widgets(), widget("w1", "12345678901234567"))
+	f := r.follow(Widgets(r.ns), r.AdminToken, nil, nil)
+	f.equal(r.widgets())
+	r.write(http.MethodPost, r.widgets(), widget("w2", "1.5"))
+	r.write(http.MethodPatch, r.widgets("w1"), `{"spec":{"colour":"blue"}}`)
+	f.equal(r.widgets())
+	w1, ok := f.reflector.Store().Get(lw.Key{Namespace: r.ns, Name: "w1"})
+	require.True(r, ok)
+	require.Equal(r, "12345678901234567", w1.Get("spec.size").String())
+	require.Equal(r, "Widget", w1.Kind())
+	r.write(http.MethodDelete, r.widgets("w1"), "")
+	f.equal(r.widgets())
+}
+
+// oneObjectByName: one object is watched, and its neighbours are not seen.
+func oneObjectByName(r *run) {
+	r.create(3, "cm-")
+	one := ConfigMaps(r.ns)
+	one.Name = "cm-1"
+	f := r.follow(one, r.AdminToken, nil, nil)
+	selected := r.configMaps() + "?fieldSelector=metadata.name%3Dcm-1"
+	f.equal(selected)
+	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"data":{"k":"x"}}`)
+	r.write(http.MethodPatch, r.configMaps("cm-1"), `{"data":{"k":"x"}}`)
+	f.equal(selected)
+	r.write(http.MethodDelete, r.configMaps("cm-1"), "")
+	f.equal(selected)
+	require.Zero(r, f.reflector.Store().Len())
+	require.Len(r, f.deltas, 3)
+}
+
+// labelSelector: an object that leaves the selection is deleted, with its last selected state; one that enters is added.
+func labelSelector(r *run) {
+	r.create(2, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
+	selected := r.configMaps() + "?labelSelector=app%3Ddemo"
+	f.equal(selected)
+	require.Equal(r, 2, f.reflector.Store().Len())
+	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"other"}}}`)
+	f.equal(selected)
+	left := f.deltas[len(f.deltas)-1]
+	require.Equal(r, cache.Deleted, left.Type)
+	app, _ := left.Old.Label("app")
+	require.Equal(r, "demo", app)
+	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"demo"}}}`)
+	f.equal(selected)
+	require.Equal(r, 2, f.reflector.Store().Len())
+}
+
+// sameObjectByListAndWatch: to the byte.
+func sameObjectByListAndWatch(r *run) {
+	watching := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	watching.equal(r.configMaps())
+	r.write(http.MethodPost, r.configMaps(), configMap("by-watch", "demo", "v"))
+	watching.equal(r.configMaps())
+	listing := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	listing.equal(r.configMaps())
+	key := lw.Key{Namespace: r.ns, Name: "by-watch"}
+	watched, _ := watching.reflector.Store().Get(key)
+	listed, _ := listing.reflector.Store().Get(key)
+	require.Equal(r, watched.Raw(), listed.Raw())
+	require.Equal(r, "ConfigMap", listed.Kind())
+	require.False(r, listed.Get("metadata.managedFields").Exists())
+}

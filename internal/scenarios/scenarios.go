@@ -1,0 +1,187 @@
+package scenarios
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strconv"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+type query = url.Values
+
+// Run runs every scenario against a cluster, one after another, as some of them end its server.
+func Run(t *testing.T, c *Cluster) {
+	for _, s := range table {
+		t.Run(s.name, func(t *testing.T) {
+			r := &run{T: t, Cluster: c, ctx: t.Context()}
+			r.ns = r.namespace()
+			s.run(r)
+		})
+	}
+}
+
+var table = []struct {
+	name string
+	run  func(*run)
+}{
+	{"ThousandRandomWrites", thousandRandomWrites},
+	{"PagedList", pagedList},
+	{"WatchEndsByTimeout", watchEndsByTimeout},
+	{"ConnectionBreaks", connectionBreaks},
+	{"VersionExpiresWhileBlind", versionExpiresWhileBlind},
+	{"ContinueTokenExpires", continueTokenExpires},
+	{"ServerKilledAndStarted", serverKilledAndStarted},
+	{"WrongTokenIs401", wrongToken},
+	{"NoRightsIs403", noRights},
+	{"UnknownResourceIs404", unknownResource},
+	{"AllNamespaces", allNamespaces},
+	{"CustomResource", customResource},
+	{"OneObjectByName", oneObjectByName},
+	{"LabelSelector", labelSelector},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch},
+}
+
+// thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.
+func thousandRandomWrites(r *run) {
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	random := rand.New(rand.NewPCG(1, 2))
+	names := map[string]bool{}
+	for i := range 1000 {
+		name := "cm-" + strconv.Itoa(random.IntN(150))
+		switch {
+		case !names[name]:
+			r.write(http.MethodPost, r.configMaps(), configMap(name, "demo", strconv.Itoa(i)))
+			names[name] = true
+		case random.IntN(3) == 0:
+			r.write(http.MethodDelete, r.configMaps(name), "")
+			delete(names, name)
+		default:
+			r.write(http.MethodPatch, r.configMaps(name), `{"data":{"k":"`+strconv.Itoa(i)+`"}}`)
+		}
+	}
+	f.equal(r.configMaps())
+	require.Len(r, f.fold, len(names))
+	require.Zero(r, f.broke(func(*lw.Break) bool { return true }))
+}
+
+// pagedList: 1,200 objects come in 12 pages and more, and none is missing.
+func pagedList(r *run) {
+	r.create(1200, "page-")
+	// The first list asks for version "0", whose limit a server with a watch cache ignores; the latest version is paged.
+	latest := func(q query) {
+		if q.Get("resourceVersion") == "0" {
+			q.Del("resourceVersion")
+		}
+	}
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 100}, latest)
+	f.equal(r.configMaps())
+	require.GreaterOrEqual(r, f.link.requests("limit", "100"), 12)
+	require.Equal(r, 1, f.syncs)
+}
+
+// watchEndsByTimeout: a watch that the server ends is resumed, again and again, without a list.
+func watchEndsByTimeout(r *run) {
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
+		if q.Has("watch") {
+			q.Set("timeoutSeconds", "2")
+		}
+	})
+	for i := 0; f.broke(is(lw.ErrWatchClosed)) < 3; i++ {
+		r.write(http.MethodPost, r.configMaps(), configMap("cm-"+strconv.Itoa(i), "demo", "v"))
+		seen := f.broke(is(lw.ErrWatchClosed))
+		r.eventually("the watch ends", func() bool { return f.broke(is(lw.ErrWatchClosed)) > seen })
+	}
+	f.equal(r.configMaps())
+	require.Equal(r, 1, f.syncs)
+}
+
+// connectionBreaks: what happened while the connection was broken is caught up with, without a list.
+func connectionBreaks(r *run) {
+	r.create(20, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	f.equal(r.configMaps())
+	for round := range 3 {
+		f.link.cut()
+		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(round)), "")
+		r.write(http.MethodPatch, r.configMaps("cm-10"), `{"data":{"k":"round `+strconv.Itoa(round)+`"}}`)
+		f.link.mend()
+		f.equal(r.configMaps())
+	}
+	require.GreaterOrEqual(r, f.broke(is(errCut)), 3)
+	require.Equal(r, 1, f.syncs)
+	require.Zero(r, f.missed())
+}
+
+// missed counts the deletions that only a list showed.
+func (f *follower) missed() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range f.deltas {
+		if d.Missed {
+			n++
+		}
+	}
+	return n
+}
+
+// versionExpiresWhileBlind: the version to resume from is too old, a new list is made, and it tells only the difference.
+func versionExpiresWhileBlind(r *run) {
+	r.create(50, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	f.equal(r.configMaps())
+	before := len(f.deltas)
+	f.link.cut()
+	for i := range 10 {
+		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(i)), "")
+	}
+	r.write(http.MethodPatch, r.configMaps("cm-20"), `{"data":{"k":"changed"}}`)
+	r.create(5, "new-")
+	require.NoError(r, r.Expire(r.ctx))
+	f.link.mend()
+	f.equal(r.configMaps())
+	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
+	require.GreaterOrEqual(r, f.syncs, 2)
+	require.Equal(r, 10, f.missed())
+	require.Len(r, f.deltas[before:], 10+1+5, "only the difference")
+	for _, d := range f.deltas[before:] {
+		require.Equal(r, d.Type == cache.Deleted, d.Missed)
+	}
+}
+
+// continueTokenExpires: between two pages of a list its version expires; the list is made whole in one piece.
+func continueTokenExpires(r *run) {
+	r.create(40, "cm-")
+	expired := false
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 10}, func(q query) {
+		if q.Get("resourceVersion") == "0" {
+			q.Del("resourceVersion")
+		}
+		if q.Get("continue") != "" && !expired {
+			expired = true
+			r.write(http.MethodDelete, r.configMaps("cm-0"), "")
+			require.NoError(r, r.Expire(r.ctx))
+		}
+	})
+	f.equal(r.configMaps())
+	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
+	require.Equal(r, 39, f.reflector.Store().Len())
+	require.Equal(r, 1, f.syncs)
+}
+
+// serverKilledAndStarted: kill -9 in the middle of a watch; the store follows on when the server is back.
+func serverKilledAndStarted(r *run) {
+	r.create(20, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	f.equal(r.configMaps())
+	require.NoError(r, r.Kill(r.ctx))
+	r.eventually("the interruption is told", func() bool { return f.broke(func(*lw.Break) bool { return true }) > 0 })
+	require.NoError(r, r.Start(r.ctx))
+	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
+	r.create(5, "new-")
+	f.equal(r.configMaps())
+}

@@ -1,0 +1,130 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+)
+
+// Options configure a [Transport]. The zero value is good for a server without authentication.
+type Options struct {
+	// Client makes the requests in place of one of our own, with its transport, its redirect policy and its jar. The TLS
+	// fields must then be empty: they are its transport's business. Its Timeout must be zero, as it would end every watch.
+	Client *http.Client
+
+	CAFile   string // PEM; empty means the system's roots, unless CAData is set
+	CAData   []byte // PEM, in place of a file
+	CertFile string // PEM client certificate, read again for every new connection, so that it may rotate
+	KeyFile  string // its key
+	CertData []byte // PEM, in place of the files
+	KeyData  []byte
+
+	ServerName         string // the name to verify in place of the URL's host
+	InsecureSkipVerify bool   // accept any certificate: whoever is in the middle can read the token
+
+	Token     string                                // bearer token
+	TokenFile string                                // a file that holds one, read again when it is a minute old, as Kubernetes rotates them
+	TokenFunc func(context.Context) (string, error) // asked for every request
+
+	Header    http.Header // sent with every request, as Impersonate-User
+	UserAgent string      // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
+
+	DisableCompression bool // do not ask for gzip
+}
+
+// pings find a dead HTTP/2 connection within 45 seconds; HTTP/1.1 has no such thing.
+var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+
+// newRoundTripper makes a transport, with the client certificate or without.
+func (o *Options) newRoundTripper(withCertificate bool) (http.RoundTripper, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.ServerName, InsecureSkipVerify: o.InsecureSkipVerify}
+	if err := o.setRoots(config); err != nil {
+		return nil, err
+	}
+	if withCertificate {
+		if err := o.setCertificate(config); err != nil {
+			return nil, err
+		}
+	} else {
+		config.ServerName = ""
+	}
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		TLSClientConfig:     config,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               pings,
+		DisableCompression:  o.DisableCompression,
+		MaxIdleConnsPerHost: 8, // lists run beside watches, which hold a connection each in HTTP/1.1
+		IdleConnTimeout:     90 * time.Second,
+	}, nil
+}
+
+func (o *Options) setRoots(config *tls.Config) error {
+	pem := o.CAData
+	if len(pem) == 0 && o.CAFile != "" {
+		var err error
+		if pem, err = os.ReadFile(o.CAFile); err != nil {
+			return errors.New("http: the certificate authority's file: " + err.Error())
+		}
+	}
+	if len(pem) == 0 {
+		return nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return errors.New("http: the certificate authority holds no certificate in PEM form")
+	}
+	return nil
+}
+
+func (o *Options) setCertificate(config *tls.Config) error {
+	load := func() (tls.Certificate, error) {
+		if len(o.CertData) > 0 {
+			return tls.X509KeyPair(o.CertData, o.KeyData)
+		}
+		return tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+	}
+	if o.CertFile == "" && len(o.CertData) == 0 {
+		return nil
+	}
+	if _, err := load(); err != nil {
+		return errors.New("http: the client certificate: " + err.Error())
+	}
+	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		certificate, err := load()
+		return &certificate, err
+	}
+	return nil
+}
+
+// validate finds options that contradict each other.
+func (o *Options) validate(server *url.URL) error {
+	tls := o.CAFile != "" || len(o.CAData) > 0 || o.CertFile != "" || len(o.CertData) > 0 || o.InsecureSkipVerify || o.ServerName != ""
+	tokens := 0
+	for _, set := range []bool{o.Token != "", o.TokenFile != "", o.TokenFunc != nil} {
+		if set {
+			tokens++
+		}
+	}
+	switch {
+	case server.Scheme != "http" && server.Scheme != "https" || server.Host == "":
+		return errors.New("http: the server's URL must look like https://host:port, and is " + server.Redacted())
+	case server.User != nil || server.RawQuery != "" || server.Fragment != "":
+		return errors.New("http: the server's URL must not have a user, a query or a fragment")
+	case tokens > 1:
+		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
+	case o.Client != nil && tls:
+		return errors.New("http: with Client set, TLS is configured in its transport")
+	case o.Client != nil && o.Client.Timeout != 0:
+		return errors.New("http: Client.Timeout would end every watch: set it to zero and use contexts")
+	}
+	return nil
+}
