@@ -1,0 +1,206 @@
+package lw
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func list(t *testing.T, body string, end error) (names []string, meta ListMeta, err error) {
+	s := &script{answers: []answer{{body: body, end: end}}}
+	for object, e := range s.client(t, Pods("")).List(t.Context(), ListOptions{}, &meta) {
+		if e != nil {
+			return names, meta, e
+		}
+		names = append(names, object.Kind()+" "+object.GetName())
+	}
+	return names, meta, nil
+}
+
+func TestList(t *testing.T) {
+	names, meta, err := list(t, podList("12", "next", "a", "b"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Pod a", "Pod b"}, names)
+	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", Kind: "PodList", APIVersion: "v1"}, meta)
+}
+
+// TestListMetadataBehindItems, as custom resources have it, and null items, as old servers.
+func TestListShapes(t *testing.T) {
+	names, meta, err := list(t, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Widget w"}, names)
+	require.Equal(t, ListMeta{ResourceVersion: "3", RemainingItemCount: 7, Kind: "WidgetList", APIVersion: "x/v1"}, meta)
+
+	names, meta, err = list(t, "\n{\"kind\":\"PodList\", \"metadata\":{\"resourceVersion\":\"3\"}, \"items\":null}\n", nil)
+	require.NoError(t, err)
+	require.Empty(t, names)
+	require.Equal(t, "3", meta.ResourceVersion)
+
+	_, meta, err = list(t, "{\n  \"kind\": \"PodList\",\n  \"items\": [],\n  \"metadata\": {\n    \"resourceVersion\": \"4\"\n  }\n}", nil)
+	require.NoError(t, err)
+	require.Equal(t, "4", meta.ResourceVersion)
+}
+
+func TestMalformedLists(t *testing.T) {
+	cases := map[string]string{
+		``:                                 "malformed response at byte 0: expected a list, found the end of the stream",
+		"<html>":                           "malformed response at byte 0: expected a list, found '<' (HTML? a proxy or a login page may have answered in place of the API server)",
+		`{"kind":"Pod","metadata":{}}`:     `malformed response at byte 27: expected a list with items, found an object of kind "Pod"`,
+		`{"items":{}}`:                     "malformed response at byte 9: expected items to be an array, found '{'",
+		`{"items":[1]}`:                    "malformed response at byte 10: expected an object, found '1'",
+		`{"items":[{"metadata":{}}]}`:      "malformed response at byte 10: expected an item with metadata.name, found none",
+		`{"items":[]} {"items":[]}`:        "malformed response at byte 13: expected the end of the body after the list, found '{'",
+		`{"items":[{"metadata":{"name":"a`: "malformed response at byte 32: expected the end of a string, found the end of the stream",
+		`{"items":[],"metadata":{"resourceVersion":5}}`: "malformed response at byte 42: expected the list's resourceVersion to be a string, found '5'",
+		`{"items":[],"metadata":[]}`:                    "malformed response at byte 23: expected the list's metadata to be an object, found '['",
+	}
+	for body, want := range cases {
+		_, _, err := list(t, body, nil)
+		require.EqualError(t, err, want)
+		require.ErrorAs(t, err, new(*MalformedError))
+	}
+}
+
+// TestListKeepsWhatCameBeforeTheFault: the items before it were yielded, and the error comes last.
+func TestListKeepsWhatCameBeforeTheFault(t *testing.T) {
+	reset := errors.New("connection reset")
+	body := podList("12", "", "a", "b")
+	names, _, err := list(t, body[:len(body)-20], reset)
+	require.Equal(t, reset, err)
+	require.Equal(t, []string{"Pod a"}, names)
+	_, _, err = list(t, body, reset)
+	require.Equal(t, reset, err, "a body that does not end in good order may lack something")
+}
+
+func watch(t *testing.T, body string, end error) (events []Event[*Object], err error) {
+	s := &script{answers: []answer{{body: body, end: end}}}
+	for event, e := range s.client(t, Pods("")).Watch(t.Context(), WatchOptions{ResourceVersion: "1"}) {
+		if e != nil {
+			return events, e
+		}
+		events = append(events, event)
+	}
+	return events, nil
+}
+
+func TestWatch(t *testing.T) {
+	events, err := watch(t, podEvent("ADDED", "a", "2")+podEvent("DELETED", "a", "3")+`{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9"}}}`, nil)
+	require.NoError(t, err)
+	require.Len(t, events, 4)
+	require.Equal(t, []EventType{Live, Added, Deleted, Bookmark}, []EventType{events[0].Type, events[1].Type, events[2].Type, events[3].Type})
+	require.Equal(t, "a", events[2].Object.GetName())
+	require.Equal(t, []string{"1", "2", "3", "9"}, []string{events[0].ResourceVersion, events[1].ResourceVersion, events[2].ResourceVersion, events[3].ResourceVersion})
+}
+
+func TestErrorEvents(t *testing.T) {
+	events, err := watch(t, podEvent("ADDED", "a", "2")+expiredEvent, nil)
+	require.Len(t, events, 2)
+	require.ErrorIs(t, err, ErrExpired)
+	require.EqualError(t, err, "the server answered 410 Expired: too old resource version: 5 (9)")
+
+	_, err = watch(t, `{"type":"ERROR","object":{"kind":"Pod","metadata":{"name":"a"}}}`, nil)
+	require.EqualError(t, err, "malformed response at byte 0: expected a Status in the ERROR event, found another object")
+	_, err = watch(t, `{"type":"ERROR","object":{"kind":"Status","details":{"retryAfterSeconds":3},"code":429}}`, nil)
+	status, ok := errors.AsType[*StatusError](err)
+	require.True(t, ok)
+	require.Equal(t, 3*time.Second, status.RetryAfter)
+}
+
+func TestRequests(t *testing.T) {
+	cases := []struct {
+		resource Resource
+		list     ListOptions
+		want     string
+	}{
+		{Pods("default"), ListOptions{}, "/api/v1/namespaces/default/pods?"},
+		{Resource{Group: "apps", Version: "v1", Plural: "deployments"}, ListOptions{ResourceVersion: "0", Limit: 500}, "/apis/apps/v1/deployments?resourceVersion=0&limit=500"},
+		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{FieldSelector: "a=b"}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb%2Ca%3Db"},
+		{Resource{Version: "v1", Plural: "pods", Name: "web"}, ListOptions{}, "/api/v1/pods?fieldSelector=metadata.name%3Dweb"},
+		{Pods(""), ListOptions{LabelSelector: "app in (a, b),ä", Continue: "a+b/c="}, "/api/v1/pods?labelSelector=app%20in%20%28a%2C%20b%29%2C%C3%A4&continue=a%2Bb%2Fc%3D"},
+		{Resource{Raw: "/custom/things?x=1"}, ListOptions{Limit: 5}, "/custom/things?x=1&limit=5"},
+		{Pods("a/../b"), ListOptions{}, "/api/v1/namespaces/a%2F..%2Fb/pods?"},
+	}
+	for _, c := range cases {
+		s := &script{}
+		for range s.client(t, c.resource).List(t.Context(), c.list, &ListMeta{}) {
+		}
+		require.Equal(t, []string{c.want}, s.asked)
+	}
+	s := &script{}
+	request := s.client(t, Pods("n")).watchRequest(WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
+	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Watch: true}, request)
+	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "for those who look like a browser")
+}
+
+func TestResourceStringsAndMistakes(t *testing.T) {
+	require.Equal(t, "kube-system/deployments.apps", Resource{Group: "apps", Version: "v1", Plural: "deployments", Namespace: "kube-system"}.String())
+	require.Equal(t, "pods/web", Resource{Version: "v1", Plural: "pods", Name: "web"}.String())
+	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
+	for want, r := range map[string]Resource{
+		`lw: Resource.Raw x must begin with a slash`:   {Raw: "x"},
+		`lw: Resource needs Plural, as "pods", or Raw`: {Version: "v1"},
+		`lw: Resource pods needs Version, as "v1"`:     {Plural: "pods"},
+	} {
+		_, err := NewClient(&script{}, r, RawCodec{}, nil)
+		require.EqualError(t, err, want)
+	}
+}
+
+// failing is a codec that cannot decode one of the objects.
+type failing struct{ RawCodec }
+
+func (f failing) Decode(s *Scanned) (*Object, error) {
+	if string(s.Name()) == "bad" {
+		return nil, errors.New("spec.replicas: expected a number")
+	}
+	return f.RawCodec.Decode(s)
+}
+
+func TestDecodeErrorNamesTheObject(t *testing.T) {
+	s := &script{answers: []answer{{body: podList("1", "", "good", "bad")}, {body: podEvent("ADDED", "bad", "7")}}}
+	c, err := NewClient(s, Pods(""), failing{}, nil)
+	require.NoError(t, err)
+	var last error
+	for _, last = range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+	}
+	require.EqualError(t, last, "object bad at resource version 1: spec.replicas: expected a number")
+	for _, last = range c.Watch(t.Context(), WatchOptions{}) {
+	}
+	require.Equal(t, Key{Name: "bad"}, last.(*DecodeError).Key)
+}
+
+func TestStatusErrors(t *testing.T) {
+	read := func(code int, retryAfter, body string) *StatusError {
+		return ReadStatusError(code, retryAfter, strings.NewReader(body))
+	}
+	e := read(404, "", "404 page not found\n")
+	require.EqualError(t, e, "the server answered 404: 404 page not found")
+	require.ErrorIs(t, e, ErrNotFound)
+	e = read(429, "7", "Too many requests, please try again later.\n")
+	require.ErrorIs(t, e, ErrTooManyRequests)
+	require.Equal(t, 7*time.Second, e.RetryAfter)
+	e = read(502, "Wed, 21 Oct 2026 07:28:00 GMT", strings.Repeat("x", 1000))
+	require.Zero(t, e.RetryAfter)
+	require.Len(t, e.Message, 200)
+	e = read(410, "", `{"kind":"Status","metadata":{"continue":"token"},"reason":"Expired","code":410,"details":{"name":"n","group":"g","kind":"k","retryAfterSeconds":2}}`)
+	require.Equal(t, "token", e.Continue)
+	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
+	require.Equal(t, 2*time.Second, e.RetryAfter)
+	require.True(t, Refused(read(401, "", "")) && Refused(read(403, "", "")) && Refused(e) == false)
+
+	for _, body := range []string{
+		`{"kind":"Status","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"m"}]}}`,
+		`{"kind":"Status","reason":"Timeout","details":{"causes":[{"message":"Too large resource version"}]}}`,
+		`{"kind":"Status","message":"Timeout: Too large resource version: 9, current: 2"}`,
+	} {
+		require.ErrorIs(t, read(504, "1", body), ErrTooLarge)
+	}
+	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrTooLarge)
+	require.NotErrorIs(t, read(500, "", ""), io.EOF)
+	_, err := ParseStatus([]byte(`{"kind":"Pod"}`))
+	require.ErrorAs(t, err, new(*MalformedError))
+}

@@ -1,0 +1,187 @@
+package lw
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// follow runs ListAndWatch over a script until the script is used up, and renders the events.
+func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *script) {
+	synctest.Test(t, func(t *testing.T) {
+		s = &script{answers: answers}
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
+			text := event.Type.String()
+			switch {
+			case event.Break != nil && event.Break.Err == errHang:
+				return // the script is used up
+			case event.Break != nil:
+				text += " " + event.Break.Err.Error()
+			case event.Object != nil:
+				text += " " + event.Object.GetName()
+			}
+			events = append(events, text+" @"+event.ResourceVersion)
+		}
+	})
+	return events, s
+}
+
+func TestListAndWatch(t *testing.T) {
+	events, s := follow(t, &Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1", PageSize: 1},
+		answer{body: podList("5", "next", "a")},
+		answer{body: podList("5", "", "b")},
+		answer{body: podEvent("MODIFIED", "a", "6") + podEvent("DELETED", "b", "7")},
+		answer{body: `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}`, end: errReset},
+		answer{body: expiredEvent},
+		answer{body: podList("12", "")},
+	)
+	require.Equal(t, []string{
+		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5",
+		"LIVE @5", "MODIFIED a @6", "DELETED b @7", "INTERRUPTED the server closed the watch in good order @7",
+		"LIVE @7", "BOOKMARK @9", "INTERRUPTED connection reset @9",
+		"LIVE @9", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9",
+		"RESET @", "SYNCED @12",
+	}, events)
+	const selectors = "labelSelector=app%3Dweb&fieldSelector=spec.nodeName%3Dn1&"
+	require.Equal(t, []string{
+		"/api/v1/pods?" + selectors + "resourceVersion=0&limit=1",
+		"/api/v1/pods?" + selectors + "limit=1&continue=next",
+		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=5",
+		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=7",
+		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=9",
+		"/api/v1/pods?" + selectors + "resourceVersion=9",
+		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=12",
+	}, s.asked)
+}
+
+// TestResetComesBeforeTheFirstObjectOnly: a try that fails earlier emits none, and an unfinished list begins again.
+func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
+	whole := podList("5", "", "a", "b")
+	events, _ := follow(t, nil,
+		answer{err: errReset},
+		answer{body: "<html>"},
+		answer{body: whole[:len(whole)-20], end: errReset},
+		answer{body: whole},
+	)
+	require.Equal(t, []string{
+		"INTERRUPTED connection reset @",
+		"INTERRUPTED malformed response at byte 0: expected a list, found '<' (HTML? a proxy or a login page may have answered in place of the API server) @",
+		"RESET @", "ADDED a @", "INTERRUPTED connection reset @",
+		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5",
+	}, events)
+}
+
+// TestGarbageInAWatchLosesNothing: it is resumed from the event before; when the garbage comes again, a list follows.
+func TestGarbageInAWatchLosesNothing(t *testing.T) {
+	events, s := follow(t, nil,
+		answer{body: podList("5", "")},
+		answer{body: podEvent("ADDED", "a", "6") + `{"type":"ADDED","object":nonsense}`},
+		answer{body: `{"type":"ADDED","object":nonsense}`},
+		answer{body: podList("7", "", "a", "b")},
+	)
+	const garbage = "INTERRUPTED malformed response at byte "
+	require.Equal(t, []string{
+		"RESET @", "SYNCED @5", "LIVE @5", "ADDED a @6", garbage + "130: expected an object, found 'n' @6",
+		"LIVE @6", garbage + "25: expected an object, found 'n' @6",
+		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @7",
+	}, events)
+	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.asked[3])
+}
+
+func TestStopOnEndsTheSequence(t *testing.T) {
+	events, s := follow(t, &Options{StopOn: Refused}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
+	require.Equal(t, []string{"INTERRUPTED the server answered 503 @", "INTERRUPTED the server answered 403 @"}, events)
+	require.Len(t, s.asked, 2)
+}
+
+func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
+	events, _ := follow(t, nil,
+		answer{body: podList("5", "")}, answer{body: faultEvent}, answer{body: faultEvent}, answer{body: podList("6", "")})
+	require.Equal(t, []string{
+		"RESET @", "SYNCED @5", "LIVE @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5",
+		"LIVE @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5", "RESET @", "SYNCED @6",
+	}, events)
+}
+
+// TestDelaysAreKept: nothing is asked before the delay that was told has passed.
+func TestDelaysAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
+		s := &script{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
+		var told, began = time.Duration(0), time.Now()
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), nil) {
+			if event.Type == Reset {
+				break
+			}
+			require.Equal(t, told, time.Since(began))
+			told += event.Break.Delay
+		}
+		require.Equal(t, told, time.Since(began))
+		require.GreaterOrEqual(t, told, time.Minute+firstDelay)
+	})
+}
+
+// TestContextEndsEveryWait: at once, with nothing told after it.
+func TestContextEndsEveryWait(t *testing.T) {
+	list := answer{body: podList("5", "")}
+	waits := map[string][]answer{
+		"for a list's response":   {{err: errHang}},
+		"within a list":           {{body: podList("5", "")[:40], end: errHang}},
+		"for a watch's response":  {list, {err: errHang}},
+		"within a watch":          {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
+		"in the delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"in the delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+	}
+	for name, answers := range waits {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				began := time.Now()
+				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
+				s := &script{answers: answers}
+				for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
+					require.NoError(t, ctx.Err(), "%v after the end", event.Type)
+				}
+				require.Equal(t, time.Minute, time.Since(began))
+				require.Len(t, s.asked, len(answers))
+			})
+		})
+	}
+}
+
+// TestCallerMayStopAnywhere: whatever event the caller breaks at, the sequence ends there.
+func TestCallerMayStopAnywhere(t *testing.T) {
+	answers := []answer{{body: podList("5", "", "a")}, {body: podEvent("ADDED", "b", "6"), end: errReset}, {body: expiredEvent}, {body: podList("7", "", "a")}}
+	all, _ := follow(t, nil, answers...)
+	require.Len(t, all, 11)
+	for stop := 1; stop <= len(all); stop++ {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: answers}
+			seen := 0
+			for range ListAndWatch(t.Context(), s.client(t, Pods("")), nil) {
+				if seen++; seen == stop {
+					break
+				}
+			}
+			require.Equal(t, stop, seen)
+		})
+	}
+}
+
+// TestASecondIterationBeginsAnew, with a list.
+func TestASecondIterationBeginsAnew(t *testing.T) {
+	s := &script{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
+	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), nil)
+	for _, want := range []string{"5", "6"} {
+		for event := range stream {
+			if event.Type == Synced {
+				require.Equal(t, want, event.ResourceVersion)
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package lw
+
+import (
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var errReset = errors.New("connection reset")
+
+func status(code int) *StatusError { return &StatusError{Status: Status{Code: code}} }
+
+// rig drives a machine by hand, without jitter, at a time of its own.
+type rig struct {
+	*testing.T
+	*machine
+	now time.Time
+}
+
+func newRig(t *testing.T, opts Options) *rig {
+	b := &rig{T: t, machine: newMachine(&opts), now: time.Unix(0, 0)}
+	b.random = func() float64 { return 0 }
+	return b
+}
+
+func (b *rig) do(in input) *Break {
+	in.now = b.now
+	return b.step(in)
+}
+
+// synced brings the machine to a watch at a version.
+func (b *rig) synced(version string) *rig {
+	require.Nil(b, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version}}))
+	require.Equal(b, watching, b.phase)
+	return b
+}
+
+func (b *rig) watchFails(err error) *Break {
+	b.do(input{signal: watchOpened})
+	return b.do(input{signal: watchFailed, err: err})
+}
+
+func TestFirstListThenWatch(t *testing.T) {
+	b := newRig(t, Options{})
+	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, b.list())
+	require.Nil(t, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "7", Continue: "next"}}))
+	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, b.list(), "a version beside a token would be refused")
+	b.synced("7")
+	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: 5 * time.Minute}, b.watch())
+	b.random = func() float64 { return 0.9999 }
+	require.InDelta(t, 10*time.Minute, b.watch().Timeout, float64(time.Second))
+}
+
+func TestPageSizes(t *testing.T) {
+	require.Equal(t, 20, newRig(t, Options{PageSize: 20}).list().Limit)
+	require.Zero(t, newRig(t, Options{PageSize: -1}).list().Limit)
+}
+
+// TestRelistAtTheLastVersion, which is not paged, so that the server answers from its cache; then at the latest, which is.
+func TestRelistAtTheLastVersionThenTheLatest(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.do(input{signal: watchOpened})
+	b.do(input{signal: watchMoved, version: "9"})
+	require.Equal(t, &Break{Err: status(410), Relist: true}, b.do(input{signal: watchFailed, err: status(410)}))
+	require.Equal(t, ListOptions{ResourceVersion: "9"}, b.list())
+	require.Equal(t, &Break{Err: status(410), Relist: true}, b.do(input{signal: listFailed, err: status(410)}))
+	require.Equal(t, ListOptions{Limit: 500}, b.list())
+	again := b.do(input{signal: listFailed, err: status(410)})
+	require.Equal(t, firstDelay, again.Delay, "there is no other remedy left")
+	b.synced("12")
+	require.Equal(t, "12", b.watch().ResourceVersion)
+}
+
+func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
+	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
+	b := newRig(t, Options{}).synced("7")
+	require.True(t, b.watchFails(tooLarge).Relist)
+	require.Equal(t, ListOptions{Limit: 500}, b.list())
+
+	b = newRig(t, Options{})
+	require.Zero(t, b.do(input{signal: listFailed, err: tooLarge}).Delay)
+	require.Equal(t, ListOptions{Limit: 500}, b.list())
+}
+
+func TestExpiredContinueTokenListsWhole(t *testing.T) {
+	b := newRig(t, Options{})
+	b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "7", Continue: "next"}})
+	require.Equal(t, &Break{Err: status(410), Relist: true}, b.do(input{signal: listFailed, err: status(410)}))
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, b.list())
+	b.synced("9")
+	b.watchFails(status(410))
+	b.listVersion = ""
+	require.Equal(t, 500, b.list().Limit, "the next list is paged again")
+}
+
+// TestAnyPageThatFailsBeginsTheListAnew, after a delay.
+func TestAnyPageThatFailsBeginsTheListAnew(t *testing.T) {
+	b := newRig(t, Options{})
+	b.do(input{signal: pageRead, meta: ListMeta{Continue: "next"}})
+	require.Equal(t, &Break{Err: errReset, Relist: true, Delay: firstDelay}, b.do(input{signal: listFailed, err: errReset}))
+	require.Empty(t, b.list().Continue)
+}
+
+// TestWhatEndsAWatch: resumed or relisted, at once or after a delay, and what happens when it happens again.
+func TestWhatEndsAWatch(t *testing.T) {
+	malformed := &MalformedError{Expected: "x"}
+	cut := &MalformedError{Err: io.ErrUnexpectedEOF}
+	const first, second = firstDelay, 2 * firstDelay
+	cases := []struct {
+		name          string
+		err           error
+		once, twice   bool // whether a relist follows
+		delay, delay2 time.Duration
+	}{
+		{"ERROR or HTTP 410", status(410), true, true, 0, first},
+		{"connection reset", errReset, false, false, first, second},
+		{"stream cut short", cut, false, false, first, second},
+		{"429", status(429), false, false, first, second},
+		{"429 with Retry-After", &StatusError{Status: Status{Code: 429}, RetryAfter: 7 * time.Second}, false, false, 7 * time.Second, 7 * time.Second},
+		{"503 with Retry-After", &StatusError{Status: Status{Code: 503}, RetryAfter: time.Millisecond}, false, true, first, second},
+		{"500, as for a version that does not parse", status(500), false, true, first, second},
+		{"400", status(400), false, true, first, second},
+		{"401", status(401), false, false, first, second},
+		{"403", status(403), false, false, first, second},
+		{"404", status(404), true, true, first, second},
+		{"garbage", malformed, false, true, first, second},
+		{"frame too large", &FrameTooLargeError{}, false, true, first, second},
+		{"object that does not decode", &DecodeError{Err: malformed}, false, true, first, second},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newRig(t, Options{}).synced("7")
+			require.Equal(t, &Break{Err: c.err, Relist: c.once, Delay: c.delay}, b.watchFails(c.err))
+			b.synced("7")
+			require.Equal(t, &Break{Err: c.err, Relist: c.twice, Delay: c.delay2}, b.watchFails(c.err))
+		})
+	}
+}
+
+// TestProgressForgivesFaults: an event in between shows that the version is good.
+func TestProgressForgivesFaults(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	for range 5 {
+		b.do(input{signal: watchOpened})
+		b.do(input{signal: watchMoved, version: "8"})
+		require.False(t, b.do(input{signal: watchFailed, err: status(500)}).Relist)
+	}
+	require.Equal(t, "8", b.watch().ResourceVersion)
+}
+
+// TestEventWithoutVersionKeepsTheLastOne, from which a resume is safe.
+func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.do(input{signal: watchMoved})
+	require.Equal(t, "7", b.watch().ResourceVersion)
+}
+
+func TestCleanEndResumesAtOnce(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	for range 10 {
+		b.do(input{signal: watchOpened})
+		b.now = b.now.Add(shortWatch)
+		require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+	}
+}
+
+// TestThreeInstantCleanEndsMeanExpired: some servers and proxies say "too old" so.
+func TestThreeInstantCleanEndsMeanExpired(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	end := func() *Break {
+		b.do(input{signal: watchOpened})
+		return b.do(input{signal: watchEnded})
+	}
+	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, end())
+	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 2 * firstDelay}, end())
+	require.Equal(t, &Break{Err: ErrExpired, Relist: true}, end())
+}
+
+func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	var delays []time.Duration
+	for range 8 {
+		delays = append(delays, b.watchFails(errReset).Delay)
+	}
+	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
+	b.random = func() float64 { return 0.5 }
+	require.Equal(t, 45*time.Second, b.watchFails(errReset).Delay, "jitter adds up to as much again")
+	b.random = func() float64 { return 0 }
+	b.do(input{signal: watchOpened})
+	b.now = b.now.Add(healthyAfter - 1)
+	require.Equal(t, longestDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
+	b.do(input{signal: watchOpened})
+	b.now = b.now.Add(healthyAfter)
+	require.Equal(t, firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
+}
+
+// TestTimeWithoutAWatchDoesNotHeal: only a watch that lived shows health, not a dial that took long to fail.
+func TestTimeWithoutAWatchDoesNotHeal(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.watchFails(errReset)
+	b.now = b.now.Add(time.Hour)
+	require.Equal(t, 2*firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
+}
+
+func TestStopOn(t *testing.T) {
+	b := newRig(t, Options{StopOn: Refused})
+	require.Equal(t, &Break{Err: status(403), Final: true}, b.do(input{signal: listFailed, err: status(403)}))
+	require.Equal(t, stopped, b.phase)
+}

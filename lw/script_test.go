@@ -1,0 +1,103 @@
+package lw
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+)
+
+// script is a transport that answers from memory: each request by the next answer, in order.
+type script struct {
+	t       *testing.T
+	answers []answer
+	asked   []string // "path?query" of each request, without pretty=false and timeoutSeconds
+}
+
+// answer is what a request gets: an error, or a body and what follows its end.
+type answer struct {
+	err  error
+	body string
+	end  error // nil: the end in good order; errHang: silence until ctx ends
+}
+
+type hang struct{}
+
+func (hang) Error() string { return "silence" }
+
+var errHang error = hang{}
+
+func (s *script) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+	var kept []string
+	for part := range strings.SplitSeq(req.Query, "&") {
+		if part != "pretty=false" && !strings.HasPrefix(part, "timeoutSeconds=") && part != "allowWatchBookmarks=true" {
+			kept = append(kept, part)
+		}
+	}
+	s.asked = append(s.asked, req.Path+"?"+strings.Join(kept, "&"))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if len(s.asked) > len(s.answers) {
+		return nil, errHang // the end of the script: the test looks at what was asked
+	}
+	a := s.answers[len(s.asked)-1]
+	if a.err == errHang {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	return &scriptBody{ctx: ctx, text: strings.NewReader(a.body), end: a.end}, nil
+}
+
+type scriptBody struct {
+	ctx  context.Context
+	text *strings.Reader
+	end  error
+}
+
+func (b *scriptBody) Read(p []byte) (int, error) {
+	n, err := b.text.Read(p)
+	if err == nil || b.end == nil {
+		return n, err
+	}
+	if b.end == errHang {
+		<-b.ctx.Done()
+		return 0, context.Cause(b.ctx)
+	}
+	return n, b.end
+}
+
+func (b *scriptBody) Close() error { return nil }
+
+// client returns a client of Pods over the script.
+func (s *script) client(t *testing.T, resource Resource) *Client[*Object] {
+	s.t = t
+	c, err := NewClient(s, resource, RawCodec{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// podList is a list's body, of names with the version "1" each.
+func podList(version, token string, names ...string) string {
+	items := make([]string, len(names))
+	for i, name := range names {
+		items[i] = `{"metadata":{"name":"` + name + `","resourceVersion":"1"}}`
+	}
+	return `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `","continue":"` + token +
+		`"},"items":[` + strings.Join(items, ",") + "]}\n"
+}
+
+// podEvent is one watch event.
+func podEvent(kind, name, version string) string {
+	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
+}
+
+const (
+	expiredEvent = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version: 5 (9)","reason":"Expired","code":410}}` + "\n"
+	faultEvent   = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"etcd is unwell","reason":"InternalError","code":500}}` + "\n"
+)
