@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -156,17 +157,20 @@ func versionExpiresWhileBlind(r *run) {
 // continueTokenExpires: between two pages of a list its version expires; the list is made whole in one piece.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
-	expired := false
+	between, proceed := make(chan bool), make(chan bool)
+	var once sync.Once
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{PageSize: 10}, func(q query) {
 		if q.Get("resourceVersion") == "0" {
 			q.Del("resourceVersion")
 		}
-		if q.Get("continue") != "" && !expired {
-			expired = true
-			r.write(http.MethodDelete, r.configMaps("cm-0"), "")
-			require.NoError(r, r.Expire(r.ctx))
+		if q.Has("continue") {
+			once.Do(func() { close(between); <-proceed })
 		}
 	})
+	<-between
+	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
+	require.NoError(r, r.Expire(r.ctx))
+	close(proceed)
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
 	require.Equal(r, 39, f.reflector.Store().Len())

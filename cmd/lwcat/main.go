@@ -1,0 +1,70 @@
+// Command lwcat prints the events of Kubernetes collections: the cat for list-watch.
+//
+//	lwcat -s https://127.0.0.1:6443 --token "$TOKEN" -A pods deploy.apps
+//
+// Rules of its interface: events go to standard output and nothing else does; what happens to the connection is told on
+// standard error; folding the printed lines always gives the server's state; nothing ends it but the user, a refusal
+// at the start, or a broken output.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// The exit codes.
+const (
+	exitDone        = 0
+	exitRefused     = 1 // the server, the network or the output said no for good
+	exitUsage       = 2
+	exitInterrupted = 130 // as a shell says it of ^C
+)
+
+var errInterrupted = errors.New("interrupted")
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // a second ^C ends it the hard way
+		cancel(errInterrupted)
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, isTerminal(os.Stdout)))
+}
+
+// run is the program. It returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+	config, err := parse(args, terminal)
+	if errors.Is(err, errHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitDone
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "lwcat: %v\nRun 'lwcat --help' for usage.\n", err)
+		return exitUsage
+	}
+	err = cat(ctx, config, stdout, stderr)
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errInterrupted):
+		return exitInterrupted
+	case errors.Is(err, syscall.EPIPE): // whoever read our output has seen enough
+		return exitDone
+	}
+	fmt.Fprintf(stderr, "lwcat: %v\n", err)
+	return exitRefused
+}
+
+// isTerminal reports whether a person reads what is written to a file.
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

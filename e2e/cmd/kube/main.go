@@ -1,0 +1,69 @@
+// Command kube is the real server of the end-to-end tests: etcd and a
+// kube-apiserver, both from their Go modules, in one binary.
+//
+// Each runs in a process of its own, so that a test can kill one and keep the
+// other; the API server could not be started twice in one process anyway,
+// because it installs its signal handler once and for all.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+const usage = `kube runs one part of a Kubernetes control plane for tests.
+
+Usage:
+  kube [--stop-at-eof] etcd --data-dir DIR --client-url URL --peer-url URL
+  kube [--stop-at-eof] apiserver [flags of kube-apiserver]
+  kube compact --client-url URL
+
+etcd prints one line "ready" on stdout once it serves, and runs until SIGTERM
+or SIGINT. It syncs nothing to disk: the data does not survive a power cut.
+
+compact moves the revision of etcd past every revision that the API server can
+have handed out, drops the history before it, prints it and exits.
+
+With --stop-at-eof the process exits at once when its standard input ends, and
+so when its parent dies, whatever the parent died of.
+`
+
+func main() {
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "--stop-at-eof" {
+		args = args[1:]
+		go stopAtEOF()
+	}
+	if len(args) == 0 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	var err error
+	switch command := args[0]; command {
+	case "etcd":
+		err = runEtcd(args[1:])
+	case "apiserver":
+		err = runAPIServer(args[1:])
+	case "compact":
+		err = runCompact(context.Background(), args[1:])
+	case "help", "-h", "--help":
+		fmt.Print(usage)
+	default:
+		fmt.Fprintf(os.Stderr, "kube: unknown command %q\n\n%s", command, usage)
+		os.Exit(2)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "kube %s: %v\n", args[0], err)
+		os.Exit(1)
+	}
+}
+
+// stopAtEOF exits when standard input ends. A parent that holds the other end
+// of the pipe closes it by dying, also on systems that send no signal then.
+func stopAtEOF() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	fmt.Fprintln(os.Stderr, "kube: standard input ended, exiting")
+	os.Exit(1)
+}

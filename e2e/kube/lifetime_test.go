@@ -1,0 +1,122 @@
+package kube_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// orphanEnv makes the test binary start a cluster and hang instead of testing.
+const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
+
+// startAndHang starts a cluster, prints its URL and waits to be killed.
+func startAndHang() {
+	c, err := kube.New(context.Background(), kube.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(c.URL)
+	select {}
+}
+
+// TestServersDieWithTheirParent kills a process that started a cluster in a way
+// that lets it clean up nothing.
+func TestServersDieWithTheirParent(t *testing.T) {
+	kube.Binaries(t)
+	folder, err := os.MkdirTemp("", "listwatch-orphan-")
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), orphanEnv+"=1", "TMPDIR="+folder)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	require.NoError(t, err)
+	parsed, err := url.Parse(strings.TrimSpace(line))
+	require.NoError(t, err)
+
+	require.NoError(t, dial(parsed.Host))
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait(), "it was killed")
+	require.NoError(t, kube.Poll(ctx, "the kube-apiserver to be gone", func(context.Context) error {
+		if dial(parsed.Host) == nil {
+			return errors.New("it still listens")
+		}
+		return nil
+	}))
+	// This fails as long as etcd goes on writing into the folder.
+	require.NoError(t, kube.Poll(ctx, "the files to be removed", func(context.Context) error {
+		return os.RemoveAll(folder)
+	}))
+}
+
+// dial fails if nobody listens on the address.
+func dial(address string) error {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func TestNewReportsWhyAServerEnded(t *testing.T) {
+	_, err := kube.New(t.Context(), kube.Options{
+		Folder:         kube.Binaries(t),
+		APIServerFlags: []string{"--no-such-flag"},
+	})
+	require.ErrorContains(t, err, "no-such-flag")
+}
+
+func TestNewStopsWithTheContext(t *testing.T) {
+	folder := kube.Binaries(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	_, err := kube.New(ctx, kube.Options{Folder: folder})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// TestImportsOnlyTheStandardLibrary keeps the harness cheap: with Kubernetes or
+// etcd among its imports, every test that uses it would take minutes to compile.
+func TestImportsOnlyTheStandardLibrary(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, spec := range file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			require.NoError(t, err)
+			first, _, _ := strings.Cut(path, "/")
+			assert.NotContains(t, first, ".", "%s imports %s", name, path)
+		}
+	}
+}

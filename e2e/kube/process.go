@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// tailBytes is how much of a log is shown.
+const tailBytes = 8 << 10
+
+// process is a child process that ends with this one. Its methods may run
+// concurrently.
+type process struct {
+	name  string
+	log   string // path of the file that takes its output
+	cmd   *exec.Cmd
+	stdin io.Closer     // the child runs until this closes
+	done  chan struct{} // closed when the child has ended and err is set
+	err   error
+}
+
+// startProcess starts a subcommand of the binary kube. Its stderr is added to
+// the log file, and its stdout as well if stdout is nil.
+func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	// The child has a handle of its own.
+	defer func() { _ = file.Close() }()
+	p := &process{name: args[0], log: log, done: make(chan struct{})}
+	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)
+	p.cmd.Stdout, p.cmd.Stderr = stdout, file
+	if stdout == nil {
+		p.cmd.Stdout = file
+	}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// signal sends a signal. A process that has ended already is no error.
+func (p *process) signal(s os.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("sending %v to %s: %w", s, p.name, err)
+	}
+	return nil
+}
+
+// kill kills the process and returns when it is gone.
+func (p *process) kill() {
+	// SIGKILL to one's own child fails only if it has ended already.
+	_ = p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// wait returns when the process has ended.
+func (p *process) wait(ctx context.Context) error {
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for %s to exit: %w", p.name, context.Cause(ctx))
+	}
+}
+
+// whileRunning returns a context that also ends when the process does, with a
+// cause that says why, so that nobody waits for what cannot come any more.
+func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-p.done:
+			cancel(p.exitError())
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(context.Canceled) }
+}
+
+// exitError describes the end of a process that should be running. It matches
+// errPortTaken if that was the reason.
+func (p *process) exitError() error {
+	end := tail(p.log)
+	if strings.Contains(end, "address already in use") {
+		return fmt.Errorf("%s: %w", p.name, errPortTaken)
+	}
+	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
+}
+
+// tail returns the last lines of a file, or why it cannot be read.
+func tail(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	if len(data) > tailBytes {
+		data = data[len(data)-tailBytes:]
+		if _, whole, found := strings.Cut(string(data), "\n"); found {
+			return whole
+		}
+	}
+	return string(data)
+}

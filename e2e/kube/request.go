@@ -1,0 +1,66 @@
+package kube
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+const (
+	jsonType = "application/json"
+	// maxShown bounds how much of a response body is in an error.
+	maxShown = 300
+)
+
+// Do sends one request as admin and reads the whole response. The path begins
+// with a slash and may have a query. The content type is that of the body, and
+// both may be empty.
+func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
+	resp, err := c.send(ctx, method, path, contentType, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	respBody, err = io.ReadAll(resp.Body)
+	if err != nil {
+		return resp.StatusCode, respBody, fmt.Errorf("reading the response to %s %s: %w", method, path, err)
+	}
+	return resp.StatusCode, respBody, nil
+}
+
+// send sends one request as admin. The caller closes the body.
+func (c *Cluster) send(ctx context.Context, method, path, contentType, body string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.AdminToken)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	return c.client.Do(req)
+}
+
+// expect sends a request with a JSON body, or none, and fails unless the status
+// is the given one.
+func (c *Cluster) expect(ctx context.Context, want int, method, path, body string) error {
+	code, got, err := c.Do(ctx, method, path, jsonType, body)
+	if err != nil {
+		return err
+	}
+	if code != want {
+		return statusError(method, path, code, got)
+	}
+	return nil
+}
+
+// statusError describes a response with an unexpected status.
+func statusError(method, path string, code int, body []byte) error {
+	if len(body) > maxShown {
+		body = append(body[:maxShown:maxShown], "…"...)
+	}
+	return fmt.Errorf("%s %s: status %d: %s", method, path, code, bytes.TrimSpace(body))
+}

@@ -1,0 +1,72 @@
+package kube_test
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// TestRestarts goes through all that stops the API server in one cluster,
+// because a cluster takes seconds to start.
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	c := kube.Start(t)
+	createConfigMap(t, c, configMaps, "kept")
+	url := c.URL
+
+	t.Run("a kill keeps the data", func(t *testing.T) {
+		c.Kill()
+		_, _, err := c.Do(t.Context(), http.MethodGet, "/readyz", "", "")
+		require.Error(t, err, "it must be dead")
+		require.NoError(t, c.StartAPIServer(t.Context()))
+		assertKept(t, c)
+	})
+	t.Run("a termination keeps the data", func(t *testing.T) {
+		require.NoError(t, c.Terminate())
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.NoError(t, c.Wait(ctx))
+		require.NoError(t, c.StartAPIServer(t.Context()))
+		assertKept(t, c)
+	})
+	t.Run("old versions expire", func(t *testing.T) {
+		var before list
+		do(t, c, http.StatusOK, http.MethodGet, configMaps, "", &before)
+		require.NoError(t, c.ExpireVersions(t.Context()))
+		path := configMaps + "?watch=true&timeoutSeconds=5&resourceVersion=" + before.Metadata.ResourceVersion
+		code, body, err := c.Do(t.Context(), http.MethodGet, path, "", "")
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, code)
+		assert.Contains(t, string(body), `"type":"ERROR"`)
+		assert.Contains(t, string(body), `"code":410`)
+		assertKept(t, c)
+	})
+	assert.Equal(t, url, c.URL)
+	c.Close()
+	assert.NoDirExists(t, filepath.Dir(c.CAFile))
+	c.Close() // a second time, and a third by Start's cleanup
+}
+
+// TestExpireVersionsWithoutWatchCache is for the other history, etcd's.
+func TestExpireVersionsWithoutWatchCache(t *testing.T) {
+	t.Parallel()
+	c := kube.Start(t, "--watch-cache=false")
+	createConfigMap(t, c, configMaps, "kept")
+	require.NoError(t, c.ExpireVersions(t.Context()))
+	assertKept(t, c)
+}
+
+// assertKept checks that the first ConfigMap is still there.
+func assertKept(t *testing.T, c *kube.Cluster) {
+	t.Helper()
+	var got list
+	do(t, c, http.StatusOK, http.MethodGet, configMaps, "", &got)
+	assert.Contains(t, names(got), "kept")
+}

@@ -1,0 +1,97 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"testing"
+)
+
+// Binaries returns the folder of the binaries kube and kubectl. Without them it
+// skips the test, and says which command would enable it. In CI, where the
+// environment has LISTWATCH_CI, it fails the test instead: a suite that skips
+// everything must not look green there.
+func Binaries(t testing.TB) string {
+	t.Helper()
+	folder, err := Locate()
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrNotBuilt) && os.Getenv("LISTWATCH_CI") == "":
+		t.Skip(err)
+	default:
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// Start starts a cluster for one test and closes it when the test ends. It
+// skips or fails the test as [Binaries] does. The flags are added to the API
+// server's, see [Options]. If the test fails, the end of the servers' logs is
+// in its output.
+func Start(t testing.TB, apiServerFlags ...string) *Cluster {
+	t.Helper()
+	c, err := New(t.Context(), Options{Folder: Binaries(t), APIServerFlags: apiServerFlags})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	c.logOnFailure(t)
+	return c
+}
+
+// Shared is a cluster that the tests of a package share. It starts when the
+// first test asks for it, so that a run of other tests does not pay for it:
+//
+//	var shared kube.Shared
+//
+//	func TestMain(m *testing.M) {
+//		code := m.Run()
+//		shared.Close()
+//		os.Exit(code)
+//	}
+//
+// Its methods may run concurrently, Close only after all tests.
+type Shared struct {
+	// Options are used when the cluster starts.
+	Options Options
+
+	once    sync.Once
+	cluster *Cluster
+	err     error
+}
+
+// Get returns the cluster and starts it if no test did so before. It skips or
+// fails the test as [Start] does.
+func (s *Shared) Get(t testing.TB) *Cluster {
+	t.Helper()
+	folder := Binaries(t)
+	s.once.Do(func() {
+		options := s.Options
+		options.Folder = folder
+		// Not the test's context: the cluster outlives the test.
+		s.cluster, s.err = New(context.Background(), options)
+	})
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	s.cluster.logOnFailure(t)
+	return s.cluster
+}
+
+// Close closes the cluster if it was started.
+func (s *Shared) Close() {
+	if s.cluster != nil {
+		s.cluster.Close()
+	}
+}
+
+// logOnFailure shows the end of the servers' logs if the test fails.
+func (c *Cluster) logOnFailure(t testing.TB) {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("end of the kube-apiserver's log:\n%s", tail(c.path(apiserverLog)))
+			t.Logf("end of etcd's log:\n%s", tail(c.path(etcdLog)))
+		}
+	})
+}

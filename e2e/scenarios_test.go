@@ -1,0 +1,29 @@
+package e2e
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/scenarios"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// TestRealServer runs the same table against a real kube-apiserver as make test runs against the embedded one.
+func TestRealServer(t *testing.T) {
+	c := shared.Get(t)
+	require.NoError(t, c.CreateCRD(t.Context()))
+	client := c.HTTPClient()
+	t.Cleanup(client.CloseIdleConnections)
+	scenarios.Run(t, &scenarios.Cluster{
+		URL:         c.URL,
+		Connect:     func(token string) *lwhttp.Options { return &lwhttp.Options{CAData: c.CAPEM, Token: token} },
+		Client:      client,
+		AdminToken:  c.AdminToken,
+		NobodyToken: c.NobodyToken,
+		Kill:        func(context.Context) error { c.Kill(); return nil },
+		Start:       c.StartAPIServer,
+		Expire:      c.ExpireVersions,
+	})
+}
