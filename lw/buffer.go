@@ -6,9 +6,9 @@ const (
 	// DefaultMaxFrame is the largest event, or list item, that is accepted by default, in bytes.
 	DefaultMaxFrame = 64 << 20
 
-	// pad zero bytes always stand behind the data, so that the scanner may load eight bytes at any position and
+	// pad zero bytes always stand behind the data, so that the scanner may load sixteen bytes at any position and
 	// meets a byte that no JSON text contains where the data end. It then needs no length check of its own.
-	pad = 8
+	pad = 16
 
 	firstBuffer  = 4 << 10  // an idle watch costs no more than this
 	streamBuffer = 64 << 10 // what a busy stream grows to

@@ -67,9 +67,9 @@ func (s *scanner) more() bool {
 	if s.err != nil {
 		return false
 	}
-	closing, expected := byte(']'), "',' or ']'"
+	closing := byte(']')
 	if s.inObject() {
-		closing, expected = '}', "',' or '}'"
+		closing = '}'
 	}
 	switch c := s.next(); {
 	case c == ',':
@@ -80,7 +80,15 @@ func (s *scanner) more() bool {
 		s.depth--
 		return false
 	}
-	return s.expected(expected)
+	return s.expectedNext(closing == '}')
+}
+
+// expectedNext fails for want of what may stand behind a member or an element.
+func (s *scanner) expectedNext(object bool) bool {
+	if object {
+		return s.expected("',' or '}'")
+	}
+	return s.expected("',' or ']'")
 }
 
 func (s *scanner) push(object bool) bool {
@@ -142,30 +150,40 @@ func (s *scanner) text(expected string) span {
 	return span{start: start, end: s.pos - 1 - s.mark, escaped: escaped}
 }
 
-// plain returns the first position from i on that holds a quote, a backslash or a control character.
+// plain returns the first position from i on that holds a quote, a backslash or a control character. Most strings are
+// shorter than the sixteen bytes that it looks at in one go, so that the loop's branch is nearly always predicted.
 func plain(b []byte, i int) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for {
-		w := b[i : i+8 : i+8]
-		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
-			uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		// A byte's high bit is set where the byte is below the one subtracted; &^x keeps bytes above 0x7f out. With the
-		// second bit flipped, the quote (0x22) stands next to the control characters, and one comparison finds both.
-		slash := x ^ ones*'\\'
-		found := ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & high
-		if found != 0 {
-			return i + bits.TrailingZeros64(found)>>3
+		w := b[i : i+16 : i+16]
+		first, second := special(w[:8]), special(w[8:])
+		if first|second != 0 {
+			if first == 0 {
+				first, i = second, i+8
+			}
+			return i + bits.TrailingZeros64(first)>>3
 		}
-		i += 8
+		i += 16
 	}
+}
+
+// special sets the high bit of the lowest byte of w that is a quote, a backslash or a control character, and of none
+// below it.
+func special(w []byte) uint64 {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 |
+		uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+	// A byte's high bit is set where the byte is below the one subtracted; &^x keeps bytes above 0x7f out. With the second
+	// bit flipped, the quote (0x22) stands next to the control characters, and one comparison finds both.
+	slash := x ^ ones*'\\'
+	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & high
 }
 
 // simpleEscapes are the bytes that may follow a backslash and stand alone.
 var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
-// stringEnd returns the position of the closing quote, or of whatever finishString must look at.
+// stringEnd goes on from a backslash at i to the closing quote, or to whatever finishString must look at.
 func stringEnd(b []byte, i int) int {
-	for i = plain(b, i); b[i] == '\\' && simpleEscapes[b[i+1]]; {
+	for b[i] == '\\' && simpleEscapes[b[i+1]] {
 		i = plain(b, i+2)
 	}
 	return i

@@ -8,50 +8,41 @@ func (s *scanner) skip() {
 		return
 	}
 	b, i, floor := s.data, s.pos, s.depth
+	object := false // whether the innermost open bracket is an object's
 value:
-	switch c := b[i]; c {
-	case '"':
-		if i = stringEnd(b, i+1); b[i] == '"' {
+	switch c := b[i]; {
+	case c == '"':
+		if i = plain(b, i+1); b[i] == '\\' {
+			i = stringEnd(b, i)
+		}
+		if b[i] == '"' {
 			i++
 			goto after
 		}
 		s.pos = i
 		s.finishString()
-	case '{', '[':
+	case c == '{' || c == '[':
 		s.pos = i + 1
-		if !s.push(c == '{') {
+		if object = c == '{'; !s.push(object) {
 			return
 		}
 		i++
 		if b[i] <= ' ' {
 			b, i = s.toNext(i)
 		}
-		if b[i] == c+2 { // closed at once
-			i++
-			s.depth--
-			goto after
-		}
-		if c == '{' {
+		switch {
+		case b[i] == c+2: // closed at once
+			goto closed
+		case object:
 			goto key
 		}
 		goto value
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+	case c > ' ':
 		s.pos = i
-		s.number()
-	case 't':
-		s.pos = i
-		s.literal("true")
-	case 'f':
-		s.pos = i
-		s.literal("false")
-	case 'n':
-		s.pos = i
-		s.literal("null")
+		s.scalar(c)
 	default:
-		if c <= ' ' {
-			if b, i = s.toNext(i); b[i] > ' ' {
-				goto value
-			}
+		if b, i = s.toNext(i); b[i] > ' ' {
+			goto value
 		}
 		s.pos = i
 		s.expected("a value")
@@ -68,32 +59,25 @@ after:
 	if b[i] <= ' ' {
 		b, i = s.toNext(i)
 	}
-	if s.inObject() {
-		switch b[i] {
-		case ',':
-			i++
-			goto key
-		case '}':
-			i++
-			s.depth--
-			goto after
-		}
-		s.pos = i
-		s.expected("',' or '}'")
-		return
-	}
-	switch b[i] {
-	case ',':
+	switch c := b[i]; {
+	case c == ',' && object:
+		i++
+		goto key
+	case c == ',':
 		i++
 		goto value
-	case ']':
-		i++
-		s.depth--
-		goto after
+	case c == '}' && object, c == ']' && !object:
+		goto closed
 	}
 	s.pos = i
-	s.expected("',' or ']'")
+	s.expectedNext(object)
 	return
+closed:
+	i++
+	if s.depth--; s.depth > floor {
+		object = s.inObject()
+	}
+	goto after
 key:
 	if b[i] <= ' ' {
 		b, i = s.toNext(i)
@@ -103,7 +87,10 @@ key:
 		s.expected("a member name")
 		return
 	}
-	if i = stringEnd(b, i+1); b[i] == '"' {
+	if i = plain(b, i+1); b[i] == '\\' {
+		i = stringEnd(b, i)
+	}
+	if b[i] == '"' {
 		i++
 	} else {
 		s.pos = i
@@ -122,6 +109,22 @@ key:
 	}
 	i++
 	goto value
+}
+
+// scalar steps over a number or a literal that begins with c.
+func (s *scanner) scalar(c byte) {
+	switch {
+	case c == 't':
+		s.literal("true")
+	case c == 'f':
+		s.literal("false")
+	case c == 'n':
+		s.literal("null")
+	case c == '-' || isDigit(c):
+		s.number()
+	default:
+		s.expected("a value")
+	}
 }
 
 // toNext is next for a caller that keeps the buffer and the position in local variables.

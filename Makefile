@@ -1,0 +1,84 @@
+# make shows what there is to do.
+
+GO          ?= go
+STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+NODE        := $(shell command -v node 2>/dev/null)
+WASM_EXEC   := $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
+COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+# The packages whose tests run as wasm too: those of the browser's bundle.
+WASM_PACKAGES = ./lw ./cache
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: bin/lwcat ## a living cluster on this machine, and lwcat printing its Pods' events; DURATION=10s ends it
+	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION))
+
+.PHONY: bin/lwcat
+bin/lwcat:
+	@$(GO) build -trimpath -o $@ ./cmd/lwcat
+
+.PHONY: test
+test: test-native test-wasm ## all tests that need nothing but Go (and Node for the wasm part)
+
+.PHONY: test-native
+test-native:
+ifeq ($(COMPILER),)
+	@echo "There is no C compiler, so the tests run without the race detector."
+	$(GO) test ./...
+else
+	$(GO) test -race ./...
+endif
+
+.PHONY: test-wasm
+test-wasm: ## the tests of the browser's packages, as wasm in Node
+ifeq ($(NODE),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
+	@echo "There is no Node, so the wasm tests are skipped; with Node 20 or later: make test-wasm"
+else
+	GOOS=js GOARCH=wasm $(GO) test -exec="$(WASM_EXEC)" $(WASM_PACKAGES)
+endif
+
+.PHONY: e2e-server
+e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder (8 minutes the first time)
+	@e2e/build.sh > /dev/null
+
+.PHONY: e2e
+e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real kubectl against the embedded server
+	cd e2e && $(GO) test -timeout 20m ./...
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck, module files; native and as wasm
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }
+	$(GO) vet ./...
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
+	cd e2e && $(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+	cd e2e && $(GO) run $(STATICCHECK) . ./kube
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+.PHONY: bench
+bench: ## the scanner's benchmarks, with the ratio to framing and copying alone
+	$(GO) test ./lw -run '^$$' -bench . -count 5
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (default 1m)
+	$(GO) test ./lw -run '^$$' -fuzz '^FuzzValue$$' -fuzztime $(or $(FUZZTIME),1m)
+	$(GO) test ./lw -run '^$$' -fuzz '^FuzzObject$$' -fuzztime $(or $(FUZZTIME),1m)
+
+.PHONY: size
+size: ## the size of a wasm program that uses the engine and the cache
+ifeq ($(NODE),)
+	@echo "make size needs Node 20 or later, for its brotli"; exit 1
+else
+	@GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w -buildid=' -o bin/bundle.wasm ./internal/bundle
+	@$(NODE) internal/bundle/size.mjs bin/bundle.wasm
+endif
+
+.PHONY: ci
+ci: test lint e2e ## what continuous integration runs
+	$(MAKE) demo DURATION=5s
+	$(MAKE) size

@@ -1,0 +1,141 @@
+// Package rules holds the project's structure: which room may know which, and what the light ones must not reach.
+package rules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	module = "github.com/seed-6d2a410a/listwatch"
+	root   = "../.."
+)
+
+// platforms are those for which the light rooms are checked.
+var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
+
+// heavy are the packages that the browser's bundle must not reach, with the reason. Sizes are what each adds to a program
+// compiled to wasm, brotli 11: docs/dependencies.md says how they were measured.
+var heavy = map[string]string{
+	"net/http":                     "1.55 MB; a browser has fetch",
+	"net/url":                      "199 kB; paths are escaped in a few lines",
+	"net":                          "sockets do not exist in a browser",
+	"fmt":                          "146 kB, and it reads values by reflection",
+	"encoding/json":                "267 kB, and it reads values by reflection; the scanner is the way to JSON",
+	"log/slog":                     "295 kB; what happens is told as events",
+	"log":                          "reaches fmt; what happens is told as events",
+	"reflect":                      "defeats the linker's removal of dead code",
+	"os":                           "files do not exist in a browser",
+	"strings":                      "8.6 kB for Split and Join; the few lines needed are written out",
+	"bytes":                        "reaches what strings does",
+	"unique":                       "19 kB",
+	"regexp":                       "is large, and nothing here is a regular language",
+	"encoding/binary":              "reaches reflect",
+	"github.com/json-iterator/go":  "367 kB by way of reflect2; only lw/codec may know it",
+	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may know it",
+}
+
+// rooms say which of our own packages each may import; tests are free. What is not named is not allowed.
+var rooms = map[string][]string{
+	"lw":                 nil,
+	"cache":              {"lw"},
+	"transport/http":     {"lw"},
+	"lw/lwtest":          {"lw/lwtest/revlog"},
+	"lw/lwtest/revlog":   nil,
+	"cmd/lwcat":          {"lw", "cache", "transport/http"},
+	"examples/demo":      {"lw", "cache", "lw/lwtest", "transport/http"},
+	"internal/sample":    nil,
+	"internal/bundle":    {"lw", "cache"},
+	"internal/scenarios": {"lw", "cache", "transport/http"},
+	"internal/rules":     nil,
+}
+
+func goList(t *testing.T, env []string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+	cmd.Dir, cmd.Env = root, append(os.Environ(), env...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s", &stderr)
+	return strings.Fields(string(out))
+}
+
+func TestLightRoomsReachNothingHeavy(t *testing.T) {
+	for _, platform := range platforms {
+		deps := goList(t, platform, "-deps", "./lw", "./cache")
+		require.Contains(t, deps, module+"/lw")
+		for _, dep := range deps {
+			require.Empty(t, heavy[dep], "lw or cache reaches %s with %v", dep, platform)
+		}
+		allowed := goList(t, platform, "std")
+		for _, dep := range deps {
+			ours := strings.HasPrefix(dep, module+"/")
+			require.True(t, ours || slices.Contains(allowed, dep) || strings.Contains(dep, "internal/"), "%s is not of the standard library", dep)
+		}
+	}
+}
+
+// TestArrowsDoNotTurnBack: every package of ours is a room, and imports only the rooms that it may know.
+func TestArrowsDoNotTurnBack(t *testing.T) {
+	for _, platform := range platforms {
+		for _, path := range goList(t, platform, "./...") {
+			room := strings.TrimPrefix(path, module+"/")
+			allowed, known := rooms[room]
+			require.True(t, known, "%s is not in the table of rooms", room)
+			for _, imported := range goList(t, platform, "-f", `{{join .Imports " "}}`, path) {
+				if other, ours := strings.CutPrefix(imported, module+"/"); ours {
+					require.Contains(t, allowed, other, "%s imports %s", room, other)
+				}
+			}
+		}
+	}
+}
+
+// TestMainModuleStaysSmall: client-go, kube-apiserver and etcd live in the modules bench and e2e only.
+func TestMainModuleStaysSmall(t *testing.T) {
+	for _, m := range goList(t, nil, "-m", "-f", "{{.Path}}", "all") {
+		require.False(t, strings.HasPrefix(m, "k8s.io/") || strings.HasPrefix(m, "go.etcd.io/"), m)
+	}
+	require.Equal(t, []string{module, "github.com/stretchr/testify"},
+		goList(t, nil, "-m", "-f", "{{if not .Indirect}}{{.Path}}{{end}}", "all"), "docs/dependencies.md must know each")
+}
+
+// TestCostlyCallsAreAvoided: each of them has a cheaper way that does the same.
+func TestCostlyCallsAreAvoided(t *testing.T) {
+	costly := map[string]string{
+		"errors.As":            "14.1 kB; errors.AsType costs 2.5",
+		"time.Parse":           "60 kB",
+		"runtime.ReadMemStats": "2.2 kB",
+		"slices.SortFunc":      "5.8 kB",
+	}
+	for _, room := range []string{"lw", "cache"} {
+		files, err := filepath.Glob(filepath.Join(root, room, "*.go"))
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(tree, func(n ast.Node) bool {
+				if selector, ok := n.(*ast.SelectorExpr); ok {
+					if name, ok := selector.X.(*ast.Ident); ok {
+						require.Empty(t, costly[name.Name+"."+selector.Sel.Name], "%s calls %s.%s", file, name.Name, selector.Sel.Name)
+					}
+				}
+				return true
+			})
+		}
+	}
+}
