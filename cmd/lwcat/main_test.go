@@ -1,0 +1,286 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+func start(t *testing.T, opts *lwtest.Options) *lwtest.Server {
+	server, err := lwtest.Start(opts)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func create(t *testing.T, server *lwtest.Server, resource, object string) {
+	_, err := server.Create(resource, object)
+	require.NoError(t, err)
+}
+
+func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
+
+// output is written by the program while the test reads it.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// lwcat runs the program to its end.
+func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	var out, errors output
+	code = run(t.Context(), args, &out, &errors, false)
+	return code, out.String(), errors.String()
+}
+
+func eventually(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Minute); !condition(); <-tick.C {
+		require.True(t, time.Now().Before(end), "not within a minute: %s", what)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	server := start(t, nil)
+	// Over HTTP, and so with managedFields.
+	response, err := http.Post(server.URL+"/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(`{"metadata":{"name":"a"},"data":{"k":"v"}}`))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	create(t, server, "configmaps", `{"metadata":{"name":"b","namespace":"other"}}`)
+	create(t, server, "nodes", named("n1"))
+	create(t, server, "deployments.apps", named("web"))
+	create(t, server, "widgets.lw.example.com", named("w"))
+	cases := []struct {
+		args string
+		want string // "type kind key" of each line
+	}{
+		{"cm", "ADDED ConfigMap default/a"},
+		{"configmap", "ADDED ConfigMap default/a"},
+		{"ConfigMaps", "ADDED ConfigMap default/a"},
+		{"cm -n other", "ADDED ConfigMap other/b"},
+		{"-A cm --field-selector metadata.name=b", "ADDED ConfigMap other/b"},
+		{"cm/a -A", "ADDED ConfigMap default/a"},
+		{"no", "ADDED Node /n1"},
+		{"deploy.apps", "ADDED Deployment default/web"},
+		{"deployments.v1.apps", "ADDED Deployment default/web"},
+		{"widgets.lw.example.com", "ADDED Widget default/w"},
+		{"/api/v1/nodes", "ADDED Node /n1"},
+		{"-l app=none cm", ""},
+	}
+	for _, c := range cases {
+		t.Run(c.args, func(t *testing.T) {
+			code, out, errs := lwcat(t, append([]string{"-s", server.URL, "--once"}, strings.Fields(c.args)...)...)
+			require.Equal(t, exitDone, code, errs)
+			require.Empty(t, errs)
+			require.Equal(t, c.want, strings.Join(describe(t, out), ";"))
+			require.NotContains(t, out, "managedFields")
+		})
+	}
+	code, out, _ := lwcat(t, "--server", server.URL, "cm", "--once", "no", "-A", "--show-managed-fields")
+	require.Equal(t, exitDone, code)
+	require.ElementsMatch(t, []string{"ADDED ConfigMap default/a", "ADDED ConfigMap other/b", "ADDED Node /n1"}, describe(t, out))
+	require.Contains(t, out, "managedFields")
+}
+
+type line struct {
+	Type   string `json:"type"`
+	Object struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			Namespace       string `json:"namespace"`
+			Name            string `json:"name"`
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	} `json:"object"`
+}
+
+func (l line) key() string { return l.Object.Metadata.Namespace + "/" + l.Object.Metadata.Name }
+
+func lines(t *testing.T, out string) (lines []line) {
+	for text := range strings.Lines(out) {
+		var l line
+		require.NoError(t, json.Unmarshal([]byte(text), &l), text)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func describe(t *testing.T, out string) (described []string) {
+	for _, l := range lines(t, out) {
+		described = append(described, l.Type+" "+l.Object.Kind+" "+l.key())
+	}
+	return described
+}
+
+func TestWrongUsage(t *testing.T) {
+	for args, want := range map[string]string{
+		"pods":                           "no server: give its URL by --server",
+		"-s http://127.0.0.1:1":          "no resource: name one, as pods",
+		"-s http://127.0.0.1:1 -o x po":  `no output format "x": there are json and line`,
+		"-s 127.0.0.1:1 po":              `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
+		"-s http://127.0.0.1:1 --wat po": "flag provided but not defined: -wat",
+		"po -s":                          "flag needs an argument: -s",
+	} {
+		code, out, errs := lwcat(t, strings.Fields(args)...)
+		require.Equal(t, exitUsage, code, args)
+		require.Equal(t, "lwcat: "+want+"\nRun 'lwcat --help' for usage.\n", errs)
+		require.Empty(t, out)
+	}
+	code, out, _ := lwcat(t, "--help")
+	require.Equal(t, exitDone, code)
+	require.Contains(t, out, "Exit codes")
+}
+
+// TestRefusedAtTheStart: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
+func TestRefusedAtTheStart(t *testing.T) {
+	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
+	gone := start(t, nil)
+	gone.Stop()
+	for args, want := range map[string]string{
+		"-s " + server.URL + " --token wrong po":                "the server answered 401 Unauthorized",
+		"-s " + server.URL + " --token no /api/v1/pods":         "the server answered 403 Forbidden: pods is forbidden",
+		"-s " + server.URL + " --token yes /apis/x/v1/y":        "the server answered 404: 404 page not found",
+		"-s " + server.URL + " --token yes nosuch":              `the server has no resource "nosuch" that can be watched`,
+		"-s " + gone.URL + " po":                                "connection refused",
+		"-s " + gone.URL + " /api/v1/pods":                      "connection refused",
+		"-s " + server.URL + " --certificate-authority /nil po": "no such file",
+	} {
+		code, out, errs := lwcat(t, strings.Fields(args)...)
+		require.Equal(t, exitRefused, code, args)
+		require.Contains(t, errs, want)
+		require.Empty(t, out)
+	}
+}
+
+// TestFoldOfTheLinesIsTheServersState through dropped connections, a compaction and a restart. No key is added twice or
+// deleted twice, and what a new list brings is only what changed.
+func TestFoldOfTheLinesIsTheServersState(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "configmaps", named("stays"))
+	create(t, server, "configmaps", named("goes"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var out, errs output
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "-A"}, &out, &errs, false) }()
+
+	count := 0
+	expect := func(want ...string) {
+		t.Helper()
+		count += len(want)
+		eventually(t, strings.Join(want, ", "), func() bool { return strings.Count(out.String(), "\n") >= count })
+		require.Equal(t, want, describe(t, out.String())[count-len(want):])
+	}
+	eventually(t, "the list", func() bool { return strings.Count(out.String(), "\n") == 2 })
+	count = 2
+	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+
+	server.DropConnections()
+	create(t, server, "configmaps", named("while-reconnecting"))
+	expect("ADDED ConfigMap default/while-reconnecting")
+	require.Contains(t, errs.String(), "resuming from version")
+	require.Contains(t, errs.String(), "watching from version")
+
+	server.Stop()
+	require.NoError(t, server.Delete("configmaps", "default", "goes"))
+	create(t, server, "configmaps", named("new"))
+	require.NoError(t, server.Restart())
+	expect("ADDED ConfigMap default/new", "DELETED ConfigMap default/goes")
+	require.Contains(t, errs.String(), "410 Expired")
+	eventually(t, "the relist is told", func() bool { return strings.Contains(errs.String(), "2 changes while blind") })
+
+	_, state := server.State("configmaps")
+	fold := map[string]string{}
+	for _, l := range lines(t, out.String()) {
+		_, there := fold[l.key()]
+		require.Equal(t, l.Type != "ADDED", there, "%s of %s", l.Type, l.key())
+		if fold[l.key()] = l.Object.Metadata.ResourceVersion; l.Type == "DELETED" {
+			delete(fold, l.key())
+		}
+	}
+	require.Len(t, fold, len(state))
+	for key, object := range state {
+		require.Equal(t, object.ResourceVersion, fold[key])
+	}
+	cancel(errInterrupted)
+	require.Equal(t, exitInterrupted, <-done)
+}
+
+// TestRefusalLaterIsWaitedOut: only at the start does it end the program.
+func TestRefusalLaterIsWaitedOut(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "nodes", named("n1"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var out, errs output
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
+	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+	server.Fail(lwtest.Any, 1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden"}))
+	server.DropConnections()
+	eventually(t, "the refusal is told", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
+	create(t, server, "nodes", named("n2"))
+	eventually(t, "it goes on", func() bool { return strings.Contains(out.String(), "n2") })
+	cancel(errInterrupted)
+	require.Equal(t, exitInterrupted, <-done)
+}
+
+func TestLinesForPeople(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "pods", `{"metadata":{"name":"a"},"status":{"phase":"Running"}}`)
+	create(t, server, "pods", `{"metadata":{"name":"b"},"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`)
+	create(t, server, "deployments.apps", `{"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"readyReplicas":2}}`)
+	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
+	var out, errs output
+	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "po", "deploy", "no"}, &out, &errs, true))
+	for _, want := range []string{"ADDED    Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
+		require.Contains(t, out.String(), want)
+	}
+}
+
+// TestBrokenPipeEndsQuietly, as in lwcat | head.
+func TestBrokenPipeEndsQuietly(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "nodes", named("n1"))
+	binary := filepath.Join(t.TempDir(), "lwcat")
+	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
+	require.NoError(t, err, "%s", build)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), binary, "-s", server.URL, "no", "-o", "json")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = writer, &stderr
+	require.NoError(t, cmd.Start())
+	require.NoError(t, writer.Close())
+	first := make([]byte, 10)
+	_, err = reader.Read(first)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+	create(t, server, "nodes", named("n2"))
+	_ = cmd.Wait() // however it ended, it did
+	require.Empty(t, stderr.String())
+}
