@@ -1,0 +1,94 @@
+//go:build !js
+
+package lw_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// Pods are listed and then watched. The server here is embedded; a real one needs its URL, a token and its CA.
+func ExampleListAndWatch() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	create := func(name string) {
+		if _, err := server.Create("pods", `{"metadata":{"name":"`+name+`"},"status":{"phase":"Pending"}}`); err != nil {
+			panic(err)
+		}
+	}
+	create("there-before")
+
+	transport, err := http.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	for event := range lw.ListAndWatch(context.Background(), client, nil) {
+		switch event.Type {
+		case lw.Added:
+			fmt.Println("added", event.Object.GetName(), event.Object.Get("status.phase"))
+			if event.Object.GetName() == "made-later" {
+				return
+			}
+		case lw.Live:
+			fmt.Println("the list is complete and a watch is open")
+			create("made-later")
+		}
+	}
+	// Output:
+	// added there-before Pending
+	// the list is complete and a watch is open
+	// added made-later Pending
+}
+
+// A field is read from the object's text when it is asked for.
+func ExampleObject_Get() {
+	object, err := lw.ParseObject([]byte(`{"kind":"Pod","metadata":{"name":"web-0","labels":{"app.kubernetes.io/name":"web"}},
+		"spec":{"containers":[{"image":"nginx:1.27","ports":[{"containerPort":8080}]}]}}`))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(object.Get("spec.containers[0].image").String())
+	fmt.Println(object.Get("spec.containers[0].ports[0].containerPort").Int())
+	fmt.Println(object.Get(`metadata.labels.app\.kubernetes\.io/name`).String())
+	fmt.Println(object.Get("spec.nodeName").Exists())
+	// Output:
+	// nginx:1.27
+	// 8080
+	// web
+	// false
+}
+
+// A refusal comes with its type each time, and StopOn ends the stream at it.
+func ExampleOptions_stopOn() {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	transport, err := http.New(server.URL, &http.Options{Token: "wrong"})
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	for event := range lw.ListAndWatch(context.Background(), client, &lw.Options{StopOn: lw.Refused}) {
+		fmt.Println(event.Type, event.Break.Err)
+	}
+	// Output:
+	// INTERRUPTED the server answered 401 Unauthorized: Unauthorized
+}
