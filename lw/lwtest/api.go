@@ -1,0 +1,143 @@
+package lwtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// Object is a stored object as the server would show it to GET.
+type Object struct {
+	Key             string // "namespace/name", or "name" in a cluster-scoped resource
+	ResourceVersion string
+	JSON            []byte // compact, with kind and apiVersion
+}
+
+// Create stores a new object. resource is "pods" or, outside the core group,
+// "deployments.apps"; obj is JSON ([]byte or string) or anything that encodes
+// to it. Without a namespace a namespaced object goes to "default". A failure
+// is the [*Status] that an HTTP client would get.
+func (s *Server) Create(resource string, obj any) (Object, error) {
+	res, f, err := s.parse(resource, obj)
+	if err != nil {
+		return Object{}, err
+	}
+	o, err := s.create(res, namespaceOf(res, f), f, goWriter)
+	return s.shown(res, o, err)
+}
+
+// Put stores an object in place of the one of the same name, or as a new one.
+// If obj carries a resourceVersion, there must be an object with that one.
+// Putting what is there already writes nothing. Arguments and errors are those
+// of [Server.Create].
+func (s *Server) Put(resource string, obj any) (Object, error) {
+	res, f, err := s.parse(resource, obj)
+	if err != nil {
+		return Object{}, err
+	}
+	o, err := s.put(res, f, goWriter)
+	return s.shown(res, o, err)
+}
+
+func (s *Server) put(res *Resource, f fields, by writer) (*object, error) {
+	meta, err := metadata(f)
+	if err != nil {
+		return nil, badRequest("%v", err)
+	}
+	namespace := namespaceOf(res, f)
+	o, err := s.update(res, namespace, text(meta, "name"), by, func(*object) fields { return f })
+	if status, ok := err.(*Status); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
+		return s.create(res, namespace, f, by)
+	}
+	return o, err
+}
+
+// Delete removes an object at once. The namespace of a cluster-scoped
+// resource is ignored.
+func (s *Server) Delete(resource, namespace, name string) error {
+	res, ok := s.resource(resource)
+	if !ok {
+		return unknownResource(resource)
+	}
+	_, err := s.remove(res, namespace, name, "", 0)
+	return err
+}
+
+// State is everything in a resource by key, and the resource version at which
+// it is so: what a client that has caught up must hold. It panics if the
+// server does not know the resource.
+func (s *Server) State(resource string) (resourceVersion string, objects map[string]Object) {
+	res, ok := s.resource(resource)
+	if !ok {
+		panic(unknownResource(resource).Error())
+	}
+	revision, entries := s.state(res)
+	objects = make(map[string]Object, len(entries))
+	for _, e := range entries {
+		objects[e.Key] = Object{e.Key, e.Value.version, e.Value.whole(res)}
+	}
+	return strconv.FormatInt(revision, 10), objects
+}
+
+func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*object]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	revision = s.log.Revision()
+	entries, _ = s.log.At(res.id(), "", revision) // the present is always there
+	return revision, entries
+}
+
+// goWriter is the manager of what the Go methods write.
+var goWriter = writer{name: "lwtest"}
+
+func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
+	res, ok := s.resource(resource)
+	if !ok {
+		return nil, nil, unknownResource(resource)
+	}
+	var data []byte
+	switch obj := obj.(type) {
+	case []byte:
+		data = obj
+	case string:
+		data = []byte(obj)
+	default:
+		var err error
+		if data, err = json.Marshal(obj); err != nil {
+			return nil, nil, badRequest("%v", err)
+		}
+	}
+	f, err := decodeFields(data)
+	if err != nil {
+		return nil, nil, badRequest("%v", err)
+	}
+	return res, f, nil
+}
+
+func namespaceOf(res *Resource, f fields) string {
+	if !res.Namespaced {
+		return ""
+	}
+	meta, _ := f["metadata"].(fields)
+	if namespace := text(meta, "namespace"); namespace != "" {
+		return namespace
+	}
+	return "default"
+}
+
+func (s *Server) shown(res *Resource, o *object, err error) (Object, error) {
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{res.key(o.namespace, o.name), o.version, o.whole(res)}, nil
+}
+
+func unknownResource(name string) *Status {
+	return &Status{
+		Code: http.StatusNotFound, Reason: "NotFound", Details: &Details{},
+		Message: fmt.Sprintf("the server does not have a resource %q", name),
+	}
+}

@@ -1,0 +1,216 @@
+package lwtest
+
+import (
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+)
+
+// The objects of the demo cluster, as the components of a real one write them.
+
+func demoNamespace(name string) fields {
+	return fields{
+		"metadata": fields{"name": name, "labels": fields{"kubernetes.io/metadata.name": name}},
+		"spec":     fields{"finalizers": []string{"kubernetes"}},
+		"status":   fields{"phase": "Active"},
+	}
+}
+
+func (d *demo) node(name string, i int) fields {
+	resources := fields{"cpu": "4", "memory": "16384Mi", "pods": "110", "ephemeral-storage": "100Gi"}
+	return fields{
+		"metadata": fields{
+			"name": name,
+			"labels": fields{
+				"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+				"topology.kubernetes.io/zone": fmt.Sprintf("zone-%c", 'a'+i),
+			},
+			"annotations": fields{"node.alpha.kubernetes.io/ttl": "0"},
+		},
+		"spec": fields{"podCIDR": fmt.Sprintf("10.244.%d.0/24", i)},
+		"status": fields{
+			"capacity": resources, "allocatable": resources, "conditions": d.nodeConditions(),
+			"addresses": []fields{{"type": "InternalIP", "address": d.hostIP(name)}, {"type": "Hostname", "address": name}},
+			"nodeInfo":  fields{"kubeletVersion": "v1.36.3", "osImage": "Example Linux", "architecture": "amd64", "operatingSystem": "linux"},
+		},
+	}
+}
+
+func (d *demo) nodeConditions() []fields {
+	condition := func(kind, status, reason, message string) fields {
+		return fields{
+			"type": kind, "status": status, "reason": reason, "message": message,
+			"lastHeartbeatTime": d.stamp(), "lastTransitionTime": d.start.UTC().Format(time.RFC3339),
+		}
+	}
+	return []fields{
+		condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+		condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+		condition("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+		condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+	}
+}
+
+func (d *demo) hostIP(node string) string {
+	return "192.0.2.1" + strings.TrimPrefix(node, "node-")
+}
+
+func (d *demo) podIP() string {
+	return fmt.Sprintf("10.244.%d.%d", d.rng.IntN(3), 2+d.rng.IntN(250))
+}
+
+func (a *app) imageTag() string { return fmt.Sprintf("%s:1.%d", a.image, a.version) }
+
+func (a *app) labels() fields { return fields{"app.kubernetes.io/name": a.name} }
+
+func demoConfigMap(a *app) fields {
+	return fields{
+		"metadata": fields{"name": a.name, "namespace": a.namespace, "labels": a.labels()},
+		"data":     fields{"log.level": "info", "listen": ":8080"},
+	}
+}
+
+func demoService(a *app, i int) fields {
+	return fields{
+		"metadata": fields{"name": a.name, "namespace": a.namespace, "labels": a.labels()},
+		"spec": fields{
+			"type": "ClusterIP", "clusterIP": fmt.Sprintf("10.96.0.%d", 10+i), "selector": a.labels(),
+			"ports": []fields{{"name": "http", "port": 80, "protocol": "TCP", "targetPort": 8080}},
+		},
+	}
+}
+
+func demoDeployment(a *app, replicas int) fields {
+	return fields{
+		"metadata": fields{
+			"name": a.name, "namespace": a.namespace, "labels": a.labels(),
+			"annotations": fields{"deployment.kubernetes.io/revision": "1"},
+		},
+		"spec": fields{
+			"replicas": replicas, "selector": fields{"matchLabels": a.labels()}, "template": demoTemplate(a),
+			"strategy": fields{"type": "RollingUpdate", "rollingUpdate": fields{"maxSurge": 1, "maxUnavailable": 0}},
+		},
+	}
+}
+
+func demoTemplate(a *app) fields {
+	return fields{
+		"metadata": fields{"labels": a.labels()},
+		"spec":     demoPodSpec(a.imageTag(), "Always"),
+	}
+}
+
+func demoDeploymentStatus(wanted, all, updated, ready int) fields {
+	available := "True"
+	if ready < wanted {
+		available = "False"
+	}
+	return fields{"status": fields{
+		"replicas": all, "updatedReplicas": updated, "readyReplicas": ready, "availableReplicas": ready,
+		"unavailableReplicas": max(0, wanted-ready),
+		"conditions":          []fields{{"type": "Available", "status": available}},
+	}}
+}
+
+func demoPodSpec(image, restart string) fields {
+	return fields{
+		"containers": []fields{{
+			"name": "main", "image": image, "imagePullPolicy": "IfNotPresent",
+			"ports": []fields{{"containerPort": 8080, "protocol": "TCP"}},
+			"resources": fields{
+				"requests": fields{"cpu": "100m", "memory": "64Mi"},
+				"limits":   fields{"memory": "128Mi"},
+			},
+			"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
+		}},
+		"restartPolicy": restart, "terminationGracePeriodSeconds": 30, "dnsPolicy": "ClusterFirst",
+		"schedulerName": "default-scheduler", "serviceAccountName": "default", "enableServiceLinks": true,
+		"tolerations": []fields{{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}},
+	}
+}
+
+func demoAppPod(a *app, p *pod) fields {
+	labels := a.labels()
+	labels["pod-template-hash"] = p.hash
+	set := a.name + "-" + p.hash
+	return demoPod(p, set+"-", "apps/v1", "ReplicaSet", set, labels, "Always")
+}
+
+func demoJobPod(job string, p *pod) fields {
+	labels := fields{"batch.kubernetes.io/job-name": job}
+	return demoPod(p, job+"-", "batch/v1", "Job", job, labels, "Never")
+}
+
+func demoPod(p *pod, prefix, ownerVersion, ownerKind, owner string, labels fields, restart string) fields {
+	return fields{
+		"metadata": fields{
+			"name": p.name, "namespace": p.namespace, "generateName": prefix, "labels": labels,
+			"ownerReferences": []fields{{
+				"apiVersion": ownerVersion, "kind": ownerKind, "name": owner, "controller": true, "blockOwnerDeletion": true,
+				"uid": fmt.Sprintf("%08x-0000-4000-8000-000000000000", crc32.ChecksumIEEE([]byte(owner))),
+			}},
+		},
+		"spec":   demoPodSpec(p.image, restart),
+		"status": fields{"phase": "Pending", "qosClass": "Burstable"},
+	}
+}
+
+func (d *demo) podConditions(p *pod, phase string) []fields {
+	condition := func(kind string, ok bool) fields {
+		c := fields{"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": d.stamp()}
+		if !ok {
+			c["status"], c["reason"] = "False", "ContainersNotReady"
+			if phase == "Succeeded" {
+				c["reason"] = "PodCompleted"
+			}
+		}
+		return c
+	}
+	return []fields{
+		condition("PodScheduled", p.node != ""),
+		condition("Initialized", true),
+		condition("ContainersReady", p.ready),
+		condition("Ready", p.ready),
+	}
+}
+
+func (d *demo) container(p *pod, state fields) fields {
+	_, running := state["running"]
+	c := fields{
+		"name": "main", "image": p.image, "imageID": "", "ready": running, "started": running,
+		"restartCount": p.restarts, "state": state, "lastState": fields{},
+	}
+	if p.started != "" {
+		c["imageID"] = p.image + "@sha256:" + strings.Repeat("0", 64)
+		c["containerID"] = "containerd://" + strings.Repeat("0", 64)
+	}
+	return c
+}
+
+func (d *demo) terminated(p *pod, exitCode int, reason string) fields {
+	return fields{"terminated": fields{
+		"exitCode": exitCode, "reason": reason, "startedAt": p.started, "finishedAt": d.stamp(),
+	}}
+}
+
+func (d *demo) eventObject(p *pod, name, component, kind, reason, message string) fields {
+	involved := fields{"kind": "Pod", "apiVersion": "v1", "namespace": p.namespace, "name": p.name}
+	if o, ok := d.get("pods", p.namespace, p.name); ok {
+		involved["uid"] = o.uid
+	}
+	source := fields{"component": component}
+	if component == "kubelet" {
+		source["host"] = p.node
+	}
+	return fields{
+		"metadata":       fields{"name": name, "namespace": p.namespace},
+		"involvedObject": involved, "type": kind, "reason": reason, "message": message, "source": source,
+		"firstTimestamp": d.stamp(), "lastTimestamp": d.stamp(), "count": 1, "reportingComponent": component,
+	}
+}
+
+func (d *demo) deleteEvent(key string) {
+	namespace, name, _ := strings.Cut(key, "/")
+	d.server.Delete("events", namespace, name) // someone may have been faster
+}

@@ -1,0 +1,56 @@
+// Package lwtest is an embedded Kubernetes-like list-watch API server for
+// tests and demos. It answers LIST, WATCH and writes over HTTP the way
+// kube-apiserver v1.36 does, keeps an honest revision log with compaction,
+// bookmarks and paging, and fails on purpose when told to.
+//
+// # Use
+//
+// [Start] listens on loopback; any HTTP client can talk to [Server.URL], from
+// Go, a browser or kubectl:
+//
+//	s, err := lwtest.Start(nil)
+//	…
+//	defer s.Close()
+//	s.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
+//	http.Get(s.URL + "/api/v1/namespaces/t/pods")
+//	http.Get(s.URL + "/api/v1/pods?watch=1")
+//
+// The cluster begins empty. It has pods, nodes, namespaces, configmaps,
+// secrets, services and events of the core group, deployments of apps/v1 and,
+// as a custom resource, widgets of lw.example.com/v1. [Server.AddResource]
+// adds others. Nothing checks that a namespace exists. [Server.Create],
+// [Server.Put] and [Server.Delete] write without HTTP, and [Server.State] is
+// what a client that has caught up must hold.
+//
+// A Server is an [http.Handler]: put it behind TLS or a proxy as you like.
+//
+// # Failing on purpose
+//
+// [Server.Compact] makes old resource versions too old,
+// [Server.CloseWatches] ends watches without a reason,
+// [Server.StallWatches] silences them, [Server.DropConnections] resets
+// connections, [Server.Stop] and [Server.Restart] are kill -9 and what comes
+// after it. [Server.Fail] makes the next requests of a kind fail in one of the
+// ready ways ([Refuse], [Gone], [TooManyRequests], [LoginPage], [Stall],
+// [HangUp], [Truncate], [Garbage]) or in one of your own. [Server.Requests]
+// shows what a client asked for.
+//
+// # A living cluster
+//
+// [Server.RunDemo] plays a small cluster at work, the same one for the same
+// seed.
+//
+// # What is different from a real server
+//
+//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406. A
+//     Table is not made: who asks for one gets the plain form if that is
+//     acceptable, else too. PartialObjectMetadata is served.
+//   - PATCH takes JSON merge patches only. Objects are not validated, defaulted
+//     or admitted, and there are no subresources.
+//   - DELETE takes effect at once: no grace period, no finalizers, no garbage
+//     collection, no deletion of collections.
+//   - Field selectors know metadata.name and metadata.namespace.
+//   - The keys of built-in objects below metadata are sorted.
+//   - All requests see the latest state; resourceVersion=0 never gives an old
+//     one.
+package lwtest

@@ -1,0 +1,161 @@
+package lwtest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadyFaults(t *testing.T) {
+	retryLater := func(code int, reason string) Fault {
+		return Refuse(Status{Code: code, Reason: reason, Message: "later", Details: &Details{RetryAfterSeconds: 7}})
+	}
+	tests := map[string]struct {
+		fault             Fault
+		code              int
+		media, retryAfter string
+		body              string
+	}{
+		"a Status": {Refuse(Status{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
+			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"boom","reason":"InternalError","code":500}`},
+		"429 in JSON, to retry later": {retryLater(429, "TooManyRequests"), 429, "application/json", "",
+			`"message":"later","reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`},
+		"503 in JSON, to retry later": {retryLater(503, "ServiceUnavailable"), 503, "application/json", "", `"retryAfterSeconds":7`},
+		"429 as the real one":         {TooManyRequests(2 * time.Second), 429, "text/plain; charset=utf-8", "2", "Too many requests, please try again later.\n"},
+		"HTML":                        {LoginPage(), 200, "text/html; charset=utf-8", "", "<!DOCTYPE html>"},
+		"410":                         {Gone(), 410, "application/json", "", `"reason":"Expired","code":410}`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, nil)
+			s.Fail(Any, 1, test.fault)
+			a := get(t, s.URL+watchConfigMaps)
+			require.Equal(t, test.code, a.Code)
+			require.Equal(t, test.media, a.Header.Get("Content-Type"))
+			require.Equal(t, test.retryAfter, a.Header.Get("Retry-After"))
+			require.Contains(t, a.Body, test.body)
+			require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code, "once means once")
+		})
+	}
+}
+
+func TestAStalledRequestGetsNoAnswer(t *testing.T) {
+	s := start(t, nil)
+	s.Fail(Lists, 1, Stall())
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := rawRequest(ctx, http.MethodGet, s.URL+configMaps, "")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Len(t, s.Requests(Lists), 1)
+}
+
+func TestHangUpClosesBeforeTheAnswer(t *testing.T) {
+	s := start(t, nil)
+	s.Fail(Any, -1, HangUp()) // the client retries once by itself
+	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
+	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestSpoiledStreams(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 3)
+	for name, fault := range map[string]func(int) Fault{"truncated": Truncate, "garbage": Garbage} {
+		t.Run("watch "+name, func(t *testing.T) {
+			s.Fail(Watches, 1, fault(2))
+			w := openWatch(t, s.URL+watchConfigMaps)
+			w.expect("ADDED cm-1", "ADDED cm-2")
+			line, ok := w.line()
+			require.True(t, ok)
+			require.False(t, json.Valid([]byte(line)), line)
+			require.Equal(t, name == "truncated", strings.HasPrefix(line, `{"type":"ADDED"`))
+			require.NoError(t, w.end())
+		})
+		t.Run("list "+name, func(t *testing.T) {
+			s.Fail(Lists, 1, fault(0))
+			a := get(t, s.URL+configMaps)
+			require.Equal(t, http.StatusOK, a.Code)
+			require.False(t, json.Valid([]byte(a.Body)))
+		})
+	}
+}
+
+func TestAFaultIsForWhatMatches(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 2)
+	refuse := Refuse(Status{Code: 500})
+	list, watch := s.URL+configMaps, s.URL+watchConfigMaps+"&timeoutSeconds=1&resourceVersion=x"
+	page := list + "?limit=1&continue=" + get(t, list+"?limit=1").list(t).Metadata.Continue
+	object := list + "/cm-1"
+	tests := map[string]struct {
+		match Match
+		want  []int // list, page, watch, object
+	}{
+		"any":     {Any, []int{500, 500, 500, 500}},
+		"lists":   {Lists, []int{500, 500, 500, 200}},
+		"pages":   {Pages, []int{200, 500, 500, 200}},
+		"watches": {Watches, []int{200, 200, 500, 200}},
+		"own":     {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			stop := s.Fail(test.match, -1, refuse)
+			for i, url := range []string{list, page, watch, object} { // an invalid watch is 500 by itself
+				require.Equal(t, test.want[i], get(t, url).Code, url)
+			}
+			stop()
+			require.Equal(t, http.StatusOK, get(t, page).Code)
+		})
+	}
+}
+
+func TestFaultsComeInTheOrderOfTheirCalls(t *testing.T) {
+	s := start(t, nil)
+	s.Fail(Lists, 2, Refuse(Status{Code: 500}))
+	s.Fail(Any, 1, Refuse(Status{Code: 503}))
+	s.Fail(Any, 0, Refuse(Status{Code: 418}))
+	var codes []int
+	for range 4 {
+		codes = append(codes, get(t, s.URL+configMaps).Code)
+	}
+	require.Equal(t, []int{500, 500, 503, 200}, codes)
+}
+
+func TestRequestsAreRemembered(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 2)
+	first := get(t, s.URL+configMaps+"?limit=1", "User-Agent", "me/1").list(t)
+	get(t, s.URL+configMaps+"?limit=1&continue="+first.Metadata.Continue)
+	openWatch(t, s.URL+watchConfigMaps)
+	get(t, s.URL+"/version")
+	s.Fail(Any, 1, LoginPage())
+	request(t, "POST", s.URL+configMaps, "{}")
+	require.Len(t, s.Requests(Any), 5, "the failed one too")
+	require.Len(t, s.Requests(Pages), 1)
+	require.Len(t, s.Requests(Watches), 1)
+	lists := s.Requests(Lists)
+	require.Len(t, lists, 2)
+	require.Equal(t, "/api/v1/namespaces/t/configmaps?limit=1", lists[0].URL.String())
+	require.Equal(t, "me/1", lists[0].Header.Get("User-Agent"))
+	require.WithinDuration(t, time.Now(), lists[0].At, time.Minute)
+	var verbs []string
+	for _, r := range s.Requests(Any) {
+		verbs = append(verbs, r.Verb)
+	}
+	require.Equal(t, []string{"list", "list", "watch", "", "create"}, verbs)
+}
+
+func TestOldRequestsAreForgotten(t *testing.T) {
+	s := start(t, nil)
+	r, err := http.NewRequest(http.MethodGet, s.URL+"/version", nil)
+	require.NoError(t, err)
+	for range maxRequests + 1 {
+		s.record(r, route{})
+	}
+	require.Len(t, s.Requests(Any), maxRequests*9/10+1)
+}

@@ -1,0 +1,43 @@
+package lwtest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// frame is what a watch with this selector sees of an event: an object that
+// begins to match is added, one that ceases to is deleted, with its old state
+// and the new version.
+func (w *watch) frame(event revlog.Event[*object]) []byte {
+	now, old := event.Entry, event.Prev
+	if !strings.HasPrefix(now.Key, w.prefix) {
+		return nil
+	}
+	matched := event.Type != revlog.Created && w.selector.matches(old.Value)
+	matches := event.Type != revlog.Deleted && w.selector.matches(now.Value)
+	kind, shown := "", now.Value
+	switch {
+	case matched && matches:
+		kind = "MODIFIED"
+	case matches:
+		kind = "ADDED"
+	case matched && event.Type == revlog.Deleted:
+		kind = "DELETED"
+	case matched:
+		kind, shown = "DELETED", old.Value.withVersion(w.res, now.Revision)
+	default:
+		return nil
+	}
+	return eventFrame(kind, w.form.object(w.res, shown))
+}
+
+// bookmark is a frame that tells how far the watch is.
+func (w *watch) bookmark(endOfState bool) []byte {
+	return eventFrame("BOOKMARK", w.form.bookmark(w.res, w.cursor.Revision(), endOfState))
+}
+
+func eventFrame(kind string, object []byte) []byte {
+	return fmt.Appendf(nil, "{\"type\":%q,\"object\":%s}\n", kind, object)
+}

@@ -1,0 +1,204 @@
+package lwtest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// query is a LIST or WATCH request, its parameters checked.
+type query struct {
+	res      *Resource
+	prefix   string // of the keys it is about
+	selector selector
+	form     form
+	values   url.Values
+}
+
+func (q *query) get(name string) string { return q.values.Get(name) }
+
+func newQuery(res *Resource, namespace string, form form, values url.Values) (*query, error) {
+	q := &query{res: res, form: form, values: values}
+	if namespace != "" {
+		q.prefix = namespace + "/"
+	}
+	labels, err := parseLabels(q.get("labelSelector"))
+	if err != nil {
+		return nil, err
+	}
+	fields, err := parseFields(res, q.get("fieldSelector"))
+	if err != nil {
+		return nil, err
+	}
+	q.selector = append(labels, fields...)
+	return q, nil
+}
+
+// page is one answer to LIST.
+type page struct {
+	revision  int64
+	objects   []*object
+	proceed   string // the continue token
+	remaining *int   // unknown if a selector is at work
+}
+
+// list answers a LIST.
+func (s *Server) list(ctx context.Context, q *query) (*page, error) {
+	if err := validateList(q); err != nil {
+		return nil, err
+	}
+	limit, err := strconv.Atoi(cmp.Or(q.get("limit"), "0"))
+	if err != nil {
+		return nil, badRequest("limit: %v", err)
+	}
+	if token := q.get("continue"); token != "" {
+		return s.proceed(q, token, limit)
+	}
+	version := q.get("resourceVersion")
+	revision, err := parseVersion(version)
+	if err != nil {
+		return nil, badRequest("invalid resource version: %v", err)
+	}
+	if err := s.waitFor(ctx, revision); err != nil {
+		return nil, err
+	}
+	match := q.get("resourceVersionMatch")
+	switch {
+	case version == "0":
+		return s.read(q, 0, "", 0) // from the watch cache, which does not page
+	case match == "Exact", match == "" && revision > 0 && limit > 0:
+		return s.read(q, revision, "", limit)
+	}
+	return s.read(q, 0, "", limit)
+}
+
+// proceed answers for a continue token.
+func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
+	if v := q.get("resourceVersion"); v != "" && v != "0" {
+		return nil, badRequest("specifying resource version is not allowed when using continue")
+	}
+	revision, start, err := decodeContinue(token)
+	if err != nil {
+		return nil, badRequest("invalid continue token: %v", err)
+	}
+	p, err := s.read(q, max(revision, 0), q.prefix+start, limit)
+	if status, ok := err.(*Status); ok && status.Reason == "Expired" {
+		status.Message = "The provided continue parameter is too old to display a consistent list result. " +
+			"You can start a new list without the continue parameter, or use the continue token in this response " +
+			"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent " +
+			"list - objects that were created, modified, or deleted between the time the first chunk was returned " +
+			"and now may show up in the list."
+		status.proceed = encodeContinue(-1, start)
+	}
+	return p, err
+}
+
+// read takes a page of the state at a revision, 0 being the present one. It
+// begins at the key start.
+func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
+	s.mu.Lock()
+	current := s.log.Revision()
+	if revision == 0 {
+		revision = current
+	}
+	entries, err := s.log.At(q.res.id(), q.prefix, revision)
+	s.mu.Unlock()
+	switch {
+	case errors.Is(err, revlog.ErrCompacted):
+		return nil, expired("The resourceVersion for the provided list is too old.")
+	case err != nil:
+		return nil, tooLarge(revision, current)
+	}
+	p := &page{revision: revision}
+	for i, e := range entries {
+		if e.Key < start || !q.selector.matches(e.Value) {
+			continue
+		}
+		p.objects = append(p.objects, e.Value)
+		if left := len(entries) - i - 1; len(p.objects) == limit && left > 0 {
+			p.proceed = encodeContinue(revision, "/"+strings.TrimPrefix(e.Key, q.prefix)+"\x00")
+			if len(q.selector) == 0 {
+				p.remaining = &left
+			}
+			break
+		}
+	}
+	return p, nil
+}
+
+// continueToken is what a continue parameter holds, in JSON and base64.
+type continueToken struct {
+	APIVersion string `json:"v"`
+	Revision   int64  `json:"rv"` // -1: whatever is present
+	Start      string `json:"start"`
+}
+
+func encodeContinue(revision int64, start string) string {
+	return base64.RawURLEncoding.EncodeToString(marshal(continueToken{"meta.k8s.io/v1", revision, start}))
+}
+
+func decodeContinue(token string) (revision int64, start string, err error) {
+	data, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return 0, "", errors.New("continue key is not valid: " + err.Error())
+	}
+	var t continueToken
+	if err := json.Unmarshal(data, &t); err != nil {
+		return 0, "", errors.New("continue key is not valid: " + err.Error())
+	}
+	start = "/" + strings.TrimPrefix(t.Start, "/")
+	switch {
+	case t.APIVersion != "meta.k8s.io/v1":
+		return 0, "", errors.New("continue key is not valid: server does not recognize this encoded version " + strconv.Quote(t.APIVersion))
+	case t.Revision == 0:
+		return 0, "", errors.New("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
+	case start == "/" || path.Clean(start) != start:
+		return 0, "", errors.New("continue key is not valid: " + t.Start)
+	}
+	return t.Revision, start[1:], nil
+}
+
+// encode writes the page as the list that an apiserver would send.
+func (p *page) encode(q *query) []byte {
+	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
+	if p.proceed != "" || q.form.sorted(q.res) {
+		meta["continue"] = p.proceed
+	}
+	if p.remaining != nil {
+		meta["remainingItemCount"] = *p.remaining
+	}
+	kind, apiVersion := q.form.kind(q.res)
+	var b bytes.Buffer
+	if q.form.sorted(q.res) {
+		fmt.Fprintf(&b, `{"apiVersion":%q,"items":`, apiVersion)
+		p.encodeItems(&b, q.form)
+		fmt.Fprintf(&b, `,"kind":"%sList","metadata":%s}`, kind, marshal(meta))
+		return b.Bytes()
+	}
+	encodedMeta := encodeOrdered(meta, []string{"resourceVersion"})
+	fmt.Fprintf(&b, `{"kind":"%sList","apiVersion":%q,"metadata":%s,"items":`, kind, apiVersion, encodedMeta)
+	p.encodeItems(&b, q.form)
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func (p *page) encodeItems(b *bytes.Buffer, form form) {
+	b.WriteByte('[')
+	for i, o := range p.objects {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(form.item(o))
+	}
+	b.WriteByte(']')
+}

@@ -1,0 +1,139 @@
+package lwtest
+
+import (
+	"reflect"
+	"strings"
+)
+
+// manage brings metadata.managedFields up to date: each manager has one entry
+// per subresource, which owns the fields it was the last to change. Fields are
+// told apart two levels deep, which is enough to have something to drop.
+func manage(res *Resource, old, f fields, by writer, now string) {
+	meta := f["metadata"].(fields)
+	present, changed := owned(f, nil), owned(f, old)
+	entries, _ := meta["managedFields"].([]any)
+	mine := changed
+	var kept []any
+	for _, e := range entries {
+		entry := e.(fields)
+		set := entry["fieldsV1"].(fields)
+		if text(entry, "manager") == by.name && text(entry, "subresource") == by.subresource {
+			mine = union(intersect(set, present), changed)
+			continue
+		}
+		if set = subtract(intersect(set, present), changed); len(set) > 0 {
+			entry["fieldsV1"] = set
+			kept = append(kept, entry)
+		}
+	}
+	if len(mine) > 0 {
+		kept = append(kept, managedEntry(res, by, now, mine))
+	}
+	delete(meta, "managedFields")
+	if len(kept) > 0 {
+		meta["managedFields"] = kept
+	}
+}
+
+func managedEntry(res *Resource, by writer, now string, set fields) fields {
+	entry := fields{
+		"manager": by.name, "operation": "Update", "apiVersion": res.apiVersion(),
+		"time": now, "fieldsType": "FieldsV1", "fieldsV1": set,
+	}
+	if by.subresource != "" {
+		entry["subresource"] = by.subresource
+	}
+	return entry
+}
+
+// owned is the set of fields, in the form of fieldsV1, in which f differs
+// from old.
+func owned(f, old fields) fields {
+	set := fields{}
+	for key, value := range f {
+		switch key {
+		case "kind", "apiVersion":
+		case "metadata":
+			was, _ := old["metadata"].(fields)
+			for _, part := range []string{"labels", "annotations", "ownerReferences", "finalizers"} {
+				add(set, "f:metadata", part, value.(fields)[part], was[part])
+			}
+		default:
+			addTree(set, key, value, old[key])
+		}
+	}
+	return set
+}
+
+func add(set fields, parent, key string, value, was any) {
+	sub := fields{}
+	addTree(sub, key, value, was)
+	if len(sub) == 0 {
+		return
+	}
+	if set[parent] == nil {
+		set[parent] = fields{}
+	}
+	set[parent].(fields)["f:"+key] = sub["f:"+key]
+}
+
+func addTree(set fields, key string, value, was any) {
+	if value == nil || reflect.DeepEqual(value, was) {
+		return
+	}
+	leaf := fields{}
+	if children, ok := value.(fields); ok {
+		before, _ := was.(fields)
+		if before == nil {
+			leaf["."] = fields{}
+		}
+		for child, v := range children {
+			if !reflect.DeepEqual(v, before[child]) {
+				leaf["f:"+child] = fields{}
+			}
+		}
+	}
+	set["f:"+key] = leaf
+}
+
+func union(a, b fields) fields {
+	out := fields{}
+	for key, value := range a {
+		out[key] = value
+	}
+	for key, value := range b {
+		if have, ok := out[key].(fields); ok {
+			out[key] = union(have, value.(fields))
+		} else {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// intersect keeps of a what is also in b.
+func intersect(a, b fields) fields {
+	out := fields{}
+	for key, value := range a {
+		if other, ok := b[key].(fields); ok {
+			out[key] = intersect(value.(fields), other)
+		}
+	}
+	return out
+}
+
+// subtract takes b's fields away from a, and with them parents left empty.
+func subtract(a, b fields) fields {
+	out := fields{}
+	for key, value := range a {
+		other, ok := b[key].(fields)
+		if !ok {
+			out[key] = value
+			continue
+		}
+		if rest := subtract(value.(fields), other); len(rest) > 0 && strings.HasPrefix(key, "f:") {
+			out[key] = rest
+		}
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+package lwtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// fields is a decoded JSON object; its numbers are json.Number, so none loses
+// a digit on its way through the server.
+type fields = map[string]any
+
+// object is one version of an object, encoded. It is never changed, so lists
+// and watches share it.
+type object struct {
+	namespace, name, uid string
+	version              string // metadata.resourceVersion
+	labels               map[string]string
+	item                 []byte // as a list shows it
+	meta                 []byte // its metadata, a part of item
+}
+
+// The order in which an apiserver writes what it knows by type. Everything
+// else is sorted.
+var (
+	metaOrder = []string{
+		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+		"deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
+		"finalizers", "managedFields",
+	}
+	managedOrder = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
+)
+
+// decodeFields reads exactly one JSON object.
+func decodeFields(data []byte) (fields, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var f fields
+	if err := dec.Decode(&f); err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, fmt.Errorf("null is not an object")
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the object")
+	}
+	return f, nil
+}
+
+// metadata returns the object's metadata, adding it if there is none.
+func metadata(f fields) (fields, error) {
+	switch m := f["metadata"].(type) {
+	case fields:
+		return m, nil
+	case nil:
+		m = fields{}
+		f["metadata"] = m
+		return f["metadata"].(fields), nil
+	}
+	return nil, fmt.Errorf("metadata is not an object")
+}
+
+func text(f fields, key string) string {
+	s, _ := f[key].(string)
+	return s
+}
+
+func labelsOf(meta fields) (map[string]string, error) {
+	given, ok := meta["labels"].(fields)
+	if !ok && meta["labels"] != nil {
+		return nil, fmt.Errorf("metadata.labels is not an object")
+	}
+	labels := make(map[string]string, len(given))
+	for key, value := range given {
+		s, ok := value.(string)
+		if !ok {
+			return nil, fmt.Errorf("metadata.labels[%q] is not a string", key)
+		}
+		labels[key] = s
+	}
+	return labels, nil
+}
+
+// encodeObject freezes decoded fields whose metadata is complete.
+func encodeObject(res *Resource, f fields) (*object, error) {
+	meta, err := metadata(f)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{
+		namespace: text(meta, "namespace"), name: text(meta, "name"),
+		uid: text(meta, "uid"), version: text(meta, "resourceVersion"),
+	}
+	if o.labels, err = labelsOf(meta); err != nil {
+		return nil, err
+	}
+	encodedMeta, first := encodeMeta(res, meta), []string(nil)
+	if res.builtin {
+		first = []string{"metadata"}
+	}
+	var b bytes.Buffer
+	at := 0
+	b.WriteByte('{')
+	for i, key := range ordered(f, first) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(marshal(key))
+		b.WriteByte(':')
+		if key == "metadata" {
+			at = b.Len()
+			b.Write(encodedMeta)
+			continue
+		}
+		b.Write(marshal(f[key]))
+	}
+	b.WriteByte('}')
+	o.item = b.Bytes()
+	o.meta = o.item[at : at+len(encodedMeta)]
+	return o, nil
+}
+
+func encodeMeta(res *Resource, meta fields) []byte {
+	if !res.builtin {
+		return marshal(meta)
+	}
+	shown := maps.Clone(meta)
+	if entries, ok := meta["managedFields"].([]any); ok {
+		raw := make([]json.RawMessage, len(entries))
+		for i, entry := range entries {
+			raw[i] = encodeOrdered(entry.(fields), managedOrder)
+		}
+		shown["managedFields"] = raw
+	}
+	return encodeOrdered(shown, metaOrder)
+}
+
+func encodeOrdered(f fields, first []string) []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, key := range ordered(f, first) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(marshal(key))
+		b.WriteByte(':')
+		b.Write(marshal(f[key]))
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// ordered is f's keys: those of first that it has, then the others sorted.
+func ordered(f fields, first []string) []string {
+	keys := make([]string, 0, len(f))
+	for _, key := range first {
+		if _, ok := f[key]; ok {
+			keys = append(keys, key)
+		}
+	}
+	n := len(keys)
+	for key := range f {
+		if !slices.Contains(first, key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys[n:])
+	return keys
+}
+
+// marshal encodes what came out of a JSON decoder or is as plain as that.
+func marshal(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("lwtest: %T does not encode: %v", v, err))
+	}
+	return data
+}
+
+// decode gives the fields of a stored object, free to be changed.
+func (o *object) decode() fields {
+	f, err := decodeFields(o.item)
+	if err != nil {
+		panic(fmt.Sprintf("lwtest: a stored object does not decode: %v", err))
+	}
+	return f
+}
+
+// withVersion is the same object under another resource version: deletions
+// show the old state so.
+func (o *object) withVersion(res *Resource, revision int64) *object {
+	f := o.decode()
+	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
+	changed, err := encodeObject(res, f)
+	if err != nil {
+		panic(fmt.Sprintf("lwtest: a stored object does not encode: %v", err))
+	}
+	return changed
+}
+
+// whole is the object as GET and watches show it, with kind and apiVersion.
+func (o *object) whole(res *Resource) []byte {
+	if !res.builtin {
+		return o.item
+	}
+	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
+}

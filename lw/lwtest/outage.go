@@ -1,0 +1,78 @@
+package lwtest
+
+import (
+	"fmt"
+	"net"
+	"time"
+)
+
+// Compact makes every resource version below the present one too old. Open
+// watches that have kept up go on; one that lags behind ends without a reason.
+func (s *Server) Compact() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log.Compact(s.log.Revision())
+	s.wake()
+}
+
+// CloseWatches ends all open watches cleanly and without a reason, as an
+// apiserver does now and then.
+func (s *Server) CloseWatches() { s.cancel(errWatchesClosed, true) }
+
+// StallWatches(true) makes all watches fall silent, the open ones and those to
+// come: they stay open, but neither events nor bookmarks nor the end at their
+// deadline come through, as if a middlebox had died. StallWatches(false) lets
+// them go on where they were.
+func (s *Server) StallWatches(stall bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stalled = stall
+	s.wake()
+}
+
+// DropConnections resets all open connections, in the middle of whatever they
+// carry. New ones are welcome at once. Of connections that another listener
+// accepted, only those with a request under way are closed.
+func (s *Server) DropConnections() {
+	s.conns.Range(func(key, _ any) bool {
+		if tcp, ok := key.(*net.TCPConn); ok {
+			tcp.SetLinger(0) // close sends RST instead of FIN
+		}
+		key.(net.Conn).Close()
+		return true
+	})
+	s.cancel(errDropped, false)
+}
+
+// Stop ends the server like kill -9: connections break off and new ones are
+// refused. The data stay; the Go methods go on working on them. It returns
+// when nothing is served any more.
+func (s *Server) Stop() {
+	s.mu.Lock()
+	s.down = true
+	srv := s.http
+	s.mu.Unlock()
+	s.cancel(errDropped, false)
+	srv.Close()
+	s.serving.Wait()
+}
+
+// Restart makes a stopped server serve again on the same port. Like a real one
+// that comes back without its watch cache, it finds all older resource
+// versions too old. It returns an error if the port is taken and remains so
+// for 5 s.
+func (s *Server) Restart() error {
+	s.Compact()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		ln, err := net.Listen("tcp", s.addr)
+		if err == nil {
+			s.serve(ln)
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("restart the test API server: %w", err)
+		}
+		time.Sleep(10 * time.Millisecond) // a client's local port may be in the way for a moment
+	}
+}

@@ -1,0 +1,225 @@
+package lwtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCompactionLeavesWatchesThatKeepUpAlone(t *testing.T) {
+	s := start(t, nil)
+	w := openWatch(t, s.URL+watchConfigMaps)
+	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
+	require.NoError(t, err)
+	s.Compact() // the watch may not even have seen that the revision went on
+	fill(t, s, 1)
+	w.expect("ADDED cm-1")
+}
+
+func TestHistoryBoundsTheLog(t *testing.T) {
+	s := start(t, &Options{History: 2})
+	fill(t, s, 5) // revisions 2 to 6
+	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
+	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
+	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4").expect("ADDED cm-4", "ADDED cm-5")
+}
+
+func TestASlowReaderIsCutOffWithoutAReason(t *testing.T) {
+	t.Parallel()
+	s := start(t, nil)
+	client := &http.Client{Transport: &http.Transport{
+		DialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
+			conn, err := net.Dial(network, addr)
+			if err == nil {
+				err = conn.(*net.TCPConn).SetReadBuffer(256 << 10)
+			}
+			return conn, err
+		},
+	}}
+	defer client.CloseIdleConnections()
+	res, err := client.Get(s.URL + watchConfigMaps)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	const events, size = 14, 700 << 10 // more than the server's socket buffer takes
+	for i := range events {
+		put(t, s, configMap("a", fmt.Sprint(i, strings.Repeat("x", size))))
+	}
+	s.Compact()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err, "a clean end")
+	require.Less(t, strings.Count(string(body), "\n"), events)
+	require.NotContains(t, string(body), `"ERROR"`)
+	require.True(t, strings.HasSuffix(string(body), "}\n"), "no event is cut")
+}
+
+func TestCloseWatchesEndsThemCleanly(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 1)
+	w := openWatch(t, s.URL+watchConfigMaps)
+	w.expect("ADDED cm-1")
+	s.CloseWatches()
+	require.NoError(t, w.end())
+	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1")
+}
+
+func TestDropConnectionsBreaksOffInMidStream(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 1)
+	w := openWatch(t, s.URL+watchConfigMaps)
+	w.expect("ADDED cm-1")
+	s.DropConnections()
+	err := w.end()
+	require.Error(t, err)
+	require.True(t, errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrUnexpectedEOF), "%v", err)
+	require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code)
+}
+
+func TestStopAndRestartLikeKill9(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 2)
+	w := openWatch(t, s.URL+watchConfigMaps)
+	w.expect("ADDED cm-1", "ADDED cm-2")
+	s.Stop()
+	require.Error(t, w.end())
+	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	put(t, s, configMap("cm-3", "written meanwhile"))
+
+	url := s.URL
+	require.NoError(t, s.Restart())
+	require.Equal(t, url, s.URL)
+	require.Len(t, get(t, s.URL+configMaps).list(t).Items, 3)
+	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
+	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
+	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
+	s.Stop()
+	require.NoError(t, s.Restart(), "as often as you like")
+}
+
+func TestRestartOnATakenPortIsAnError(t *testing.T) {
+	s := start(t, nil)
+	_, err := Start(&Options{Addr: strings.TrimPrefix(s.URL, "http://")})
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+}
+
+func TestStalledWatchesAreSilent(t *testing.T) {
+	t.Parallel()
+	s := start(t, &Options{BookmarkInterval: time.Millisecond})
+	w := openWatch(t, s.URL+watchConfigMaps+"&allowWatchBookmarks=true&timeoutSeconds=1&resourceVersion=1")
+	s.StallWatches(true)
+	late := openWatch(t, s.URL+watchConfigMaps)
+	fill(t, s, 1)
+	silence := time.After(1200 * time.Millisecond) // neither bookmarks nor the deadline come through
+	for quiet := false; !quiet; {
+		select {
+		case line, open := <-w.lines:
+			require.True(t, open, "the watch ended")
+			require.Contains(t, line, `"resourceVersion":"1"`, "a bookmark that was under way")
+		case line := <-late.lines:
+			require.Fail(t, "an event came through", line)
+		case <-silence:
+			quiet = true
+		}
+	}
+	s.StallWatches(false)
+	late.expect("ADDED cm-1")
+	require.NoError(t, w.end(), "the deadline has passed")
+}
+
+func TestAStalledWatchCanBeDropped(t *testing.T) {
+	s := start(t, nil)
+	w := openWatch(t, s.URL+watchConfigMaps)
+	s.StallWatches(true)
+	s.DropConnections()
+	require.Error(t, w.end())
+}
+
+func TestBehindAnotherListener(t *testing.T) {
+	for _, version := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(version, func(t *testing.T) {
+			s := start(t, nil)
+			fill(t, s, 1)
+			front := httptest.NewUnstartedServer(s)
+			front.EnableHTTP2 = version == "HTTP/2.0"
+			front.StartTLS()
+			defer front.Close()
+			open := func() *http.Response {
+				res, err := front.Client().Get(front.URL + watchConfigMaps)
+				require.NoError(t, err)
+				require.Equal(t, version, res.Proto)
+				return res
+			}
+			res := open()
+			s.CloseWatches()
+			_, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+
+			res = open()
+			s.DropConnections()
+			_, err = io.ReadAll(res.Body)
+			require.Error(t, err)
+
+			s.Stop()
+			_, err = front.Client().Get(front.URL + configMaps)
+			require.Error(t, err)
+			require.NoError(t, s.Restart())
+			res, err = front.Client().Get(front.URL + configMaps)
+			require.NoError(t, err)
+			res.Body.Close()
+		})
+	}
+}
+
+func TestCloseEndsEverything(t *testing.T) {
+	s, err := Start(nil)
+	require.NoError(t, err)
+	s.Fail(Lists, -1, Stall())
+	got := make(chan error)
+	go func() {
+		_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
+		got <- err
+	}()
+	w := openWatch(t, s.URL+watchConfigMaps)
+	eventually(t, "the list is stalled", func() bool { return len(s.Requests(Lists)) == 1 })
+	s.Close()
+	require.Error(t, <-got)
+	require.Error(t, w.end())
+	s.Close() // again
+}
+
+func TestTheVersionsOfStateAndRevisionAgree(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 2)
+	version, objects := s.State("configmaps")
+	require.Equal(t, strconv.FormatInt(s.Revision(), 10), version)
+	require.Len(t, objects, 2)
+	o := objects["t/cm-2"]
+	require.Equal(t, "3", o.ResourceVersion)
+	require.JSONEq(t, get(t, s.URL+configMaps+"/cm-2").Body, string(o.JSON))
+	require.Panics(t, func() { s.State("nonsense") })
+	for _, write := range []func() error{
+		func() error { _, err := s.Create("nonsense", "{}"); return err },
+		func() error { _, err := s.Put("nonsense", "{}"); return err },
+		func() error { return s.Delete("nonsense", "", "x") },
+		func() error { _, err := s.Create("configmaps", "{"); return err },
+		func() error { _, err := s.Create("configmaps", func() {}); return err },
+		func() error { _, err := s.Put("configmaps", `{"metadata":1}`); return err },
+	} {
+		var status *Status
+		require.ErrorAs(t, write(), &status)
+	}
+	o, err := s.Create("configmaps", []byte(`{"metadata":{"name":"x"}}`))
+	require.NoError(t, err)
+	require.Equal(t, "default/x", o.Key)
+}

@@ -1,0 +1,57 @@
+package lwtest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// Request is one that the server received.
+type Request struct {
+	At     time.Time
+	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete"; "" for discovery and the like
+	Method string
+	URL    *url.URL // path and query only
+	Header http.Header
+}
+
+// Match chooses among requests.
+type Match func(Request) bool
+
+// Any matches every request.
+func Any(Request) bool { return true }
+
+// Lists matches LIST requests, those for further pages included.
+func Lists(r Request) bool { return r.Verb == "list" }
+
+// Pages matches LIST requests for a page after the first.
+func Pages(r Request) bool { return r.Verb == "list" && r.URL.Query().Get("continue") != "" }
+
+// Watches matches WATCH requests.
+func Watches(r Request) bool { return r.Verb == "watch" }
+
+// maxRequests is how many requests are remembered.
+const maxRequests = 10_000
+
+// Requests returns the requests that match, in the order of their arrival, out
+// of the latest 10,000.
+func (s *Server) Requests(m Match) []Request {
+	s.mu.Lock()
+	all := slices.Clone(s.requests)
+	s.mu.Unlock()
+	return slices.DeleteFunc(all, func(r Request) bool { return !m(r) })
+}
+
+// record remembers a request and takes the fault that is meant for it, if any.
+func (s *Server) record(r *http.Request, rt route) Fault {
+	u := *r.URL
+	req := Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.requests) == maxRequests {
+		s.requests = slices.Delete(s.requests, 0, maxRequests/10)
+	}
+	s.requests = append(s.requests, req)
+	return s.takeFault(req)
+}

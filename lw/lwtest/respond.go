@@ -1,0 +1,68 @@
+package lwtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// gzipFrom is the size from which lists are compressed.
+const gzipFrom = 131_072
+
+// fail sends an error as a Status. An error that is none comes from the
+// request's end: then nobody waits for an answer.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	var status *Status
+	if !errors.As(err, &status) {
+		return
+	}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(status.Details.RetryAfterSeconds))
+	}
+	send(w, r, status.Code, marshal(status))
+}
+
+// send answers with a JSON document.
+func send(w http.ResponseWriter, r *http.Request, code int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	w.Write(layout(r, body))
+}
+
+// sendList is send with compression.
+func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
+	body = layout(r, body)
+	if len(body) > gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is valid
+		zip.Write(body)
+		zip.Close()
+		body = b.Bytes()
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Add("Vary", "Accept-Encoding")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body)
+}
+
+// layout indents the document for those who look at it: with pretty, or
+// without it for browsers and command-line tools.
+func layout(r *http.Request, body []byte) []byte {
+	agent := r.UserAgent()
+	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")
+	if values := r.URL.Query(); values.Has("pretty") {
+		pretty, _ = strconv.ParseBool(values.Get("pretty"))
+	}
+	if !pretty {
+		return append(body[:len(body):len(body)], '\n')
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, body, "", "  "); err != nil {
+		panic("lwtest: wrote a document that is not JSON: " + err.Error())
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,222 @@
+package revlog
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAWriteTakesTheNextRevisionOfAllCollections(t *testing.T) {
+	l := New[string]()
+	require.EqualValues(t, 1, l.Revision(), "an empty etcd is at 1")
+	for i, name := range []string{"a", "b", "a"} {
+		e, err := l.Create(name, fmt.Sprint(i), "x")
+		require.NoError(t, err)
+		require.EqualValues(t, i+2, e.Revision)
+	}
+	require.EqualValues(t, 4, l.Revision())
+}
+
+func TestRefusedWritesLeaveNoTrace(t *testing.T) {
+	l := New[string]()
+	e, err := l.Create("c", "k", "1")
+	require.NoError(t, err)
+	tests := map[string]struct {
+		write func() error
+		want  error
+	}{
+		"create twice":   {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
+		"update nothing": {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
+		"update the old": {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
+		"delete nothing": {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
+		"delete the old": {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, test.write(), test.want)
+			require.Equal(t, e.Revision, l.Revision())
+			got, ok := l.Get("c", "k")
+			require.True(t, ok)
+			require.Equal(t, e, got)
+		})
+	}
+}
+
+func TestAPrefixSelectsNeighboursInKeyOrder(t *testing.T) {
+	l := New[string]()
+	for _, key := range []string{"b/2", "a/1", "b/10", "b-/1", "b/1", "c/1"} {
+		_, err := l.Create("c", key, "")
+		require.NoError(t, err)
+	}
+	_, err := l.Delete("c", "b/10", 0, "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"b/1", "b/2"}, keys(t, l, "b/", l.Revision()))
+	require.Equal(t, []string{"b/1", "b/10", "b/2"}, keys(t, l, "b/", l.Revision()-1))
+	require.Equal(t, []string{"a/1", "b-/1", "b/1", "b/2", "c/1"}, keys(t, l, "", l.Revision()))
+}
+
+func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
+	l := New[string]()
+	for i := range 5 {
+		_, err := l.Create("c", fmt.Sprint(i), "")
+		require.NoError(t, err)
+	}
+	l.Compact(4)
+	l.Compact(3) // never goes back
+	require.EqualValues(t, 4, l.Compacted())
+	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
+		_, err := l.At("c", "", revision)
+		require.ErrorIs(t, err, want, "state at %d", revision)
+	}
+	_, err := l.Watch("c", 3)
+	require.ErrorIs(t, err, ErrCompacted)
+	c, err := l.Watch("c", 4)
+	require.NoError(t, err)
+	events, err := c.Next(10)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	l.Compact(100)
+	require.EqualValues(t, 6, l.Compacted(), "the future is not compacted")
+}
+
+func TestACursorThatLagsLosesItsEvents(t *testing.T) {
+	l := New[string]()
+	lagging, err := l.Watch("c", l.Revision())
+	require.NoError(t, err)
+	quiet, err := l.Watch("quiet", l.Revision())
+	require.NoError(t, err)
+	for i := range 3 {
+		_, err := l.Create("c", fmt.Sprint(i), "")
+		require.NoError(t, err)
+	}
+	_, err = lagging.Next(2)
+	require.NoError(t, err)
+	l.Compact(l.Revision())
+	_, err = lagging.Next(2)
+	require.ErrorIs(t, err, ErrCompacted)
+	events, err := quiet.Next(2)
+	require.NoError(t, err, "compaction took nothing from this one")
+	require.Empty(t, events)
+	require.Equal(t, l.Revision(), quiet.Revision())
+}
+
+func TestACursorOfTheFutureSkipsWhatComesBefore(t *testing.T) {
+	for _, ahead := range []int64{2, 1<<63 - 1} {
+		l := New[string]()
+		c, err := l.Watch("c", ahead)
+		require.NoError(t, err)
+		for i := range 3 {
+			_, err := l.Create("c", fmt.Sprint(i), "")
+			require.NoError(t, err)
+		}
+		events, err := c.Next(10)
+		require.NoError(t, err)
+		for _, e := range events {
+			require.Greater(t, e.Entry.Revision, ahead)
+		}
+		require.Equal(t, max(ahead, l.Revision()), c.Revision())
+	}
+}
+
+func TestEventsOutliveTheirCompaction(t *testing.T) {
+	l := New[string]()
+	c, err := l.Watch("c", l.Revision())
+	require.NoError(t, err)
+	_, err = l.Create("c", "k", "v")
+	require.NoError(t, err)
+	events, err := c.Next(10)
+	require.NoError(t, err)
+	l.Compact(l.Revision())
+	require.Equal(t, "v", events[0].Entry.Value)
+}
+
+// The state at every revision must be the one that was there, and the events
+// between two revisions must turn the one state into the other, whatever was
+// compacted below.
+func FuzzTheStateAtARevisionEqualsAReplay(f *testing.F) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		ops := make([]byte, 40*int(seed))
+		for i := range ops {
+			ops[i] = byte(rng.Uint32())
+		}
+		f.Add(ops)
+	}
+	f.Fuzz(func(t *testing.T, ops []byte) {
+		l := New[int]()
+		model := map[string]Entry[int]{}
+		history := map[int64][]Entry[int]{l.Revision(): nil}
+		for i, op := range ops {
+			apply(l, model, op, i)
+			if _, ok := history[l.Revision()]; !ok {
+				history[l.Revision()] = sorted(model)
+			}
+		}
+		for from := l.Compacted(); from <= l.Revision(); from++ {
+			if from == 0 {
+				continue
+			}
+			state, err := l.At("c", "", from)
+			require.NoError(t, err)
+			require.Equal(t, history[from], state, "state at %d", from)
+			require.Equal(t, history[l.Revision()], replay(t, l, from, state), "replay from %d", from)
+		}
+		if l.Compacted() > 0 {
+			_, err := l.At("c", "", l.Compacted()-1)
+			require.ErrorIs(t, err, ErrCompacted)
+		}
+	})
+}
+
+// apply does one of the writes to the log and the model.
+func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
+	key := string('a' + rune(op>>3%8))
+	switch op % 8 {
+	case 0, 1, 2:
+		if e, err := l.Create("c", key, value); err == nil {
+			model[key] = e
+		}
+	case 3, 4:
+		if e, err := l.Update("c", key, 0, value); err == nil {
+			model[key] = e
+		}
+	case 5:
+		if _, err := l.Delete("c", key, 0, value); err == nil {
+			delete(model, key)
+		}
+	case 6:
+		l.Create("other", fmt.Sprint(value), value)
+	case 7:
+		l.Compact(l.Revision() - int64(op>>3))
+	}
+}
+
+// replay applies the events since a revision to the state it had.
+func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
+	now := map[string]Entry[int]{}
+	for _, e := range state {
+		now[e.Key] = e
+	}
+	c, err := l.Watch("c", from)
+	require.NoError(t, err)
+	for {
+		events, err := c.Next(3)
+		require.NoError(t, err)
+		if len(events) == 0 {
+			require.Equal(t, l.Revision(), c.Revision())
+			return sorted(now)
+		}
+		for _, e := range events {
+			old, had := now[e.Entry.Key]
+			require.Equal(t, e.Type != Created, had)
+			require.Equal(t, e.Prev, old)
+			if e.Type == Deleted {
+				delete(now, e.Entry.Key)
+			} else {
+				now[e.Entry.Key] = e.Entry
+			}
+		}
+	}
+}

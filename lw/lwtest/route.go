@@ -1,0 +1,104 @@
+package lwtest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// route is what a request is about.
+type route struct {
+	verb      string // "list", "watch", "get", "create", "update", "patch", "delete"; "" for all but objects
+	group     string // of an API path; version is then not empty
+	version   string
+	resource  *Resource // nil if the group has no such resource
+	plural    string    // as asked for
+	namespace string
+	name      string
+}
+
+// find reads the path and the method. It knows these paths, under /api/v1 and
+// /apis/GROUP/VERSION:
+//
+//	/PLURAL[/NAME]
+//	/namespaces/NAMESPACE/PLURAL[/NAME]
+func (s *Server) find(r *http.Request) route {
+	rt, rest, ok := splitGroup(r.URL.Path)
+	if !ok {
+		return route{}
+	}
+	if len(rest) >= 3 && rest[0] == "namespaces" && rest[2] != "status" && rest[2] != "finalize" {
+		rt.namespace, rest = rest[1], rest[2:]
+	}
+	if len(rest) == 0 {
+		return rt
+	}
+	rt.plural = rest[0]
+	if len(rest) > 1 {
+		rt.name = rest[1]
+	}
+	rt.verb = verb(r, rt.name)
+	resources := s.registered()
+	i := slices.IndexFunc(resources, func(res *Resource) bool {
+		return res.Group == rt.group && res.Version == rt.version && res.Plural == rt.plural
+	})
+	if i < 0 || len(rest) > 2 {
+		return rt
+	}
+	res := resources[i]
+	if rt.namespace != "" && !res.Namespaced || rt.namespace == "" && res.Namespaced && rt.name != "" {
+		return rt
+	}
+	rt.resource = res
+	return rt
+}
+
+// splitGroup takes /api/VERSION or /apis/GROUP/VERSION off a path.
+func splitGroup(path string) (rt route, rest []string, ok bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 1:
+		return route{version: parts[1]}, parts[2:], true
+	case parts[0] == "apis" && len(parts) > 2:
+		return route{group: parts[1], version: parts[2]}, parts[3:], true
+	}
+	return route{}, nil, false
+}
+
+func verb(r *http.Request, name string) string {
+	switch r.Method {
+	case http.MethodGet:
+		switch {
+		case name != "":
+			return "get" // whatever watch says
+		case isOn(r.URL.Query(), "watch"):
+			return "watch"
+		}
+		return "list"
+	case http.MethodPost:
+		return "create"
+	case http.MethodPut:
+		return "update"
+	case http.MethodPatch:
+		return "patch"
+	case http.MethodDelete:
+		return "delete"
+	}
+	return strings.ToLower(r.Method)
+}
+
+// isOn reads a boolean parameter as an apiserver does: anything but "0" and
+// "false" turns it on.
+func isOn(values url.Values, name string) bool {
+	value := values.Get(name)
+	return values.Has(name) && value != "0" && !strings.EqualFold(value, "false")
+}
+
+// serves says whether anything is registered in a group, in a version of it
+// if that is given.
+func (s *Server) serves(group, version string) bool {
+	return slices.ContainsFunc(s.registered(), func(res *Resource) bool {
+		return res.Group == group && (version == "" || res.Version == version)
+	})
+}

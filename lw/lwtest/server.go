@@ -1,0 +1,144 @@
+package lwtest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// Options of [Start]. The zero value of a field is its default.
+type Options struct {
+	// Addr is where to listen, "host:port". Default: a free port of 127.0.0.1.
+	Addr string
+	// Resources are served besides the built-in ones, as by AddResource.
+	Resources []Resource
+	// Tokens are the bearer tokens that are known and what each may do. With
+	// nil nobody is asked for a token.
+	Tokens map[string]Access
+	// BookmarkInterval is the time between bookmarks of a watch that allows
+	// them. Default one minute.
+	BookmarkInterval time.Duration
+	// FreshnessWait is how long a request for a resource version of the future
+	// waits for it before it is refused. Default 3 s.
+	FreshnessWait time.Duration
+	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes
+	// 1.32 do.
+	NoStreamingLists bool
+	// History is how many revisions are kept before the oldest are compacted
+	// away. Default 100,000.
+	History int64
+}
+
+// Access is what a token may do. Its value names the user in messages.
+type Access string
+
+// The kinds of access.
+const (
+	FullAccess Access = "admin"  // everything
+	NoAccess   Access = "nobody" // known, but refused with 403
+)
+
+// Server is a list-watch API server. Its methods may be called at any time
+// and from any goroutine.
+type Server struct {
+	// URL is where the server listens: "http://127.0.0.1:40123". Behind a
+	// listener of your own use that one's.
+	URL string
+
+	opts Options
+	addr string
+
+	mu        sync.Mutex
+	log       *revlog.Log[*object]
+	resources []*Resource
+	changed   chan struct{} // closed and replaced when the log changes, or stalled does
+	stalled   bool
+	down      bool
+	inflight  map[*inflight]struct{}
+	faults    []*fault
+	requests  []Request
+	http      *http.Server
+
+	conns   sync.Map // net.Conn → nil, those of the own listener
+	serving sync.WaitGroup
+}
+
+// Start serves an empty cluster. Nil options are all defaults.
+func Start(opts *Options) (*Server, error) {
+	s := &Server{
+		log:      revlog.New[*object](),
+		changed:  make(chan struct{}),
+		inflight: map[*inflight]struct{}{},
+	}
+	if opts != nil {
+		s.opts = *opts
+	}
+	s.opts.setDefaults()
+	for _, r := range builtins() {
+		r.setDefaults()
+		s.resources = append(s.resources, &r)
+	}
+	for _, r := range s.opts.Resources {
+		s.AddResource(r)
+	}
+	ln, err := net.Listen("tcp", s.opts.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("start the test API server: %w", err)
+	}
+	s.addr = ln.Addr().String()
+	s.URL = "http://" + s.addr
+	s.serve(ln)
+	return s, nil
+}
+
+func (o *Options) setDefaults() {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	if o.BookmarkInterval == 0 {
+		o.BookmarkInterval = time.Minute
+	}
+	if o.FreshnessWait == 0 {
+		o.FreshnessWait = 3 * time.Second
+	}
+	if o.History == 0 {
+		o.History = 100_000
+	}
+}
+
+// Close ends all requests and the listener and waits for both. The server is
+// of no use afterwards.
+func (s *Server) Close() { s.Stop() }
+
+// Revision is the revision of the latest write, the number in its object's
+// resourceVersion. An empty cluster is at 1.
+func (s *Server) Revision() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Revision()
+}
+
+func (s *Server) serve(ln net.Listener) {
+	srv := &http.Server{Handler: s, ConnState: s.track}
+	s.mu.Lock()
+	s.http, s.down = srv, false
+	s.mu.Unlock()
+	s.serving.Go(func() { srv.Serve(ln) }) // returns when Stop closes srv
+}
+
+// track counts connections from their first to their last moment.
+func (s *Server) track(conn net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.serving.Add(1)
+		s.conns.Store(conn, nil)
+	case http.StateClosed, http.StateHijacked:
+		if _, ok := s.conns.LoadAndDelete(conn); ok {
+			s.serving.Done()
+		}
+	}
+}
