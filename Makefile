@@ -65,9 +65,9 @@ bench: ## the scanner's benchmarks, with the ratio to framing and copying alone
 	$(GO) test ./lw -run '^$$' -bench . -count 5
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (default 1m)
-	$(GO) test ./lw -run '^$$' -fuzz '^FuzzValue$$' -fuzztime $(or $(FUZZTIME),1m)
-	$(GO) test ./lw -run '^$$' -fuzz '^FuzzObject$$' -fuzztime $(or $(FUZZTIME),1m)
+fuzz: ## each fuzz target of lw for FUZZTIME (default 1m)
+	@set -e; for target in $$($(GO) test ./lw -list '^Fuzz' | grep '^Fuzz'); do \
+		$(GO) test ./lw -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done
 
 .PHONY: size
 size: ## the size of a wasm program that uses the engine and the cache

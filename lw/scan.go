@@ -134,7 +134,7 @@ func (s *scanner) key() []byte {
 	return text
 }
 
-// text reads a string and returns what stands between its quotes. It needs the mark to be set.
+// text reads a string and returns what stands between its quotes; nothing after an error. It needs the mark to be set.
 func (s *scanner) text(expected string) span {
 	if !s.take('"', expected) {
 		return span{}
@@ -146,6 +146,9 @@ func (s *scanner) text(expected string) span {
 		s.pos++
 	} else {
 		escaped = s.finishString()
+	}
+	if s.err != nil {
+		return span{}
 	}
 	return span{start: start, end: s.pos - 1 - s.mark, escaped: escaped}
 }

@@ -1,0 +1,63 @@
+package lw
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzEvents: how a stream is cut into reads changes neither the events nor the error, and nothing but the end in good
+// order or one typed error ends it.
+func FuzzEvents(f *testing.F) {
+	f.Add(twoEvents)
+	f.Add(podEvent("ADDED", "a", "1") + expiredEvent + "garbage")
+	f.Add(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"true"},"managedFields":[{}]}}}`)
+	f.Fuzz(func(t *testing.T, stream string) {
+		whole, err := readEvents(strings.NewReader(stream))
+		single, singleErr := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
+		require.Equal(t, whole, single)
+		require.Equal(t, err, singleErr)
+		if err != nil {
+			require.IsType(t, &MalformedError{}, err)
+		}
+	})
+}
+
+// FuzzList: the same of a list, whose items come one by one.
+func FuzzList(f *testing.F) {
+	f.Add(podList("12", "next", "a", "b"))
+	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)
+	f.Add(`{"items":null,"metadata":null}`)
+	read := func(t *testing.T, body io.Reader) (objects []string, meta ListMeta, err error) {
+		client, _ := NewClient(reader{body}, Pods(""), RawCodec{}, nil)
+		for object, e := range client.List(t.Context(), ListOptions{}, &meta) {
+			if err = e; err == nil {
+				objects = append(objects, object.Raw())
+			}
+		}
+		return objects, meta, err
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		whole, meta, err := read(t, strings.NewReader(body))
+		single, singleMeta, singleErr := read(t, iotest.OneByteReader(strings.NewReader(body)))
+		require.Equal(t, whole, single)
+		require.Equal(t, meta, singleMeta)
+		require.Equal(t, err, singleErr)
+		for _, object := range whole {
+			_, err := ParseObject([]byte(object))
+			require.NoError(t, err, "%s", object)
+		}
+		if err != nil {
+			require.IsType(t, &MalformedError{}, err)
+		}
+	})
+}
+
+// reader is a transport with one body.
+type reader struct{ io.Reader }
+
+func (r reader) Open(context.Context, *Request) (io.ReadCloser, error) { return io.NopCloser(r), nil }
