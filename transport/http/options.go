@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,7 +16,8 @@ import (
 // Options configure a [Transport]. The zero value is good for a server without authentication.
 type Options struct {
 	// Client makes the requests in place of one of our own, with its transport, its redirect policy and its jar. The TLS
-	// fields must then be empty: they are its transport's business. Its Timeout must be zero, as it would end every watch.
+	// fields and DisableCompression must then be empty: they are its transport's business. Its Timeout must be zero, as it
+	// would end every watch.
 	Client *http.Client
 
 	CAFile   string // PEM; empty means the system's roots, unless CAData is set
@@ -69,14 +71,14 @@ func (o *Options) newRoundTripper(withCertificate bool) (http.RoundTripper, erro
 
 func (o *Options) setRoots(config *tls.Config) error {
 	pem := o.CAData
-	if len(pem) == 0 && o.CAFile != "" {
-		var err error
-		if pem, err = os.ReadFile(o.CAFile); err != nil {
-			return errors.New("http: the certificate authority's file: " + err.Error())
-		}
+	if len(pem) == 0 && o.CAFile == "" {
+		return nil
 	}
 	if len(pem) == 0 {
-		return nil
+		var err error
+		if pem, err = os.ReadFile(o.CAFile); err != nil {
+			return fmt.Errorf("http: the certificate authority's file: %w", err)
+		}
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(pem) {
@@ -86,28 +88,28 @@ func (o *Options) setRoots(config *tls.Config) error {
 }
 
 func (o *Options) setCertificate(config *tls.Config) error {
-	load := func() (tls.Certificate, error) {
-		if len(o.CertData) > 0 {
-			return tls.X509KeyPair(o.CertData, o.KeyData)
-		}
-		return tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
-	}
 	if o.CertFile == "" && len(o.CertData) == 0 {
 		return nil
 	}
-	if _, err := load(); err != nil {
-		return errors.New("http: the client certificate: " + err.Error())
+	load := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		certificate, err := tls.X509KeyPair(o.CertData, o.KeyData)
+		if len(o.CertData) == 0 {
+			certificate, err = tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("http: the client certificate: %w", err)
+		}
+		return &certificate, nil
 	}
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		certificate, err := load()
-		return &certificate, err
-	}
-	return nil
+	config.GetClientCertificate = load
+	_, err := load(nil)
+	return err
 }
 
 // validate finds options that contradict each other.
 func (o *Options) validate(server *url.URL) error {
-	tls := o.CAFile != "" || len(o.CAData) > 0 || o.CertFile != "" || len(o.CertData) > 0 || o.InsecureSkipVerify || o.ServerName != ""
+	certificate, key := o.CertFile != "" || len(o.CertData) > 0, o.KeyFile != "" || len(o.KeyData) > 0
+	tls := o.CAFile != "" || len(o.CAData) > 0 || certificate || key || o.InsecureSkipVerify || o.ServerName != ""
 	tokens := 0
 	for _, set := range []bool{o.Token != "", o.TokenFile != "", o.TokenFunc != nil} {
 		if set {
@@ -115,14 +117,17 @@ func (o *Options) validate(server *url.URL) error {
 		}
 	}
 	switch {
-	case server.Scheme != "http" && server.Scheme != "https" || server.Host == "":
-		return errors.New("http: the server's URL must look like https://host:port, and is " + server.Redacted())
-	case server.User != nil || server.RawQuery != "" || server.Fragment != "":
+	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
+		// It is not shown: "user:password@host" parses as a URL without a user, which cannot be redacted.
+		return errors.New("http: the server's URL must look like https://host:port")
+	case server.User != nil || server.RawQuery != "" || server.ForceQuery || server.Fragment != "":
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
 	case tokens > 1:
 		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
-	case o.Client != nil && tls:
-		return errors.New("http: with Client set, TLS is configured in its transport")
+	case certificate != key:
+		return errors.New("http: a client certificate and its key must be set together")
+	case o.Client != nil && (tls || o.DisableCompression):
+		return errors.New("http: with Client set, TLS and compression are configured in its transport")
 	case o.Client != nil && o.Client.Timeout != 0:
 		return errors.New("http: Client.Timeout would end every watch: set it to zero and use contexts")
 	}

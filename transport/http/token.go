@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -44,7 +45,7 @@ func (f *tokenFile) read(context.Context) (string, error) {
 	}
 	text, err := os.ReadFile(f.path)
 	if err != nil {
-		return "", errors.New("http: the token's file: " + err.Error())
+		return "", fmt.Errorf("http: the token's file: %w", err)
 	}
 	f.token, f.readAt = strings.TrimSpace(string(text)), time.Now()
 	if f.token == "" {

@@ -56,7 +56,8 @@ func New(server string, opts *Options) (*Transport, error) {
 	return &Transport{server: parsed, client: client}, err
 }
 
-// Close closes idle connections. Responses that are being read stay open.
+// Close closes idle connections, and ends the dials that nobody waits for any more. Responses that are being read stay
+// open.
 func (t *Transport) Close() { t.client.CloseIdleConnections() }
 
 // Open implements [lw.Transport]. The body ends with an error when ctx ends.
@@ -80,7 +81,8 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		defer response.Body.Close()
-		return nil, lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
+		refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
+		return nil, cause(ctx, refusal)
 	}
 	return &body{ReadCloser: response.Body, ctx: ctx}, nil
 }
@@ -119,7 +121,7 @@ type guard struct {
 func (g *guard) RoundTrip(original *http.Request) (*http.Response, error) {
 	request := original.Clone(original.Context())
 	request.Header.Set("User-Agent", g.userAgent)
-	if request.URL.Scheme != g.server.Scheme || request.URL.Host != g.server.Host {
+	if origin(request.URL) != origin(g.server) {
 		request.Header.Del("Authorization")
 		if g.bare == nil {
 			return g.trusted.RoundTrip(request)
@@ -137,6 +139,17 @@ func (g *guard) RoundTrip(original *http.Request) (*http.Response, error) {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	return g.trusted.RoundTrip(request)
+}
+
+// origin is RFC 6454's: a host in other capitals, or with its scheme's own port, is the same.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" && u.Scheme == "https" {
+		port = "443"
+	} else if port == "" {
+		port = "80"
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
 // CloseIdleConnections is what http.Client.CloseIdleConnections looks for.

@@ -1,0 +1,71 @@
+//go:build !js
+
+// Not under js: the embedded server listens on a socket.
+
+package cache_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// A store that follows the Pods of a namespace, and what is told of each change.
+func ExampleReflector_Deltas() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	put := func(name, phase string) {
+		pod := `{"metadata":{"namespace":"shop","name":"` + name + `"},"status":{"phase":"` + phase + `"}}`
+		if _, err := server.Put("pods", pod); err != nil {
+			panic(err)
+		}
+	}
+	put("web-0", "Pending")
+
+	transport, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods("shop"), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	pods := cache.NewReflector(client, nil)
+	for event, deltas := range pods.Deltas(context.Background()) {
+		for _, delta := range deltas {
+			switch delta.Type {
+			case cache.Added:
+				fmt.Println("new:", delta.New.Key(), delta.New.Get("status.phase"))
+			case cache.Updated:
+				fmt.Println("now:", delta.New.Key(), delta.New.Get("status.phase"), "before:", delta.Old.Get("status.phase"))
+			case cache.Deleted:
+				fmt.Println("gone:", delta.Old.Key())
+			}
+		}
+		if event.Type == lw.Live { // the list is complete, and a watch is open: let something happen
+			put("web-0", "Running")
+			put("web-1", "Pending")
+			if err := server.Delete("pods", "shop", "web-1"); err != nil {
+				panic(err)
+			}
+		}
+		if event.Type == lw.Deleted {
+			break
+		}
+	}
+	fmt.Println("held:", pods.Store().Len())
+	// Output:
+	// new: shop/web-0 Pending
+	// now: shop/web-0 Running before: Pending
+	// new: shop/web-1 Pending
+	// gone: shop/web-1
+	// held: 1
+}

@@ -1,0 +1,97 @@
+package cache
+
+import (
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDeltas: what a reflector tells of each history. The language is that of [script] and [stage.play].
+func TestDeltas(t *testing.T) {
+	for name, c := range map[string]struct {
+		lines []string
+		told  string
+	}{
+		"an empty list": {[]string{"list@1"}, "ok"},
+		"a life":        {[]string{"list@1", "watch +a/x@2 ~a/x@3 -a/x@4 +a/x@5"}, "ok +a/x@2 ~a/x@2>3 -a/x@4 +a/x@5"},
+		"pages":         {[]string{"list+ a/x@1", "list+ a/y@2", "list@3 a/z@3"}, "+a/x@1 +a/y@2 +a/z@3 ok"},
+		"bookmarks":     {[]string{"list@1 x@1", "watch =5 =6"}, "+x@1 ok"},
+
+		"the same version again":          {[]string{"list@3 a/x@1", "watch ~a/x@1 +a/x@1"}, "+a/x@1 ok"},
+		"no versions at all":              {[]string{"list@3 a/x", "watch ~a/x"}, "+a/x@ ok ~a/x@>"},
+		"added, but known":                {[]string{"list@3 a/x@1", "watch +a/x@4"}, "+a/x@1 ok ~a/x@1>4"},
+		"modified, but unknown":           {[]string{"list@3", "watch ~a/x@4"}, "ok +a/x@4"},
+		"deleted, but unknown":            {[]string{"list@3 a/y@2", "watch -a/x@4 -b/y@5"}, "+a/y@2 ok"},
+		"deleted twice":                   {[]string{"list@3 a/x@1", "watch -a/x@4 -a/x@4"}, "+a/x@1 ok -a/x@4"},
+		"the last state is the wire's":    {[]string{"list@3 a/x@1", "watch -a/x@9"}, "+a/x@1 ok -a/x@9"},
+		"one name in several namespaces":  {[]string{"list@3 a/x@1 b/x@2 x@3", "watch -b/x@4"}, "+a/x@1 +b/x@2 +x@3 ok -b/x@4"},
+		"recreated while watched":         {[]string{"list@3 a/x@1#1", "watch -a/x@4#1 +a/x@5#2"}, "+a/x@1 ok -a/x@4 +a/x@5"},
+		"recreated while nobody watched":  {[]string{"list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2"}, "+a/x@1 ok ~a/x@1>5 ok"},
+		"a resumed watch is no list":      {[]string{"list@3 a/x@1", "watch +a/y@4 !reset", "watch +a/z@5"}, "+a/x@1 ok +a/y@4 +a/z@5"},
+		"a list of the same":              {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@3 a/x@1 b/y@2"}, "+a/x@1 +b/y@2 ok ok"},
+		"a list tells what changed":       {[]string{"list@3 a/x@1 a/y@2 a/z@3", "watch !expired", "list@9 a/x@1 a/y@7 a/w@8"}, "+a/x@1 +a/y@2 +a/z@3 ok ~a/y@2>7 +a/w@8 -a/z@3? ok"},
+		"all is gone":                     {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@9"}, "+a/x@1 +b/y@2 ok -a/x@1? -b/y@2? ok"},
+		"what was watched may be missing": {[]string{"list@3", "watch +a/x@4 ~a/x@5 !expired", "list@9"}, "ok +a/x@4 ~a/x@4>5 -a/x@5? ok"},
+
+		"an interrupted list sweeps nothing":  {[]string{"list@3 a/x@1 a/y@2", "watch !expired", "list a/x@1 !reset"}, "+a/x@1 +a/y@2 ok"},
+		"nor does a page":                     {[]string{"list@3 a/x@1 a/y@2", "watch !expired", "list+ a/x@1", "list !reset"}, "+a/x@1 +a/y@2 ok"},
+		"the next list starts anew":           {[]string{"list@3 a/x@1 a/y@2", "watch !expired", "list a/y@2 !reset", "list@9 a/x@1"}, "+a/x@1 +a/y@2 ok -a/y@2? ok"},
+		"the first list starts anew":          {[]string{"list a/x@1 !reset", "list@9 a/y@2"}, "+a/x@1 +a/y@2 -a/x@1? ok"},
+		"an expired page's list starts anew":  {[]string{"list+ a/x@1", "list !expired", "list@9 a/x@1 a/y@2"}, "+a/x@1 +a/y@2 ok"},
+		"an interrupted list's news are told": {[]string{"list@3 a/x@1", "watch !expired", "list a/x@5 !reset", "list@9 a/x@5"}, "+a/x@1 ok ~a/x@1>5 ok"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(t *testing.T, s *stage) {
+				require.Equal(t, c.told, s.play(c.lines...))
+				require.Empty(t, s.script.lines, "all was asked for")
+			})
+		})
+	}
+}
+
+// TestUnchangedObjectsStay: a new list brings new objects of the same versions, and readers keep seeing the old pointers.
+func TestUnchangedObjectsStay(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		first := map[lw.Key]*lw.Object{}
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+			if event.Type == lw.Live && len(first) == 0 {
+				for object := range s.store.All() {
+					first[object.Key()] = object
+				}
+			}
+			return true
+		}
+		s.play("list@3 a/x@1 a/y@2 z@3", "watch !expired", "list@9 a/x@1 a/y@8 z@3", "watch")
+		for key, same := range map[string]bool{"a/x": true, "a/y": false, "z": true} {
+			now, ok := s.store.Get(object(key).Key())
+			require.True(t, ok)
+			require.Equal(t, same, first[now.Key()] == now, key)
+		}
+	})
+}
+
+// TestRecreatedObjectHasAnotherUID, by which a reader of the single Updated can tell.
+func TestRecreatedObjectHasAnotherUID(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		var updates []Delta[*lw.Object]
+		s.onEvent = func(_ lw.Event[*lw.Object], deltas []Delta[*lw.Object]) bool {
+			for _, delta := range deltas {
+				if delta.Type == Updated {
+					updates = append(updates, delta) // a copy: the slice is valid until the next event only
+				}
+			}
+			return true
+		}
+		s.play("list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2")
+		require.Len(t, updates, 1)
+		require.Equal(t, "1", updates[0].Old.GetUID())
+		require.Equal(t, "2", updates[0].New.GetUID())
+	})
+}
+
+func TestDeltaTypesHaveNames(t *testing.T) {
+	for kind, name := range map[DeltaType]string{Added: "Added", Updated: "Updated", Deleted: "Deleted", 0: "unknown", 4: "unknown"} {
+		require.Equal(t, name, kind.String())
+	}
+}

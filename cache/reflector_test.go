@@ -1,0 +1,93 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRunReturnsTheCause of the context's end: the caller's own, in whatever it was busy with.
+func TestRunReturnsTheCause(t *testing.T) {
+	enough := errors.New("the caller had enough")
+	for name, lines := range map[string][]string{
+		"in a request":       {"list@1 x@1", "watch ~x@2"},
+		"in the first":       nil,
+		"while waiting":      {"list !reset", "list !reset", "list !reset"},
+		"after a clean end":  {"list@1", "watch =2", "watch =3"},
+		"in the next's list": {"list@1", "watch !expired"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(t *testing.T, s *stage) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				s.script.lines, s.script.end = lines, func() { cancel(enough) }
+				if name == "while waiting" {
+					time.AfterFunc(time.Second, func() { cancel(enough) })
+				}
+				require.Equal(t, enough, s.reflector.Run(ctx))
+			})
+		})
+	}
+}
+
+// TestRunReturnsWhatItWasStoppedOn.
+func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.reflector.opts = &lw.Options{StopOn: lw.Refused}
+		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
+		err := s.reflector.Run(t.Context())
+		require.Equal(t, errs["forbidden"], err)
+		require.Equal(t, 1, s.store.Len(), "what was known stays")
+	})
+}
+
+// TestTwoRunsAtOncePanic: the store has one writer. One after the other is fine, whatever ended the first.
+func TestTwoRunsAtOncePanic(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+			require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = s.reflector.Run(t.Context()) })
+			panic("the loop's own")
+		}
+		require.PanicsWithValue(t, "the loop's own", func() { s.play("list@1 x@1") })
+		s.onEvent = nil
+		require.Equal(t, "+x@1 ok", s.play("list@2 x@1"))
+	})
+}
+
+// TestSecondRunContinues with what the first left, even in the middle of a list.
+func TestSecondRunContinues(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.Equal(t, "+x@1 +y@2 ok +z@4", s.play("list@3 x@1 y@2", "watch +z@4"))
+		x, _ := s.store.Get(lw.Key{Name: "x"})
+
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool { return event.Type != lw.Added }
+		require.Equal(t, "~z@4>5", s.play("list@7 z@5 x@1"), "ended by the loop, with the list half read")
+		require.Equal(t, 3, s.store.Len())
+		require.Equal(t, "4", s.store.ResourceVersion())
+
+		s.onEvent = nil
+		require.Equal(t, "~y@2>8 -z@5? ok", s.play("list@9 x@1 y@8"))
+		again, _ := s.store.Get(lw.Key{Name: "x"})
+		require.Same(t, x, again)
+	})
+}
+
+// TestEveryEventIsYielded, also those that change nothing, so that a reader can tell how fresh the store is.
+func TestEveryEventIsYielded(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		var types []lw.EventType
+		s.onEvent = func(event lw.Event[*lw.Object], deltas []Delta[*lw.Object]) bool {
+			types = append(types, event.Type)
+			require.Equal(t, event.Type == lw.Interrupted, event.Break != nil)
+			return true
+		}
+		s.play("list@3 x@1", "watch =4 ~x@1 -y@6 !expired", "list@7 x@1", "watch")
+		require.Equal(t, []lw.EventType{
+			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Bookmark, lw.Modified, lw.Deleted, lw.Interrupted,
+			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Interrupted,
+		}, types)
+	})
+}

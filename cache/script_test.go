@@ -1,0 +1,215 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// script is a lw.ListerWatcher that answers each request with its next line, and ends the run when none is left.
+//
+//	list@10 a/x@1 a/y@2#7     a whole list: its version, and its items' namespace, name, version and, if it matters, UID
+//	list+ a/x@1               a page that is not the last
+//	watch +a/x@3 ~a/x@4 -a/x@5 =12 !expired
+//
+// An item that begins with "!" is an error, by its name in errs; a watch without one ends in good order.
+type script struct {
+	t     *testing.T
+	lines []string
+	end   func()
+}
+
+var errs = map[string]error{
+	"reset":     errors.New("connection reset"),
+	"expired":   &lw.StatusError{Status: lw.Status{Code: 410, Reason: "Expired"}},
+	"forbidden": &lw.StatusError{Status: lw.Status{Code: 403}},
+}
+
+// next returns the words of the next line, which must answer a list or a watch.
+func (s *script) next(kind string) []string {
+	if len(s.lines) == 0 {
+		s.end()
+		return nil
+	}
+	words := strings.Fields(s.lines[0])
+	require.True(s.t, strings.HasPrefix(words[0], kind), "a %s was asked for, and the script has %q", kind, s.lines[0])
+	s.lines = s.lines[1:]
+	return words
+}
+
+func (s *script) List(ctx context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+	return func(yield func(*lw.Object, error) bool) {
+		words := s.next("list")
+		if words == nil {
+			yield(nil, context.Cause(ctx))
+			return
+		}
+		for _, word := range words[1:] {
+			if failure, ok := strings.CutPrefix(word, "!"); ok {
+				yield(nil, errs[failure])
+				return
+			}
+			if !yield(object(word), nil) {
+				return
+			}
+		}
+		_, meta.ResourceVersion, _ = strings.Cut(words[0], "@")
+		if words[0] == "list+" {
+			meta.Continue = "more"
+		}
+	}
+}
+
+func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+	return func(yield func(lw.Event[*lw.Object], error) bool) {
+		words := s.next("watch")
+		if words == nil {
+			yield(lw.Event[*lw.Object]{}, context.Cause(ctx))
+			return
+		}
+		if !yield(lw.Event[*lw.Object]{Type: lw.Live, ResourceVersion: opts.ResourceVersion}, nil) {
+			return
+		}
+		types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
+		for _, word := range words[1:] {
+			event := lw.Event[*lw.Object]{Type: types[word[0]]}
+			switch word[0] {
+			case '!':
+				yield(event, errs[word[1:]])
+				return
+			case '=':
+				event.Type, event.ResourceVersion = lw.Bookmark, word[1:]
+			default:
+				event.Object = object(word[1:])
+				event.ResourceVersion = event.Object.GetResourceVersion()
+			}
+			if !yield(event, nil) {
+				return
+			}
+		}
+	}
+}
+
+// object makes "namespace/name@version#uid", of which only the name must be there.
+func object(word string) *lw.Object {
+	word, uid, _ := strings.Cut(word, "#")
+	word, version, _ := strings.Cut(word, "@")
+	namespace, name, ok := strings.Cut(word, "/")
+	if !ok {
+		namespace, name = "", word
+	}
+	object, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"` + namespace + `","name":"` + name +
+		`","resourceVersion":"` + version + `","uid":"` + uid + `"}}`))
+	if err != nil {
+		panic(err)
+	}
+	return object
+}
+
+// stage plays scripts to one reflector.
+type stage struct {
+	t         *testing.T
+	script    *script
+	reflector *Reflector[*lw.Object]
+	store     *Store[*lw.Object]
+	fold      fold
+
+	// onEvent, if set, looks at each event, and ends the run by returning false.
+	onEvent func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool
+}
+
+// onStage runs a test with a new reflector, in a bubble where the pauses after interruptions take no time.
+func onStage(t *testing.T, test func(*testing.T, *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, script: &script{t: t}, fold: fold{}}
+		s.reflector = NewReflector(s.script, nil)
+		s.store = s.reflector.Store()
+		test(t, s)
+	})
+}
+
+// play runs the reflector until the lines are used up, and tells the deltas, and where the lists were complete:
+//
+//	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, and missed    ok synced
+//
+// After every event the fold of the deltas must be what the store holds.
+func (s *stage) play(lines ...string) string {
+	ctx, cancel := context.WithCancel(s.t.Context())
+	defer cancel()
+	s.script.lines, s.script.end = lines, cancel
+	var told []string
+	for event, deltas := range s.reflector.Deltas(ctx) {
+		var words []string
+		for _, delta := range deltas {
+			s.fold.apply(s.t, delta)
+			words = append(words, describe(delta))
+		}
+		s.fold.equal(s.t, s.store)
+		slices.Sort(words) // what a sweep finds comes in no order
+		if event.Type == lw.Synced {
+			words = append(words, "ok")
+		}
+		told = append(told, words...)
+		if s.onEvent != nil && !s.onEvent(event, deltas) {
+			break
+		}
+	}
+	return strings.Join(told, " ")
+}
+
+func describe(d Delta[*lw.Object]) string {
+	switch {
+	case d.Type == Added:
+		return "+" + d.New.Key().String() + "@" + d.New.GetResourceVersion()
+	case d.Type == Updated:
+		return "~" + d.New.Key().String() + "@" + d.Old.GetResourceVersion() + ">" + d.New.GetResourceVersion()
+	case d.Missed:
+		return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion() + "?"
+	}
+	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
+}
+
+// fold is what the deltas come to.
+type fold map[lw.Key]*lw.Object
+
+// apply applies a delta, which must be legal for its key: Added, any number of Updated, Deleted, and from the beginning.
+func (f fold) apply(t *testing.T, d Delta[*lw.Object]) {
+	t.Helper()
+	object := d.New
+	if d.Type == Deleted {
+		object = d.Old
+		require.Nil(t, d.New)
+	}
+	held := f[object.Key()]
+	require.Equal(t, d.Type == Added, held == nil, "%v of %v", d.Type, object.Key())
+	switch {
+	case d.Type == Deleted:
+		require.True(t, !d.Missed || d.Old == held, "a missed deletion brings the state that was held")
+		delete(f, object.Key())
+		return
+	case d.Type == Updated:
+		require.Same(t, held, d.Old)
+	case d.Type == Added:
+		require.Nil(t, d.Old)
+	}
+	require.False(t, d.Missed)
+	f[object.Key()] = object
+}
+
+// equal holds the fold against the store.
+func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
+	t.Helper()
+	require.Equal(t, len(f), store.Len())
+	for key, want := range f {
+		got, _ := store.Get(key)
+		require.True(t, want == got, "%v in the store is what the deltas say", key)
+	}
+}

@@ -1,0 +1,121 @@
+package cache
+
+import (
+	"iter"
+	"slices"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// names returns the keys of objects in order.
+func names(objects iter.Seq[*lw.Object]) []string {
+	var keys []string
+	for object := range objects {
+		keys = append(keys, object.Key().String())
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func TestReading(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.Zero(t, s.store.Len())
+		require.Empty(t, s.store.List())
+		require.Empty(t, names(s.store.Namespace("a")))
+
+		s.play("list@4 a/x@1 a/y@2 b/x@3 node@4", "watch")
+		require.Equal(t, 4, s.store.Len())
+		all := []string{"a/x", "a/y", "b/x", "node"}
+		require.Equal(t, all, names(slices.Values(s.store.List())))
+		require.Equal(t, all, names(s.store.All()))
+		for namespace, want := range map[string][]string{"a": {"a/x", "a/y"}, "b": {"b/x"}, "": {"node"}, "c": nil} {
+			require.Equal(t, want, names(s.store.Namespace(namespace)), namespace)
+		}
+		for word, version := range map[string]string{"a/x": "1", "b/x": "3", "node": "4", "b/y": "", "c/x": "", "a/node": "", "x": ""} {
+			got, ok := s.store.Get(object(word).Key())
+			require.Equal(t, version != "", ok, word)
+			if ok {
+				require.Equal(t, version, got.GetResourceVersion(), word)
+			}
+		}
+	})
+}
+
+// TestLoopsShowOneMoment: a loop may be left early, and may use the store, and does not see what is written meanwhile.
+func TestLoopsShowOneMoment(t *testing.T) {
+	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
+		(*Store[*lw.Object]).All,
+		func(s *Store[*lw.Object]) iter.Seq[*lw.Object] { return s.Namespace("a") },
+	} {
+		onStage(t, func(t *testing.T, s *stage) {
+			s.play("list@4 a/x@1 a/y@2 a/z@3")
+			seen := 0
+			for object := range loop(s.store) {
+				if seen++; seen == 1 {
+					s.play("list@9 a/w@8") // all that the loop has yet to show goes
+					_, ok := s.store.Get(object.Key())
+					require.False(t, ok)
+				}
+			}
+			require.Equal(t, 3, seen)
+			for range loop(s.store) {
+				seen++
+				break
+			}
+			require.Equal(t, 4, seen)
+		})
+	}
+}
+
+// TestEmptyNamespacesGo, however their last object went: namespaces come and go in a cluster.
+func TestEmptyNamespacesGo(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.play("list@4 a/x@1 a/y@2 b/z@3", "watch -b/z@5")
+		require.Len(t, s.store.namespaces, 1)
+		s.play("list@9 c/w@8")
+		require.Len(t, s.store.namespaces, 1)
+		require.Equal(t, []string{"c/w"}, names(s.store.Namespace("c")))
+		s.play("list@10")
+		require.Empty(t, s.store.namespaces)
+	})
+}
+
+// TestSyncedWaitsForTheFirstWholeList, and is closed for good then.
+func TestSyncedWaitsForTheFirstWholeList(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		synced := false
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+			synced = synced || event.Type == lw.Synced
+			closed := false
+			select {
+			case <-s.store.Synced():
+				closed = true
+			default:
+			}
+			require.Equal(t, synced, closed, "at %v", event.Type)
+			return true
+		}
+		s.play("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")
+		require.True(t, synced)
+	})
+}
+
+// TestResourceVersion is where a watch could begin that misses nothing, at every moment.
+func TestResourceVersion(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		var versions []string
+		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+			if version := s.store.ResourceVersion(); len(versions) == 0 || versions[len(versions)-1] != version {
+				versions = append(versions, version)
+			}
+			return true
+		}
+		s.play("list x@1 !reset", "list+ x@1", "list@5 y@2") // a list's version counts when it is complete
+		require.Equal(t, []string{"", "5"}, versions)
+		versions = nil
+		s.play("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+ x@20", "list@21 y@19", "watch")
+		require.Equal(t, []string{"5", "10", "11", "12", "13", "21"}, versions)
+	})
+}

@@ -1,0 +1,169 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"syscall"
+	"testing"
+	"time"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// hello sends the first five bytes of a body.
+func hello(w http.ResponseWriter) {
+	_, _ = io.WriteString(w, "hello")
+	_ = http.NewResponseController(w).Flush()
+}
+
+// openHello opens a body, and reads what hello sent.
+func openHello(t *testing.T, ctx context.Context, transport *lwhttp.Transport) io.ReadCloser {
+	t.Helper()
+	body, err := transport.Open(ctx, pods)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = body.Close() })
+	_, err = io.ReadFull(body, make([]byte, 5))
+	require.NoError(t, err)
+	return body
+}
+
+// TestConnectionRefused: what the network said can still be asked for.
+func TestConnectionRefused(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, listener.Close())
+	transport, err := lwhttp.New("http://"+listener.Addr().String(), nil)
+	require.NoError(t, err)
+	_, err = get(t, transport, pods)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+}
+
+// TestBodyCutShort is not a clean end.
+func TestBodyCutShort(t *testing.T) {
+	proceed := make(chan struct{})
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		hello(w)
+		<-proceed
+		panic(http.ErrAbortHandler)
+	}, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
+		body := openHello(t, t.Context(), transport)
+		proceed <- struct{}{}
+		_, err := body.Read(make([]byte, 1))
+		require.Error(t, err)
+		require.NotEqual(t, io.EOF, err)
+		if server.TLS == nil { // over HTTP/2 the stream is reset, which net/http says in words of its own
+			require.Equal(t, io.ErrUnexpectedEOF, err)
+		}
+	})
+}
+
+func TestConnectionResetInTheBody(t *testing.T) {
+	leaveNothing(t)
+	proceed := make(chan struct{})
+	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		hello(w)
+		<-proceed
+		connection, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_ = connection.(*net.TCPConn).SetLinger(0)
+		_ = connection.Close()
+	})
+	body := openHello(t, t.Context(), connect(t, server, nil))
+	proceed <- struct{}{}
+	_, err := body.Read(make([]byte, 1))
+	require.ErrorIs(t, err, syscall.ECONNRESET)
+}
+
+var errOurs = errors.New("the caller had enough")
+
+// TestContextEnds: the caller's own cause comes back, wherever the request is, and the server sees the request end:
+// its Close in the clean-up waits for that.
+func TestContextEnds(t *testing.T) {
+	started := make(chan struct{}, 1)
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/refusal" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		if r.URL.Path != "/silent" {
+			hello(w)
+		}
+		if r.URL.Path != "/late" {
+			started <- struct{}{}
+		}
+		<-r.Context().Done()
+	}, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errOurs)
+		_, err := transport.Open(ctx, pods)
+		require.Equal(t, errOurs, err, "before the request")
+		require.Empty(t, started, "nothing was sent")
+
+		for _, path := range []string{"/silent", "/refusal"} {
+			ctx, cancel = context.WithCancelCause(t.Context())
+			go func() {
+				<-started
+				cancel(errOurs)
+			}()
+			_, err = transport.Open(ctx, requestFor(path, ""))
+			require.Equal(t, errOurs, err, "while the server says nothing, or not all of a refusal")
+		}
+
+		ctx, cancel = context.WithCancelCause(t.Context())
+		body := openHello(t, ctx, transport)
+		<-started
+		cancel(errOurs)
+		_, err = body.Read(make([]byte, 1))
+		require.Equal(t, errOurs, err, "in the body")
+
+		ctx, stop := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errOurs)
+		defer stop()
+		if body, err = transport.Open(ctx, requestFor("/late", "")); err == nil { // the deadline may come at any point
+			_, err = io.Copy(io.Discard, body)
+			require.NoError(t, body.Close())
+		}
+		require.Equal(t, errOurs, err, "at a deadline")
+	})
+}
+
+// TestContextEndsWhileDialing: a host that drops packets does not hold the caller for the dialer's 30 seconds. net/http
+// lets the dial go on for whoever comes next; Close ends it.
+func TestContextEndsWhileDialing(t *testing.T) {
+	leaveNothing(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		cancel(errOurs)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}}}
+	transport, err := lwhttp.New("http://k8s.example", &lwhttp.Options{Client: client})
+	require.NoError(t, err)
+	_, err = transport.Open(ctx, pods)
+	require.Equal(t, errOurs, err)
+	transport.Close()
+}
+
+// TestBodyClosedEarly ends the request on the server's side, too.
+func TestBodyClosedEarly(t *testing.T) {
+	ended := make(chan struct{})
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			hello(w)
+		}
+		ended <- struct{}{}
+	}, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
+		body := openHello(t, t.Context(), transport)
+		require.NoError(t, body.Close())
+		<-ended
+		_, err := body.Read(make([]byte, 1))
+		require.Error(t, err)
+		require.NotEqual(t, io.EOF, err, "a body that the caller closed did not end")
+	})
+}

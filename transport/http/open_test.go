@@ -1,0 +1,175 @@
+package http_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEventsArriveAsTheyAreSent: a watch's events are not held back until there are more.
+func TestEventsArriveAsTheyAreSent(t *testing.T) {
+	send := make(chan string)
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		for line := range send {
+			if line == "" {
+				return
+			}
+			_, _ = io.WriteString(w, line)
+			_ = http.NewResponseController(w).Flush()
+		}
+	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
+		go func() { send <- "first\n" }()
+		body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true})
+		require.NoError(t, err)
+		defer body.Close()
+		lines := bufio.NewReader(body)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "first\n", line)
+		send <- "second\n" // only now: the first came through alone
+		line, err = lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "second\n", line)
+		send <- ""
+		_, err = lines.ReadString('\n')
+		require.Equal(t, io.EOF, err, "a clean end is io.EOF itself")
+	})
+}
+
+// TestManyOpensShareOneConnection over HTTP/2, all of them open at the same time.
+func TestManyOpensShareOneConnection(t *testing.T) {
+	leaveNothing(t)
+	const n = 50
+	var mu sync.Mutex
+	connections := map[string]int{}
+	server := serve(t, &tls.Config{}, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		connections[r.RemoteAddr]++
+		mu.Unlock()
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	transport := connect(t, server, nil)
+	var bodies []io.ReadCloser
+	for range n {
+		body, err := transport.Open(t.Context(), pods)
+		require.NoError(t, err)
+		bodies = append(bodies, body)
+	}
+	mu.Lock()
+	require.Len(t, connections, 1)
+	for _, requests := range connections {
+		require.Equal(t, n, requests)
+	}
+	mu.Unlock()
+	for _, body := range bodies {
+		require.NoError(t, body.Close())
+	}
+}
+
+// TestWhatIsSent: the request line and the headers, seen by the network.
+func TestWhatIsSent(t *testing.T) {
+	cases := map[string]struct {
+		server  string
+		opts    lwhttp.Options
+		request lw.Request
+		url     string
+		header  map[string]string
+	}{
+		"the defaults": {
+			server: "https://k8s.example:6443", request: lw.Request{Path: "/api/v1/pods"},
+			url:    "https://k8s.example:6443/api/v1/pods",
+			header: map[string]string{"Accept": "application/json", "User-Agent": "listwatch", "Authorization": ""},
+		},
+		"an Accept and a User-Agent of one's own": {
+			server: "https://k8s.example", opts: lwhttp.Options{UserAgent: "lwcat/1"}, request: lw.Request{Path: "/", Accept: "application/json;as=Table"},
+			url:    "https://k8s.example/",
+			header: map[string]string{"Accept": "application/json;as=Table", "User-Agent": "lwcat/1"},
+		},
+		"a query, as it is": {
+			server: "http://k8s.example/", request: lw.Request{Path: "/api/v1/pods", Query: "limit=5&fieldSelector=a%3Db&watch=1", Watch: true},
+			url: "http://k8s.example/api/v1/pods?limit=5&fieldSelector=a%3Db&watch=1",
+		},
+		"a server behind a path": {
+			server: "https://rancher.example/k8s/clusters/c%2F1", request: lw.Request{Path: "/api/v1/namespaces/a%20b/pods"},
+			url: "https://rancher.example/k8s/clusters/c%2F1/api/v1/namespaces/a%20b/pods",
+		},
+		"the path's last slash is not doubled": {
+			server: "https://rancher.example/k8s/", request: lw.Request{Path: "/api"}, url: "https://rancher.example/k8s/api",
+		},
+		"headers, written in whatever case": {
+			server: "https://k8s.example", request: lw.Request{Path: "/"}, url: "https://k8s.example/",
+			opts:   lwhttp.Options{Header: http.Header{"impersonate-user": {"jane"}, "X-Trace": {"1"}}},
+			header: map[string]string{"Impersonate-User": "jane", "X-Trace": "1"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var seen *http.Request
+			c.opts.Client = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				seen = r
+				return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+			})}
+			transport, err := lwhttp.New(c.server, &c.opts)
+			require.NoError(t, err)
+			_, err = get(t, transport, &c.request)
+			require.NoError(t, err)
+			require.Equal(t, http.MethodGet, seen.Method)
+			require.Equal(t, c.url, seen.URL.String())
+			for name, value := range c.header {
+				require.Equal(t, value, seen.Header.Get(name), name)
+			}
+		})
+	}
+}
+
+// TestUserAgentIsNoBrowser: servers indent lists for Mozilla/5.0, curl and Wget, which doubles their size.
+func TestUserAgentIsNoBrowser(t *testing.T) {
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.UserAgent())
+	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
+		agent, err := get(t, transport, pods)
+		require.NoError(t, err)
+		require.NotEmpty(t, agent)
+		for _, browser := range []string{"Mozilla/5.0", "curl", "Wget"} {
+			require.False(t, strings.HasPrefix(agent, browser), agent)
+		}
+	})
+}
+
+// TestCompression is asked for and undone, unless it is disabled.
+func TestCompression(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			_, _ = io.WriteString(w, "plain")
+			return
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		for _, text := range []string{"one ", "two"} { // a streaming list of Kubernetes 1.37 has a gzip member per flush
+			member := gzip.NewWriter(w)
+			_, _ = io.WriteString(member, text)
+			_ = member.Close()
+			_ = http.NewResponseController(w).Flush()
+		}
+	}
+	bothProtocols(t, handler, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
+		text, err := get(t, transport, pods)
+		require.NoError(t, err)
+		require.Equal(t, "one two", text)
+		opts := trust(server)
+		opts.DisableCompression = true
+		text, err = get(t, connect(t, server, opts), pods)
+		require.NoError(t, err)
+		require.Equal(t, "plain", text)
+	})
+}

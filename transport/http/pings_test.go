@@ -1,0 +1,99 @@
+package http
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestDeadConnectionIsFound: a watch over HTTP/2 whose server, or what is in between, has died without a word fails
+// within 45 seconds of its last sign of life. The server here answers one ping and no more; the clock is synctest's.
+func TestDeadConnectionIsFound(t *testing.T) {
+	certificate := testCertificate()
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		served := make(chan int, 1)
+		// Without tickets, which the server would write while the client writes its first request: each side of a pipe
+		// would wait for the other to read.
+		config := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, SessionTicketsDisabled: true}
+		go func() { served <- mortalServer(tls.Server(theirs, config), 1) }()
+
+		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
+		require.NoError(t, err)
+		native := transport.client.Transport.(*guard).trusted.(*http.Transport)
+		native.DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
+
+		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})
+		require.NoError(t, err)
+		began := time.Now()
+		text, err := io.ReadAll(body)
+		require.Equal(t, "hello", string(text))
+		require.Error(t, err)
+		require.Equal(t, 30*time.Second+45*time.Second, time.Since(began), "30 s to the ping that was answered, then 30 and 15")
+		require.NoError(t, body.Close())
+		transport.Close()
+		require.Equal(t, 2, <-served, "pings")
+	})
+}
+
+// testCertificate is the one that net/http/httptest has built in.
+func testCertificate() tls.Certificate {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	return server.TLS.Certificates[0]
+}
+
+// mortalServer speaks as much HTTP/2 as it takes to answer a request with "hello", and a number of pings. It returns how
+// many pings came, when the client gave up.
+func mortalServer(connection net.Conn, answers int) (pings int) {
+	defer connection.Close()
+	frames := make(chan []byte, 16) // written by a goroutine of its own: a pipe's writer waits for its reader
+	defer close(frames)
+	go func() {
+		for frame := range frames {
+			_, _ = connection.Write(frame)
+		}
+	}()
+	const data, headers, settings, ping, ack, endHeaders = 0, 1, 4, 6, 1, 4
+	send := func(kind, flags byte, stream uint32, payload string) {
+		frame := []byte{0, 0, byte(len(payload)), kind, flags}
+		frames <- append(binary.BigEndian.AppendUint32(frame, stream), payload...)
+	}
+	preface := make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+	if _, err := io.ReadFull(connection, preface); err != nil {
+		return -1
+	}
+	for {
+		header := make([]byte, 9)
+		if _, err := io.ReadFull(connection, header); err != nil {
+			return pings
+		}
+		payload := make([]byte, int(header[0])<<16|int(header[1])<<8|int(header[2]))
+		if _, err := io.ReadFull(connection, payload); err != nil {
+			return pings
+		}
+		switch kind, flags := header[3], header[4]; {
+		case kind == settings && flags&ack == 0:
+			send(settings, 0, 0, "")
+			send(settings, ack, 0, "")
+		case kind == headers:
+			stream := binary.BigEndian.Uint32(header[5:])
+			send(headers, endHeaders, stream, "\x88") // HPACK's word for ":status: 200"
+			send(data, 0, stream, "hello")
+		case kind == ping && flags&ack == 0:
+			if pings++; pings <= answers {
+				send(ping, ack, 0, string(payload))
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package http_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// witness is a server that notes the credentials of each request. /to?URL redirects there.
+type witness struct {
+	*httptest.Server
+	mu   sync.Mutex
+	seen []string
+}
+
+func newWitness(t *testing.T, config *tls.Config) *witness {
+	w := &witness{}
+	w.Server = serve(t, config, func(response http.ResponseWriter, r *http.Request) {
+		var credentials []string
+		for _, name := range []string{"Authorization", "Impersonate-User"} {
+			if value := r.Header.Get(name); value != "" {
+				credentials = append(credentials, value)
+			}
+		}
+		if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+			credentials = append(credentials, "certificate of "+r.TLS.PeerCertificates[0].Subject.CommonName)
+		}
+		w.mu.Lock()
+		w.seen = append(w.seen, strings.Join(credentials, ", "))
+		w.mu.Unlock()
+		if r.URL.Path == "/to" {
+			http.Redirect(response, r, r.URL.RawQuery, http.StatusTemporaryRedirect)
+		}
+	})
+	return w
+}
+
+// take returns what was seen since the last call.
+func (w *witness) take() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := w.seen
+	w.seen = nil
+	return seen
+}
+
+// TestRedirectsGetNoCredentials, except within the server's own origin.
+func TestRedirectsGetNoCredentials(t *testing.T) {
+	leaveNothing(t)
+	authority := newAuthority(t)
+	config := authority.config(t, "localhost", loopback)
+	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out
+	server, neighbour, plain := newWitness(t, config), newWitness(t, config), newWitness(t, nil)
+	otherName := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+	cert, key := authority.issue(t, "jane")
+	header := http.Header{"Impersonate-User": {"system:admin"}}
+
+	native := &lwhttp.Options{CAData: authority.pem, CertData: cert, KeyData: key, Token: "s3cret", Header: header}
+	theirs := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.pool()}, ForceAttemptHTTP2: true}
+	custom := &lwhttp.Options{Client: &http.Client{Transport: theirs}, Token: "s3cret", Header: header}
+	for name, c := range map[string]struct {
+		opts *lwhttp.Options
+		all  string
+	}{
+		"our client":   {native, "Bearer s3cret, system:admin, certificate of jane"},
+		"their client": {custom, "Bearer s3cret, system:admin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			transport := connect(t, server.Server, c.opts)
+			follow := func(url string) {
+				_, err := get(t, transport, requestFor("/to", url))
+				require.NoError(t, err)
+			}
+			follow(server.URL + "/elsewhere")
+			require.Equal(t, []string{c.all, c.all}, server.take(), "within the origin")
+			follow(otherName + "/elsewhere")
+			require.Equal(t, []string{c.all, ""}, server.take(), "another host")
+			follow(neighbour.URL + "/")
+			require.Equal(t, []string{""}, neighbour.take(), "another port")
+			follow(plain.URL + "/")
+			require.Equal(t, []string{""}, plain.take(), "plain HTTP")
+			follow(neighbour.URL + "/to?" + plain.URL + "/")
+			require.Equal(t, []string{"", ""}, append(neighbour.take(), plain.take()...), "and on from there")
+			server.take()
+		})
+	}
+}
+
+// TestOrigins: which redirects stay with the server, by the letter of RFC 6454.
+func TestOrigins(t *testing.T) {
+	for _, c := range []struct {
+		server, location string
+		own              bool
+	}{
+		{"https://k8s.example", "/x", true},
+		{"https://k8s.example", "https://k8s.example:443/x", true},
+		{"https://k8s.example:443", "https://K8S.Example/x", true},
+		{"http://k8s.example", "http://k8s.example:80/x", true},
+		{"https://[::1]:6443", "https://[::1]:6443/x", true},
+		{"https://k8s.example", "http://k8s.example/x", false},
+		{"https://k8s.example:80", "http://k8s.example/x", false},
+		{"http://k8s.example", "https://k8s.example/x", false},
+		{"https://k8s.example", "https://k8s.example:6443/x", false},
+		{"https://k8s.example", "https://sub.k8s.example/x", false},
+		{"https://k8s.example", "https://k8s.example.evil.test/x", false},
+		{"https://k8s.example", "//evil.test/x", false},
+		{"https://k8s.example", "https://k8s.example@evil.test/x", false},
+	} {
+		var last *http.Request
+		opts := &lwhttp.Options{Token: "s3cret", Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			last = r
+			response := &http.Response{StatusCode: 200, Header: http.Header{"Location": {c.location}}, Body: http.NoBody}
+			if r.URL.Path != "/x" {
+				response.StatusCode = http.StatusFound
+			}
+			return response, nil
+		})}}
+		transport, err := lwhttp.New(c.server, opts)
+		require.NoError(t, err)
+		_, err = get(t, transport, pods)
+		require.NoError(t, err)
+		require.Equal(t, "/x", last.URL.Path)
+		require.Equal(t, c.own, last.Header.Get("Authorization") == "Bearer s3cret", "%s to %s", c.server, c.location)
+	}
+}
+
+// TestRedirectLoopEnds with an error.
+func TestRedirectLoopEnds(t *testing.T) {
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/again", http.StatusFound)
+	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
+		_, err := get(t, transport, pods)
+		require.ErrorContains(t, err, "redirect")
+	})
+}

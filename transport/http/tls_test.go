@@ -1,0 +1,134 @@
+package http_test
+
+import (
+	"crypto/tls"
+	"io"
+	"net/http"
+	"testing"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+func TestServerIsVerified(t *testing.T) {
+	leaveNothing(t)
+	ours, other := newAuthority(t), newAuthority(t)
+	directory := t.TempDir()
+	hello := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }
+	byAddress := serve(t, ours.config(t, "api.test", loopback), hello)
+	byName := serve(t, ours.config(t, "api.test"), hello)
+	old := ours.config(t, "api.test", loopback)
+	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
+	outdated := serve(t, old, hello)
+
+	cases := map[string]struct {
+		url  string
+		opts lwhttp.Options
+		err  string
+	}{
+		"authority by file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.pem)}, ""},
+		"authority by data":                  {byAddress.URL, lwhttp.Options{CAData: ours.pem}, ""},
+		"data before a file":                 {byAddress.URL, lwhttp.Options{CAData: ours.pem, CAFile: "nowhere"}, ""},
+		"several authorities":                {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.pem...), ours.pem...)}, ""},
+		"another authority":                  {byAddress.URL, lwhttp.Options{CAData: other.pem}, "certificate"},
+		"the system's roots":                 {byAddress.URL, lwhttp.Options{}, "certificate"},
+		"a certificate for another name":     {byName.URL, lwhttp.Options{CAData: ours.pem}, "127.0.0.1"},
+		"its name given":                     {byName.URL, lwhttp.Options{CAData: ours.pem, ServerName: "api.test"}, ""},
+		"a wrong name given":                 {byAddress.URL, lwhttp.Options{CAData: ours.pem, ServerName: "other.test"}, "other.test"},
+		"not verified":                       {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
+		"TLS 1.1":                            {outdated.URL, lwhttp.Options{CAData: ours.pem}, "version"},
+		"TLS 1.1, with nothing verified":     {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
+		"TLS on a port that speaks plain":    {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.pem}, "HTTP"},
+		"plain HTTP on a port that asks TLS": {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			transport, err := lwhttp.New(c.url, &c.opts)
+			require.NoError(t, err)
+			defer transport.Close()
+			proto, err := get(t, transport, pods)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "HTTP/2.0", proto)
+		})
+	}
+}
+
+// serveByCertificate starts a server that wants a client certificate from an authority and answers with its name.
+func serveByCertificate(t *testing.T, a *authority) string {
+	config := a.config(t, "api.test", loopback)
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.pool()
+	return serve(t, config, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
+	}).URL
+}
+
+func TestClientCertificate(t *testing.T) {
+	leaveNothing(t)
+	ours, other, directory := newAuthority(t), newAuthority(t), t.TempDir()
+	url := serveByCertificate(t, ours)
+	cert, key := ours.issue(t, "jane")
+	certFile, keyFile := write(t, directory, "cert", cert), write(t, directory, "key", key)
+	foreign, foreignKey := other.issue(t, "eve")
+
+	for name, opts := range map[string]*lwhttp.Options{
+		"by file": {CertFile: certFile, KeyFile: keyFile},
+		"by data": {CertData: cert, KeyData: key},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts.CAData = ours.pem
+			transport, err := lwhttp.New(url, opts)
+			require.NoError(t, err)
+			defer transport.Close()
+			user, err := get(t, transport, pods)
+			require.NoError(t, err)
+			require.Equal(t, "jane", user)
+		})
+	}
+	for name, opts := range map[string]*lwhttp.Options{
+		"none":                        {},
+		"one that nobody vouches for": {CertData: foreign, KeyData: foreignKey},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts.CAData = ours.pem
+			transport, err := lwhttp.New(url, opts)
+			require.NoError(t, err)
+			defer transport.Close()
+			_, err = get(t, transport, pods)
+			require.Error(t, err) // in the words of TLS, or of HTTP/2 if the server's refusal comes after the handshake
+		})
+	}
+}
+
+// TestRotatedClientCertificate is used for the next connection; the present one keeps the old.
+func TestRotatedClientCertificate(t *testing.T) {
+	leaveNothing(t)
+	ours, directory := newAuthority(t), t.TempDir()
+	url := serveByCertificate(t, ours)
+	rotate := func(name string) (certFile, keyFile string) {
+		cert, key := ours.issue(t, name)
+		return write(t, directory, "cert", cert), write(t, directory, "key", key)
+	}
+	certFile, keyFile := rotate("first")
+	transport, err := lwhttp.New(url, &lwhttp.Options{CAData: ours.pem, CertFile: certFile, KeyFile: keyFile})
+	require.NoError(t, err)
+	defer transport.Close()
+	user := func() string {
+		name, err := get(t, transport, pods)
+		require.NoError(t, err)
+		return name
+	}
+	require.Equal(t, "first", user())
+	rotate("second")
+	require.Equal(t, "first", user())
+	transport.Close()
+	require.Equal(t, "second", user())
+
+	write(t, directory, "key", nil)
+	transport.Close()
+	_, err = get(t, transport, pods)
+	require.ErrorContains(t, err, "http: the client certificate: ", "a rotation that left no key is told")
+}

@@ -1,0 +1,88 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// authorized makes a transport to a network that only notes each request's credential.
+func authorized(t *testing.T, opts *lwhttp.Options) (transport *lwhttp.Transport, sent *[]string) {
+	t.Helper()
+	sent = new([]string)
+	opts.Client = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+		*sent = append(*sent, r.Header.Get("Authorization"))
+		return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+	})}
+	transport, err := lwhttp.New("https://k8s.example", opts)
+	require.NoError(t, err)
+	return transport, sent
+}
+
+func TestStaticToken(t *testing.T) {
+	transport, sent := authorized(t, &lwhttp.Options{Token: "s3cret"})
+	_, err := get(t, transport, pods)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Bearer s3cret"}, *sent)
+}
+
+// TestTokenFuncIsAskedForEveryRequest, with the request's context; when it fails nothing is sent.
+func TestTokenFuncIsAskedForEveryRequest(t *testing.T) {
+	type key struct{}
+	failure := errors.New("no token today")
+	calls := 0
+	transport, sent := authorized(t, &lwhttp.Options{TokenFunc: func(ctx context.Context) (string, error) {
+		calls++
+		require.Equal(t, "here", ctx.Value(key{}))
+		if calls == 3 {
+			return "", failure
+		}
+		return "token-" + strconv.Itoa(calls), nil
+	}})
+	ctx := context.WithValue(t.Context(), key{}, "here")
+	for range 2 {
+		body, err := transport.Open(ctx, pods)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+	}
+	_, err := transport.Open(ctx, pods)
+	require.ErrorIs(t, err, failure)
+	require.Equal(t, []string{"Bearer token-1", "Bearer token-2"}, *sent)
+}
+
+// TestTokenFileRotates: Kubernetes replaces a pod's token long before it expires, and a minute is soon enough to see it.
+func TestTokenFileRotates(t *testing.T) {
+	directory := t.TempDir()
+	path := write(t, directory, "token", []byte("first\n"))
+	synctest.Test(t, func(t *testing.T) {
+		transport, sent := authorized(t, &lwhttp.Options{TokenFile: path})
+		request := func() error {
+			_, err := get(t, transport, pods)
+			return err
+		}
+		require.NoError(t, request())
+		write(t, directory, "token", []byte(" second \n"))
+		time.Sleep(time.Minute - time.Nanosecond)
+		require.NoError(t, request())
+		time.Sleep(time.Nanosecond)
+		require.NoError(t, request())
+		require.Equal(t, []string{"Bearer first", "Bearer first", "Bearer second"}, *sent)
+
+		time.Sleep(time.Minute)
+		write(t, directory, "token", []byte("\n"))
+		require.ErrorContains(t, request(), "is empty")
+		require.NoError(t, os.Remove(path))
+		require.ErrorIs(t, request(), os.ErrNotExist)
+		write(t, directory, "token", []byte("third"))
+		require.NoError(t, request(), "a failure is not remembered")
+		require.Equal(t, []string{"Bearer first", "Bearer first", "Bearer second", "Bearer third"}, *sent)
+	})
+}
