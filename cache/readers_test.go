@@ -16,7 +16,7 @@ func TestReadersWhileItWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &world{Rand: rand.New(rand.NewPCG(1, 1)), requests: 150, end: cancel, calm: true}
-	reflector := NewReflector(w, nil)
+	reflector := NewReflector(w, plainLists())
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {

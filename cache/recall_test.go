@@ -25,7 +25,7 @@ func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 const (
 	listHead = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2000000"},"items":[`
 	listTail = "]}\n"
-	tooOld   = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2000001"}}}` + // after a sign of life no delay follows
+	tooOld   = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2000000"}}}` + // after a sign of life no delay follows
 		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
 )
 
@@ -34,7 +34,7 @@ func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 	t.Helper()
 	client, err := lw.NewClient(n, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(t, err)
-	return NewReflector(client, nil)
+	return NewReflector(client, plainLists())
 }
 
 // TestUnchangedListIsNotCopied: a new list of what is known costs neither the objects' decoding nor their memory.

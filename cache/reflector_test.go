@@ -36,7 +36,7 @@ func TestRunReturnsTheCause(t *testing.T) {
 // TestRunReturnsWhatItWasStoppedOn.
 func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		s.reflector.opts = &lw.Options{StopOn: lw.Refused}
+		s.reflector.opts = &lw.Options{StopOn: lw.Refused, NoStreamingList: true}
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
@@ -84,7 +84,7 @@ func TestEveryEventIsYielded(t *testing.T) {
 			require.Equal(t, event.Type == lw.Interrupted, event.Break != nil)
 			return true
 		}
-		s.play("list@3 x@1", "watch =4 ~x@1 -y@6 !expired", "list@7 x@1", "watch")
+		s.play("list@3 x@1", "watch =4 ~x@5 -y@6 !expired", "list@7 x@1", "watch")
 		require.Equal(t, []lw.EventType{
 			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Bookmark, lw.Modified, lw.Deleted, lw.Interrupted,
 			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Interrupted,

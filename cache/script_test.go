@@ -130,7 +130,7 @@ func onStage(t *testing.T, test func(*testing.T, *stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{t: t, script: &script{t: t}, fold: fold{}}
-		s.reflector = NewReflector(s.script, nil)
+		s.reflector = NewReflector(s.script, plainLists())
 		s.store = s.reflector.Store()
 		test(t, s)
 	})
@@ -213,3 +213,6 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 		require.True(t, want == got, "%v in the store is what the deltas say", key)
 	}
 }
+
+// plainLists are the options for scripts that know no streaming lists.
+func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

@@ -139,7 +139,7 @@ func TestRandomLives(t *testing.T) {
 			}()
 			ctx, cancel := context.WithCancel(t.Context())
 			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
-			reflector := NewReflector(w, &lw.Options{PageSize: 2})
+			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			store, sum, listing := reflector.Store(), fold{}, false
 			for event, deltas := range reflector.Deltas(ctx) {
 				for _, delta := range deltas {

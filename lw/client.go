@@ -14,8 +14,9 @@ type ListerWatcher[T Keyed] interface {
 	// complete when the sequence has ended without an error.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
-	// Watch makes one request. It yields Live when the response has arrived, and then an event each. The sequence ends
-	// where the server ended the watch in good order; after an error nothing more is yielded.
+	// Watch makes one request. It yields Live when the response has arrived, and then an event each; of a streaming list
+	// Synced where its list part ends. The sequence ends where the server ended the watch in good order; after an error
+	// nothing more is yielded.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 }
 
@@ -42,6 +43,11 @@ type WatchOptions struct {
 	FieldSelector   string
 	ResourceVersion string        // events after this version; "" or "0" begins with an Added for every object
 	Timeout         time.Duration // the server ends the watch after this, in whole seconds; zero leaves it to the server
+
+	// SendInitialEvents asks for a streaming list: the collection first, as Added events, then Synced, then what happens.
+	// ResourceVersion is then the version that the list must have reached; "" means the latest.
+	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+	SendInitialEvents bool
 }
 
 // ClientOptions configure a [Client].
@@ -140,6 +146,9 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			if err == io.EOF {
 				return
 			}
+			if event.Type == Synced && !opts.SendInitialEvents {
+				event.Type = Bookmark
+			}
 			if !yield(event, err) || err != nil {
 				return
 			}
@@ -159,11 +168,16 @@ func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned) (event Event[T], err
 		return event, errorOfEvent(s, scanned)
 	case Bookmark:
 		event.ResourceVersion = string(scanned.ResourceVersion())
+		if scanned.initialEventsEnd {
+			event.Type = Synced
+		}
+	case Added: // in a streaming list, or again after a reconnect
+		event.Object, err = c.decodeItem(scanned)
 	default:
 		event.Object, err = c.decode(scanned)
-		if err == nil {
-			event.ResourceVersion = event.Object.GetResourceVersion()
-		}
+	}
+	if err == nil && event.Type != Bookmark && event.Type != Synced {
+		event.ResourceVersion = event.Object.GetResourceVersion()
 	}
 	return event, err
 }
@@ -197,6 +211,9 @@ func (c *Client[T]) watchRequest(opts WatchOptions) *Request {
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("resourceVersion", opts.ResourceVersion).
 		add("allowWatchBookmarks", "true")
+	if opts.SendInitialEvents {
+		q = q.add("sendInitialEvents", "true").add("resourceVersionMatch", "NotOlderThan")
+	}
 	if opts.Timeout > 0 {
 		q = q.add("timeoutSeconds", strconv.Itoa(int((opts.Timeout+time.Second-1)/time.Second)))
 	}

@@ -27,7 +27,7 @@
 //
 // # Concurrency
 //
-// The package starts no goroutine and keeps no global state. Objects, clients and options may be shared.
+// The package keeps no global state, and starts no goroutine but one for [Options.Wake], which ends with its request. Objects, clients and options may be shared.
 //
 // # Wasm
 //

@@ -21,6 +21,13 @@ var (
 	// ErrTooManyRequests: HTTP 429.
 	ErrTooManyRequests = errors.New("the server asks to slow down")
 
+	// ErrVersionRegressed: the collection's version went back, as when a server's data were restored from a backup.
+	ErrVersionRegressed = errors.New("the collection's resource version went back: was a backup restored?")
+	// ErrSilent: nothing came for so long that the connection is taken for dead.
+	ErrSilent = errors.New("nothing came for too long: the connection is taken for dead")
+	// ErrNoInitialEnd: a streaming list ended without the bookmark that marks its end.
+	ErrNoInitialEnd = errors.New("the streaming list ended without a mark of its end")
+
 	// ErrWatchClosed is the cause of an interruption when the server ended a watch in good order, as every server does
 	// after the watch's timeout.
 	ErrWatchClosed = errors.New("the server closed the watch in good order")

@@ -16,6 +16,15 @@ type Options struct {
 	// PageSize is how many objects a list asks for at once; 500 if zero; below zero: all.
 	PageSize int
 
+	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the
+	// server the work of building a large response; a server that does not offer it, or never marks its end, gets
+	// ordinary ones from then on.
+	NoStreamingList bool
+
+	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
+	// seconds: send on it after a laptop or a browser's tab slept. Every stream needs a channel of its own.
+	Wake <-chan struct{}
+
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
 	// means to go on trying. [Refused] stops where the server says no for good.
 	StopOn func(cause error) bool
@@ -53,9 +62,9 @@ type engine[T Keyed] struct {
 func (e *engine[T]) turn() bool {
 	var result *Break
 	switch e.machine.phase {
-	case listing:
+	case listing, checking:
 		result = e.list()
-	case watching:
+	case streaming, watching:
 		result = e.watch()
 	case stopped:
 		return false
@@ -79,23 +88,27 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return true
 }
 
-// list reads one page.
+// list reads one page. When the machine only checks the version, the objects are of no interest.
 func (e *engine[T]) list() *Break {
+	check := e.machine.phase == checking
 	opts := e.machine.list()
 	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
+	ctx, dog := guard(e.ctx, silentRequest, e.opts.Wake)
+	defer dog.stop()
 	var meta ListMeta
-	for object, err := range e.lw.List(e.ctx, opts, &meta) {
+	for object, err := range e.lw.List(ctx, opts, &meta) {
 		if err != nil {
 			return e.step(input{signal: listFailed, err: err})
 		}
-		if !e.begin() || !e.send(Event[T]{Type: Added, Object: object}) {
+		dog.hold()
+		if !check && (!e.begin() || !e.send(Event[T]{Type: Added, Object: object})) {
 			return nil
 		}
+		dog.resume(silentRequest)
 	}
 	result := e.step(input{signal: pageRead, meta: meta})
-	if e.machine.phase == watching && e.begin() {
-		e.reset = false
-		e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
+	if !check && result == nil && e.machine.phase == watching {
+		e.complete()
 	}
 	return result
 }
@@ -109,24 +122,61 @@ func (e *engine[T]) begin() bool {
 	return e.send(Event[T]{Type: Reset})
 }
 
+// complete ends a list, which may have been empty.
+func (e *engine[T]) complete() bool {
+	if !e.begin() {
+		return false
+	}
+	e.reset = false
+	return e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
+}
+
+// watch follows one watch, or one streaming list, which goes over into a watch.
 func (e *engine[T]) watch() *Break {
 	opts := e.machine.watch()
 	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
-	for event, err := range e.lw.Watch(e.ctx, opts) {
+	ctx, dog := guard(e.ctx, e.machine.silence(opts, false), e.opts.Wake)
+	defer dog.stop()
+	bookmarked := false
+	for event, err := range e.lw.Watch(ctx, opts) {
 		if err != nil {
 			return e.step(input{signal: watchFailed, err: err})
 		}
-		signal := watchMoved
-		if event.Type == Live {
-			signal = watchOpened
+		dog.hold()
+		result, proceed := e.handle(event)
+		if result != nil || !proceed {
+			return result
 		}
-		e.step(input{signal: signal, version: event.ResourceVersion})
-		event.ResourceVersion = e.machine.version
-		if !e.send(event) {
-			return nil
-		}
+		bookmarked = bookmarked || event.Type == Bookmark
+		dog.resume(e.machine.silence(opts, bookmarked))
 	}
 	return e.step(input{signal: watchEnded})
+}
+
+// handle passes on one event of a watch, unless the machine finds fault with it.
+func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
+	listPart := e.machine.phase == streaming
+	signal := watchMoved
+	switch {
+	case event.Type == Live:
+		signal = watchOpened
+	case event.Type == Synced:
+		signal = watchSynced
+	}
+	if result = e.step(input{signal: signal, version: event.ResourceVersion}); result != nil {
+		return result, false
+	}
+	event.ResourceVersion = e.machine.version
+	switch {
+	case event.Type == Synced:
+		return nil, e.complete() && e.send(Event[T]{Type: Live, ResourceVersion: e.machine.version})
+	case listPart && (event.Type == Live || event.Type == Bookmark): // there is nothing yet that could be fresh
+		return nil, true
+	case listPart:
+		event.ResourceVersion = ""
+		return nil, e.begin() && e.send(event)
+	}
+	return nil, e.send(event)
 }
 
 func (e *engine[T]) step(in input) *Break {

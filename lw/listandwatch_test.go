@@ -10,8 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// plainLists is for scripts that know no streaming lists.
+var plainLists = &Options{NoStreamingList: true}
+
 // follow runs ListAndWatch over a script until the script is used up, and renders the events.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *script) {
+	if opts == nil {
+		opts = plainLists
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s = &script{answers: answers}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
@@ -31,7 +37,7 @@ func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s 
 }
 
 func TestListAndWatch(t *testing.T) {
-	events, s := follow(t, &Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1", PageSize: 1},
+	events, s := follow(t, &Options{LabelSelector: "app=web", FieldSelector: "spec.nodeName=n1", PageSize: 1, NoStreamingList: true},
 		answer{body: podList("5", "next", "a")},
 		answer{body: podList("5", "", "b")},
 		answer{body: podEvent("MODIFIED", "a", "6") + podEvent("DELETED", "b", "7")},
@@ -93,7 +99,7 @@ func TestGarbageInAWatchLosesNothing(t *testing.T) {
 }
 
 func TestStopOnEndsTheSequence(t *testing.T) {
-	events, s := follow(t, &Options{StopOn: Refused}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
+	events, s := follow(t, &Options{StopOn: Refused, NoStreamingList: true}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
 	require.Equal(t, []string{"INTERRUPTED the server answered 503 @", "INTERRUPTED the server answered 403 @"}, events)
 	require.Len(t, s.asked, 2)
 }
@@ -113,7 +119,7 @@ func TestDelaysAreKept(t *testing.T) {
 		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
 		s := &script{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
 		var told, began = time.Duration(0), time.Now()
-		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), nil) {
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			if event.Type == Reset {
 				break
 			}
@@ -143,7 +149,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 				began := time.Now()
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
 				s := &script{answers: answers}
-				for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
+				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 					require.NoError(t, ctx.Err(), "%v after the end", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
@@ -162,7 +168,7 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{answers: answers}
 			seen := 0
-			for range ListAndWatch(t.Context(), s.client(t, Pods("")), nil) {
+			for range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 				if seen++; seen == stop {
 					break
 				}
@@ -175,7 +181,7 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 // TestASecondIterationBeginsAnew, with a list.
 func TestASecondIterationBeginsAnew(t *testing.T) {
 	s := &script{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
-	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), nil)
+	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists)
 	for _, want := range []string{"5", "6"} {
 		for event := range stream {
 			if event.Type == Synced {

@@ -10,9 +10,11 @@ import (
 type phase uint8
 
 const (
-	listing  phase = iota // read a page of a list
-	watching              // watch from version
-	stopped               // nothing more
+	listing   phase = iota // read a page of a list
+	streaming              // watch with sendInitialEvents: a list that goes over into a watch
+	watching               // watch from version
+	checking               // ask for the collection's version, as a watch was silent for all its life
+	stopped                // nothing more
 )
 
 // signal is what happened on the wire.
@@ -20,8 +22,9 @@ type signal uint8
 
 const (
 	pageRead    signal = iota // a page was read to its end
-	listFailed                // a page was not
+	listFailed                // a page, or the check of the version, was not
 	watchOpened               // the response of a watch arrived
+	watchSynced               // the list part of a streaming list is complete
 	watchMoved                // an event or a bookmark came
 	watchEnded                // in good order
 	watchFailed               // by an error of any kind
@@ -32,7 +35,7 @@ type input struct {
 	signal  signal
 	now     time.Time
 	meta    ListMeta // pageRead
-	version string   // watchMoved: the collection's version after the event
+	version string   // watchSynced, watchMoved: the collection's version after the event
 	err     error    // listFailed, watchFailed
 }
 
@@ -41,6 +44,15 @@ const (
 	shortWatch = 2 * time.Second // a watch that ends sooner, without an event, ended for a reason the server does not tell
 	mostShort  = 3               // this many of them in a row mean that the version is too old
 	mostFaults = 2               // this many failures in a row that only this version may have caused mean a relist
+	longWatch  = 2 * time.Minute // a watch that is silent for so long, without even a bookmark, is suspicious
+)
+
+// How long a request may bring nothing.
+const (
+	silentRequest   = 90 * time.Second  // a list, or a watch whose response has not arrived: servers queue for up to a minute
+	silentStream    = 10 * time.Second  // the list part of a streaming list
+	silentBookmarks = 150 * time.Second // a watch with bookmarks, of which servers send one a minute
+	silentGrace     = 5 * time.Second   // a watch without them: this much beyond the timeout that the server was asked to keep
 )
 
 // machine is the life cycle of list and watch: what to ask the server next, given all that happened before. It does no
@@ -49,6 +61,7 @@ type machine struct {
 	phase phase
 
 	// The list.
+	streams     bool   // ask for streaming lists, as nothing has shown yet that the server does not offer them
 	listVersion string // the version to ask of the next list: "0", then the last one seen, "" when that is too old
 	token       string // of the next page
 	whole       bool   // ask for all in one page, as a continue token expired
@@ -70,10 +83,11 @@ type machine struct {
 }
 
 func newMachine(opts *Options) *machine {
-	m := &machine{listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: rand.Float64}
+	m := &machine{streams: !opts.NoStreamingList, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: rand.Float64}
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}
+	m.relist()
 	return m
 }
 
@@ -81,11 +95,14 @@ func newMachine(opts *Options) *machine {
 func (m *machine) step(in input) *Break {
 	switch in.signal {
 	case pageRead:
-		m.readPage(in.meta)
+		return m.readPage(in.meta, in.now)
 	case watchOpened:
 		m.liveSince, m.moved = in.now, false
+	case watchSynced:
+		m.phase, m.moved = watching, true
+		m.version, m.listVersion = in.version, in.version
 	case watchMoved:
-		m.move(in.version)
+		return m.move(in.version, in.now)
 	case listFailed:
 		return m.broke(in.err, m.afterList(in.err), in.now)
 	case watchEnded:
@@ -96,21 +113,54 @@ func (m *machine) step(in input) *Break {
 	return nil
 }
 
-func (m *machine) readPage(meta ListMeta) {
+// relist makes a list the next thing to do, of the kind that the server is known or hoped to offer.
+func (m *machine) relist() {
+	m.token = ""
+	if m.phase = listing; m.streams {
+		m.phase = streaming
+	}
+}
+
+func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
+	if m.phase == checking {
+		m.phase = watching
+		if versionRegressed(m.version, meta.ResourceVersion) {
+			return m.regressed(now)
+		}
+		return nil
+	}
 	if m.token = meta.Continue; m.token != "" {
-		return
+		return nil
+	}
+	if m.listVersion != "" && versionRegressed(m.version, meta.ResourceVersion) {
+		return m.regressed(now)
 	}
 	m.version, m.listVersion = meta.ResourceVersion, meta.ResourceVersion
 	m.whole = false
 	m.phase = watching
+	return nil
 }
 
-func (m *machine) move(version string) {
+func (m *machine) move(version string, now time.Time) *Break {
+	if m.phase == streaming { // the objects of a list come in the order of their keys, each with a version of its own
+		m.moved = true
+		return nil
+	}
+	if versionRegressed(m.version, version) {
+		return m.regressed(now)
+	}
 	m.moved = true
 	m.short, m.faults, m.expired = 0, 0, 0
 	if version != "" { // an aggregated API may leave it out; then the last known one stays good for a resume
 		m.version, m.listVersion = version, version
 	}
+	return nil
+}
+
+// regressed handles versions that run backwards, as after a restored backup: only the latest list tells what is true now.
+func (m *machine) regressed(now time.Time) *Break {
+	m.listVersion = ""
+	return m.broke(ErrVersionRegressed, next{relist: true}, now)
 }
 
 // next is what an error leads to.
@@ -121,22 +171,34 @@ type next struct {
 
 // afterList decides on a list that failed. It always begins again from its first page.
 func (m *machine) afterList(err error) next {
-	token := m.token
-	m.token = ""
-	switch {
-	case errors.Is(err, ErrExpired) && token != "" && !m.whole:
+	if m.phase == checking {
+		m.phase = watching
+		return m.afterWatch(err)
+	}
+	paged := m.token != "" && !m.whole
+	switch expired := errors.Is(err, ErrExpired); {
+	case expired && paged:
 		m.whole = true
 		return next{relist: true, now: true}
-	case (errors.Is(err, ErrExpired) || errors.Is(err, ErrTooLarge)) && m.listVersion != "":
-		m.listVersion = ""
-		return next{relist: true, now: true}
+	case expired || errors.Is(err, ErrTooLarge):
+		return m.latest()
 	}
 	return next{relist: true}
+}
+
+// latest makes the next list one of the latest version; at once, unless that is what has failed.
+func (m *machine) latest() next {
+	n := next{relist: true, now: m.listVersion != ""}
+	m.listVersion = ""
+	return n
 }
 
 // afterWatch decides on a watch that failed. What the connection may have caused leads to another watch, however often;
 // what the version may have caused leads to a list, at the latest when it happens again.
 func (m *machine) afterWatch(err error) next {
+	if m.phase == streaming {
+		return m.afterStream(err)
+	}
 	switch {
 	case errors.Is(err, ErrExpired):
 		m.expired++
@@ -146,11 +208,37 @@ func (m *machine) afterWatch(err error) next {
 		return next{relist: true}
 	case errors.Is(err, ErrNotFound):
 		return next{relist: true}
+	case errors.Is(err, ErrSilent):
+		m.checkIfSilent()
+		return next{}
 	case errors.Is(err, ErrTooManyRequests), errors.Is(err, ErrUnauthorized), errors.Is(err, ErrForbidden), !answered(err):
 		return next{}
 	}
 	m.faults++
 	return next{relist: m.faults >= mostFaults}
+}
+
+// afterStream decides on a streaming list that failed before its end. What may pass is tried again; for anything else
+// there is the ordinary list, from now on, as servers and proxies that do not know streaming lists fail in many ways.
+func (m *machine) afterStream(err error) next {
+	switch {
+	case errors.Is(err, ErrExpired), errors.Is(err, ErrTooLarge):
+		return m.latest()
+	case errors.Is(err, ErrTooManyRequests), Refused(err):
+		return next{relist: true}
+	case errors.Is(err, ErrSilent), errors.Is(err, ErrNoInitialEnd), answered(err):
+		m.streams = false
+		return next{relist: true, now: true}
+	}
+	return next{relist: true} // the connection's fault
+}
+
+// checkIfSilent asks for the collection's version before the next watch, if this one brought nothing at all: a server
+// accepts a watch from a version of the future and says nothing.
+func (m *machine) checkIfSilent() {
+	if !m.moved {
+		m.phase = checking
+	}
 }
 
 // answered reports whether the server's answer is the problem, and not the way to it.
@@ -171,8 +259,14 @@ func answered(err error) bool {
 // closed handles a watch that ended in good order. One that did so at once, without an event, and again and again, is how
 // some servers and proxies say that the version is too old.
 func (m *machine) closed(now time.Time) *Break {
-	if m.moved || now.Sub(m.liveSince) >= shortWatch {
-		m.short = 0
+	lived := now.Sub(m.liveSince)
+	switch {
+	case m.phase == streaming:
+		return m.broke(ErrNoInitialEnd, m.afterStream(ErrNoInitialEnd), now)
+	case m.moved || lived >= shortWatch:
+		if m.short = 0; lived >= longWatch {
+			m.checkIfSilent()
+		}
 		m.healthy(now)
 		return &Break{Err: ErrWatchClosed}
 	}
@@ -187,9 +281,9 @@ func (m *machine) closed(now time.Time) *Break {
 func (m *machine) broke(err error, n next, now time.Time) *Break {
 	m.healthy(now)
 	if n.relist {
-		m.phase = listing
+		m.relist()
 	}
-	b := &Break{Err: err, Relist: m.phase == listing}
+	b := &Break{Err: err, Relist: n.relist}
 	if m.stopOn != nil && m.stopOn(err) {
 		m.phase = stopped
 		b.Final, b.Relist = true, false
@@ -215,6 +309,9 @@ func (m *machine) healthy(now time.Time) {
 // list returns the parameters of the next list request. A server answers from its cache only when no limit is set or the
 // version is "" or "0"; and it refuses a version beside a continue token, which has its own.
 func (m *machine) list() ListOptions {
+	if m.phase == checking {
+		return ListOptions{Limit: 1}
+	}
 	opts := ListOptions{Continue: m.token}
 	if m.token == "" {
 		opts.ResourceVersion = m.listVersion
@@ -227,6 +324,28 @@ func (m *machine) list() ListOptions {
 
 // watch returns the parameters of the next watch request.
 func (m *machine) watch() WatchOptions {
-	timeout := minTimeout + time.Duration(m.random()*float64(minTimeout))
-	return WatchOptions{ResourceVersion: m.version, Timeout: timeout}
+	opts := WatchOptions{
+		ResourceVersion:   m.version,
+		Timeout:           minTimeout + time.Duration(m.random()*float64(minTimeout)),
+		SendInitialEvents: m.phase == streaming,
+	}
+	if m.phase == streaming {
+		if opts.ResourceVersion = m.listVersion; opts.ResourceVersion == "0" {
+			opts.ResourceVersion = "" // a streaming list is cheap enough for the latest version
+		}
+	}
+	return opts
+}
+
+// silence is how long the next request, or the one under way, may bring nothing before it is taken for dead.
+func (m *machine) silence(opts WatchOptions, bookmarked bool) time.Duration {
+	switch {
+	case m.liveSince.IsZero(): // no response yet
+		return silentRequest
+	case m.phase == streaming:
+		return silentStream
+	case bookmarked:
+		return silentBookmarks
+	}
+	return opts.Timeout + silentGrace
 }

@@ -20,7 +20,13 @@ type rig struct {
 	now time.Time
 }
 
+// newRig returns a rig for a machine that makes ordinary lists.
 func newRig(t *testing.T, opts Options) *rig {
+	opts.NoStreamingList = true
+	return newStreamingRig(t, opts)
+}
+
+func newStreamingRig(t *testing.T, opts Options) *rig {
 	b := &rig{T: t, machine: newMachine(&opts), now: time.Unix(0, 0)}
 	b.random = func() float64 { return 0 }
 	return b

@@ -51,6 +51,8 @@ type run struct {
 	*Cluster
 	ctx context.Context
 	ns  string // a namespace of its own
+
+	streaming bool // whether lists are streaming ones
 }
 
 // namespace makes a fresh one.

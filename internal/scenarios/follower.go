@@ -37,6 +37,10 @@ func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit 
 	require.NoError(r, err)
 	link := newLink(transport)
 	link.edit = edit
+	if opts == nil {
+		opts = &lw.Options{}
+	}
+	opts.NoStreamingList = !r.streaming
 	client, err := lw.NewClient(link, resource, lw.RawCodec{}, nil)
 	require.NoError(r, err)
 	f := &follower{

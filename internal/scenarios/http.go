@@ -47,13 +47,20 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server returns what the server itself lists, by key: every field but managedFields.
-func (r *run) server(list string) map[string]map[string]any {
-	var body struct {
-		Items []map[string]any `json:"items"`
-	}
-	require.NoError(r, json.Unmarshal([]byte(r.write(http.MethodGet, list, "")), &body))
-	return byKey(body.Items)
+// server returns what the server itself lists, by key: every field but managedFields. A server that was just started
+// may ask to come back later.
+func (r *run) server(list string) (objects map[string]map[string]any) {
+	r.eventually("the server lists "+list, func() bool {
+		code, text := r.do(http.MethodGet, list, "")
+		var body struct {
+			Items []map[string]any `json:"items"`
+		}
+		require.NoError(r, json.Unmarshal([]byte(text), &body))
+		require.True(r, code == http.StatusOK || code == http.StatusTooManyRequests, text)
+		objects = byKey(body.Items)
+		return code == http.StatusOK
+	})
+	return objects
 }
 
 func byKey(items []map[string]any) map[string]map[string]any {

@@ -15,36 +15,46 @@ import (
 
 type query = url.Values
 
-// Run runs every scenario against a cluster, one after another, as some of them end its server.
+// Run runs every scenario against a cluster, with streaming lists and with ordinary ones; one after another, as some of
+// them end its server.
 func Run(t *testing.T, c *Cluster) {
-	for _, s := range table {
-		t.Run(s.name, func(t *testing.T) {
-			r := &run{T: t, Cluster: c, ctx: t.Context()}
-			r.ns = r.namespace()
-			s.run(r)
+	for _, streaming := range []bool{true, false} {
+		mode := map[bool]string{true: "StreamingLists", false: "Lists"}[streaming]
+		t.Run(mode, func(t *testing.T) {
+			for _, s := range table {
+				if streaming && s.pages {
+					continue
+				}
+				t.Run(s.name, func(t *testing.T) {
+					r := &run{T: t, Cluster: c, ctx: t.Context(), streaming: streaming}
+					r.ns = r.namespace()
+					s.run(r)
+				})
+			}
 		})
 	}
 }
 
 var table = []struct {
-	name string
-	run  func(*run)
+	name  string
+	run   func(*run)
+	pages bool // it is about pages, which only ordinary lists have
 }{
-	{"ThousandRandomWrites", thousandRandomWrites},
-	{"PagedList", pagedList},
-	{"WatchEndsByTimeout", watchEndsByTimeout},
-	{"ConnectionBreaks", connectionBreaks},
-	{"VersionExpiresWhileBlind", versionExpiresWhileBlind},
-	{"ContinueTokenExpires", continueTokenExpires},
-	{"ServerKilledAndStarted", serverKilledAndStarted},
-	{"WrongTokenIs401", wrongToken},
-	{"NoRightsIs403", noRights},
-	{"UnknownResourceIs404", unknownResource},
-	{"AllNamespaces", allNamespaces},
-	{"CustomResource", customResource},
-	{"OneObjectByName", oneObjectByName},
-	{"LabelSelector", labelSelector},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch},
+	{"ThousandRandomWrites", thousandRandomWrites, false},
+	{"PagedList", pagedList, true},
+	{"WatchEndsByTimeout", watchEndsByTimeout, false},
+	{"ConnectionBreaks", connectionBreaks, false},
+	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false},
+	{"ContinueTokenExpires", continueTokenExpires, true},
+	{"ServerKilledAndStarted", serverKilledAndStarted, false},
+	{"WrongTokenIs401", wrongToken, false},
+	{"NoRightsIs403", noRights, false},
+	{"UnknownResourceIs404", unknownResource, false},
+	{"AllNamespaces", allNamespaces, false},
+	{"CustomResource", customResource, false},
+	{"OneObjectByName", oneObjectByName, false},
+	{"LabelSelector", labelSelector, false},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.
@@ -92,7 +102,7 @@ func watchEndsByTimeout(r *run) {
 			q.Set("timeoutSeconds", "2")
 		}
 	})
-	for i := 0; f.broke(is(lw.ErrWatchClosed)) < 3; i++ {
+	for i := 0; f.broke(is(lw.ErrWatchClosed)) < 2; i++ {
 		r.write(http.MethodPost, r.configMaps(), configMap("cm-"+strconv.Itoa(i), "demo", "v"))
 		seen := f.broke(is(lw.ErrWatchClosed))
 		r.eventually("the watch ends", func() bool { return f.broke(is(lw.ErrWatchClosed)) > seen })
@@ -106,16 +116,23 @@ func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	for round := range 3 {
-		f.link.cut()
+	for round := range 2 {
+		f.cut()
 		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(round)), "")
 		r.write(http.MethodPatch, r.configMaps("cm-10"), `{"data":{"k":"round `+strconv.Itoa(round)+`"}}`)
 		f.link.mend()
 		f.equal(r.configMaps())
 	}
-	require.GreaterOrEqual(r, f.broke(is(errCut)), 3)
+	require.GreaterOrEqual(r, f.broke(is(errCut)), 2)
 	require.Equal(r, 1, f.syncs)
 	require.Zero(r, f.missed())
+}
+
+// cut breaks the connection, and returns when the follower knows.
+func (f *follower) cut() {
+	known := f.broke(is(errCut))
+	f.link.cut()
+	f.eventually("the cut is noticed", func() bool { return f.broke(is(errCut)) > known })
 }
 
 // missed counts the deletions that only a list showed.
@@ -136,7 +153,7 @@ func versionExpiresWhileBlind(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
 	before := len(f.deltas)
-	f.link.cut()
+	f.cut()
 	for i := range 10 {
 		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(i)), "")
 	}

@@ -52,8 +52,8 @@ func (s *Server) Stop() {
 	s.down = true
 	srv := s.http
 	s.mu.Unlock()
-	s.cancel(errDropped, false)
 	srv.Close()
+	s.cancel(errDropped, false)
 	s.serving.Wait()
 }
 

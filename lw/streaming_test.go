@@ -1,0 +1,222 @@
+package lw
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
+	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
+	refusedEnd   = "INTERRUPTED the streaming list ended without a mark of its end @"
+)
+
+// TestStreamingList: the collection comes as a watch, out of the order of versions; what changes or goes before the end is
+// honoured; a bookmark without the annotation's value "true" is not the end; and the same watch goes on.
+func TestStreamingList(t *testing.T) {
+	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
+		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
+	require.Equal(t, []string{
+		"RESET @", "ADDED a @", "ADDED b @", "MODIFIED b @", "DELETED a @", "SYNCED @9", "LIVE @9", "ADDED c @10",
+		"INTERRUPTED the server closed the watch in good order @10",
+	}, events)
+	require.Equal(t, []string{
+		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+		"/api/v1/pods?watch=1&resourceVersion=10",
+	}, s.asked)
+}
+
+func TestEmptyStreamingList(t *testing.T) {
+	events, _ := follow(t, &Options{}, answer{body: endOfInitial, end: errReset})
+	require.Equal(t, []string{"RESET @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events)
+}
+
+// TestStreamingListFallsBack to an ordinary one, at once, and remembers it for the next relist.
+func TestStreamingListFallsBack(t *testing.T) {
+	invalid := &StatusError{Status: Status{Code: 422, Reason: "Invalid"}}
+	cases := map[string]struct {
+		answer answer
+		events []string
+	}{
+		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}},
+		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}},
+		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"RESET @", "ADDED a @", refusedEnd}},
+		"ended at once":          {answer{}, []string{refusedEnd}},
+		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}},
+		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"RESET @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			events, s := follow(t, &Options{}, c.answer, answer{body: podList("9", "", "b")}, answer{body: expiredEvent}, answer{body: podList("12", "")})
+			want := append(c.events, "RESET @", "ADDED b @", "SYNCED @9", "LIVE @9",
+				"INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9", "RESET @", "SYNCED @12")
+			require.Equal(t, want, events)
+			require.Equal(t, "/api/v1/pods?resourceVersion=0&limit=500", s.asked[1])
+			require.Equal(t, "/api/v1/pods?resourceVersion=9", s.asked[3])
+		})
+	}
+}
+
+// TestStreamingListIsTriedAgain after what may pass, with a delay each time.
+func TestStreamingListIsTriedAgain(t *testing.T) {
+	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
+		b := newStreamingRig(t, Options{})
+		require.Equal(t, &Break{Err: err, Relist: true, Delay: firstDelay}, b.do(input{signal: watchFailed, err: err}))
+		require.Equal(t, &Break{Err: err, Relist: true, Delay: 2 * firstDelay}, b.do(input{signal: watchFailed, err: err}))
+		require.True(t, b.watch().SendInitialEvents)
+	}
+}
+
+// TestStreamingRelistAsksForTheLastVersionThenTheLatest.
+func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
+	b := newStreamingRig(t, Options{})
+	require.Empty(t, b.watch().ResourceVersion)
+	b.do(input{signal: watchOpened})
+	b.do(input{signal: watchMoved, version: "3"})
+	require.Nil(t, b.do(input{signal: watchSynced, version: "9"}))
+	require.Equal(t, watching, b.phase)
+	require.True(t, b.do(input{signal: watchFailed, err: status(410)}).Relist)
+	require.Equal(t, WatchOptions{ResourceVersion: "9", Timeout: 5 * time.Minute, SendInitialEvents: true}, b.watch())
+	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
+	require.Zero(t, b.do(input{signal: watchFailed, err: tooLarge}).Delay)
+	require.Empty(t, b.watch().ResourceVersion)
+	require.True(t, b.watch().SendInitialEvents)
+}
+
+// silence tells how long a stream stays silent before it says so.
+func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: answers}
+		last := time.Now()
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
+			if event.Break != nil && event.Break.Err == ErrSilent {
+				silent = time.Since(last)
+			}
+			if event.Break != nil && event.Break.Err == errHang {
+				next = s.asked[len(s.asked)-2]
+				return
+			}
+			last = time.Now()
+		}
+	})
+	return silent, next
+}
+
+// TestSilenceIsNotWaitedOut: how long each kind of request may bring nothing, and what follows.
+func TestSilenceIsNotWaitedOut(t *testing.T) {
+	list := answer{body: podList("5", "")}
+	bookmark := `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}`
+	again := answer{body: podEvent("ADDED", "z", "99")}
+	cases := map[string]struct {
+		answers     []answer
+		least, most time.Duration
+		next        string
+	}{
+		"a watch with bookmarks":          {[]answer{list, {body: bookmark, end: errHang}, again}, 150 * time.Second, 160 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"a watch with an event only":      {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 305 * time.Second, 615 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"a watch whose response is late":  {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?limit=1"},
+		"a list whose response is late":   {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+		"a list that stops in the middle": {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			silent, next := silenceOf(t, plainLists, c.answers...)
+			require.GreaterOrEqual(t, silent, c.least)
+			require.LessOrEqual(t, silent, c.most)
+			require.Equal(t, c.next, next)
+		})
+	}
+}
+
+// TestSlowCallerIsNoSilence: the time that the caller takes is not the server's.
+func TestSlowCallerIsNoSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
+			time.Sleep(time.Hour) // simulated: the caller's work
+			if event.Break != nil {
+				require.Equal(t, errReset, event.Break.Err)
+				return
+			}
+		}
+	})
+}
+
+// TestWakeLooksAtOnce: after a sleep only the wall clock has gone on, so the test sets it back instead.
+func TestWakeLooksAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{})
+		ctx, dog := guard(t.Context(), 150*time.Second, wake)
+		defer dog.stop()
+		wake <- struct{}{}
+		synctest.Wait()
+		require.NoError(t, ctx.Err(), "nothing is wrong yet")
+		dog.mu.Lock()
+		dog.last = dog.last.Round(0).Add(-time.Hour) // without its monotonic reading: asleep for an hour
+		dog.mu.Unlock()
+		before := time.Now()
+		wake <- struct{}{}
+		<-ctx.Done()
+		require.Equal(t, before, time.Now())
+		close(wake)
+	})
+}
+
+// TestVersionsThatRunBackwards lead to a list of the latest version.
+func TestVersionsThatRunBackwards(t *testing.T) {
+	events, s := follow(t, plainLists,
+		answer{body: podList("100", "")},
+		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
+		answer{body: podList("99", "", "b")},
+	)
+	regressed := "INTERRUPTED " + ErrVersionRegressed.Error()
+	require.Equal(t, []string{"RESET @", "SYNCED @100", "LIVE @100", "ADDED a @101", regressed + " @101", "RESET @", "ADDED b @", "SYNCED @99"}, events)
+	require.Equal(t, "/api/v1/pods?limit=500", s.asked[2])
+
+	events, s = follow(t, plainLists,
+		answer{body: podList("100", "")},
+		answer{body: expiredEvent},
+		answer{body: podList("99", "", "b")},
+		answer{body: podList("99", "", "b")},
+	)
+	require.Equal(t, []string{"RESET @", "ADDED b @", regressed + " @100", "RESET @", "ADDED b @", "SYNCED @99"}, events[4:])
+	require.Equal(t, "/api/v1/pods?limit=500", s.asked[3])
+}
+
+// TestWatchFromAVersionOfTheFuture: a real server accepts it and says nothing. A watch that brought nothing in all its life
+// is followed by a look at the collection's version.
+func TestWatchFromAVersionOfTheFuture(t *testing.T) {
+	b := newRig(t, Options{}).synced("1000")
+	silent := func() {
+		b.do(input{signal: watchOpened})
+		b.now = b.now.Add(longWatch)
+		require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+		require.Equal(t, checking, b.phase)
+		require.Equal(t, ListOptions{Limit: 1}, b.list())
+	}
+	silent()
+	require.Nil(t, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "1000", Continue: "more"}}))
+	require.Equal(t, watching, b.phase, "a quiet collection is none of the future")
+	silent()
+	require.Equal(t, &Break{Err: errReset, Delay: firstDelay}, b.do(input{signal: listFailed, err: errReset}))
+	require.Equal(t, watching, b.phase)
+	silent()
+	require.Equal(t, ErrVersionRegressed, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "999"}}).Err)
+	require.Equal(t, ListOptions{Limit: 500}, b.list())
+}
+
+func TestVersionOrder(t *testing.T) {
+	for _, c := range []struct {
+		from, to  string
+		regressed bool
+	}{
+		{"9", "10", false}, {"10", "9", true}, {"10", "10", false}, {"11", "10", true},
+		{"18446744073709551616", "18446744073709551615", true}, // beyond 64 bits
+		{"", "1", false}, {"1", "", false}, {"010", "9", false}, {"b", "a", false}, {"1e3", "2", false}, {"0", "1", false},
+	} {
+		require.Equal(t, c.regressed, versionRegressed(c.from, c.to), "%s to %s", c.from, c.to)
+	}
+}
