@@ -25,6 +25,9 @@ type Options struct {
 	// seconds: send on it after a laptop or a browser's tab slept. Every stream needs a channel of its own.
 	Wake <-chan struct{}
 
+	// Random gives numbers in [0, 1) for delays and timeouts; math/rand/v2 if nil. It is for tests that repeat themselves.
+	Random func() float64
+
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
 	// means to go on trying. [Refused] stops where the server says no for good.
 	StopOn func(cause error) bool

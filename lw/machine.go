@@ -83,7 +83,10 @@ type machine struct {
 }
 
 func newMachine(opts *Options) *machine {
-	m := &machine{streams: !opts.NoStreamingList, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: rand.Float64}
+	m := &machine{streams: !opts.NoStreamingList, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
+	if m.random == nil {
+		m.random = rand.Float64
+	}
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}

@@ -3,7 +3,9 @@ package lwtest
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -37,14 +39,11 @@ func (s *Server) begin(r *http.Request, watch bool) (ctx context.Context, end fu
 	}
 }
 
-func (s *Server) cancel(cause error, onlyWatches bool) {
+// underWay is the requests that are so now.
+func (s *Server) underWay() []*inflight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for in := range s.inflight {
-		if in.watch || !onlyWatches {
-			in.cancel(cause)
-		}
-	}
+	return slices.Collect(maps.Keys(s.inflight))
 }
 
 // wrote is called with s.mu held after every write to the log.

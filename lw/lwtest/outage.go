@@ -17,7 +17,13 @@ func (s *Server) Compact() {
 
 // CloseWatches ends all open watches cleanly and without a reason, as an
 // apiserver does now and then.
-func (s *Server) CloseWatches() { s.cancel(errWatchesClosed, true) }
+func (s *Server) CloseWatches() {
+	for _, request := range s.underWay() {
+		if request.watch {
+			request.cancel(errWatchesClosed)
+		}
+	}
+}
 
 // StallWatches(true) makes all watches fall silent, the open ones and those to
 // come: they stay open, but neither events nor bookmarks nor the end at their
@@ -34,14 +40,23 @@ func (s *Server) StallWatches(stall bool) {
 // carry. New ones are welcome at once. Of connections that another listener
 // accepted, only those with a request under way are closed.
 func (s *Server) DropConnections() {
-	s.conns.Range(func(key, _ any) bool {
-		if tcp, ok := key.(*net.TCPConn); ok {
-			tcp.SetLinger(0) // close sends RST instead of FIN
-		}
-		key.(net.Conn).Close()
+	// Who is dropped may be back before the rest are, and is not to be dropped
+	// again: what there is to drop is settled first.
+	requests := s.underWay()
+	var conns []net.Conn
+	s.conns.Range(func(conn, _ any) bool {
+		conns = append(conns, conn.(net.Conn))
 		return true
 	})
-	s.cancel(errDropped, false)
+	for _, conn := range conns {
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			tcp.SetLinger(0) // close sends RST instead of FIN
+		}
+		conn.Close()
+	}
+	for _, request := range requests {
+		request.cancel(errDropped)
+	}
 }
 
 // Stop ends the server like kill -9: connections break off and new ones are
@@ -52,8 +67,10 @@ func (s *Server) Stop() {
 	s.down = true
 	srv := s.http
 	s.mu.Unlock()
-	srv.Close()
-	s.cancel(errDropped, false)
+	srv.Close() // the listener first: who is cut off and comes back at once must be refused
+	for _, request := range s.underWay() {
+		request.cancel(errDropped)
+	}
 	s.serving.Wait()
 }
 

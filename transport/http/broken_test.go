@@ -134,7 +134,7 @@ func TestContextEnds(t *testing.T) {
 }
 
 // TestContextEndsWhileDialing: a host that drops packets does not hold the caller for the dialer's 30 seconds. net/http
-// lets the dial go on for whoever comes next; Close ends it.
+// lets the dial go on for whoever comes next.
 func TestContextEndsWhileDialing(t *testing.T) {
 	leaveNothing(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -147,7 +147,7 @@ func TestContextEndsWhileDialing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = transport.Open(ctx, pods)
 	require.Equal(t, errOurs, err)
-	transport.Close()
+	client.CloseIdleConnections() // which ends the dial
 }
 
 // TestBodyClosedEarly ends the request on the server's side, too.

@@ -25,9 +25,12 @@ import (
 )
 
 // serve starts a server: over TLS and with HTTP/2, or in plain HTTP/1.1 if config is nil.
-func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc) *httptest.Server {
+func serve(t *testing.T, config *tls.Config, handler http.HandlerFunc, setUp ...func(*http.Server)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
+	for _, f := range setUp {
+		f(server.Config)
+	}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are what some tests want
 	if config == nil {
 		server.Start()

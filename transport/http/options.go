@@ -2,15 +2,9 @@ package http
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"time"
 )
 
 // Options configure a [Transport]. The zero value is good for a server without authentication.
@@ -20,9 +14,9 @@ type Options struct {
 	// would end every watch.
 	Client *http.Client
 
-	CAFile   string // PEM; empty means the system's roots, unless CAData is set
+	CAFile   string // PEM, for proxies, too; empty means the system's roots, unless CAData is set. It may rotate
 	CAData   []byte // PEM, in place of a file
-	CertFile string // PEM client certificate, read again for every new connection, so that it may rotate
+	CertFile string // PEM client certificate. It may rotate
 	KeyFile  string // its key
 	CertData []byte // PEM, in place of the files
 	KeyData  []byte
@@ -31,8 +25,8 @@ type Options struct {
 	InsecureSkipVerify bool   // accept any certificate: whoever is in the middle can read the token
 
 	Token     string                                // bearer token
-	TokenFile string                                // a file that holds one, read again when it is a minute old, as Kubernetes rotates them
-	TokenFunc func(context.Context) (string, error) // asked for every request
+	TokenFile string                                // a file that holds one. It may rotate
+	TokenFunc func(context.Context) (string, error) // asked for every request, and once more after a 401
 
 	Header    http.Header // sent with every request, as Impersonate-User
 	UserAgent string      // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
@@ -40,70 +34,19 @@ type Options struct {
 	DisableCompression bool // do not ask for gzip
 }
 
-// pings find a dead HTTP/2 connection within 45 seconds; HTTP/1.1 has no such thing.
-var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
-
-// newRoundTripper makes a transport, with the client certificate or without.
-func (o *Options) newRoundTripper(withCertificate bool) (http.RoundTripper, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.ServerName, InsecureSkipVerify: o.InsecureSkipVerify}
-	if err := o.setRoots(config); err != nil {
-		return nil, err
+// caFile and certFile are the paths that are read; "" where there is none, or data in its place.
+func (o *Options) caFile() string {
+	if len(o.CAData) > 0 {
+		return ""
 	}
-	if withCertificate {
-		if err := o.setCertificate(config); err != nil {
-			return nil, err
-		}
-	} else {
-		config.ServerName = ""
-	}
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		TLSClientConfig:     config,
-		ForceAttemptHTTP2:   true,
-		HTTP2:               pings,
-		DisableCompression:  o.DisableCompression,
-		MaxIdleConnsPerHost: 8, // lists run beside watches, which hold a connection each in HTTP/1.1
-		IdleConnTimeout:     90 * time.Second,
-	}, nil
+	return o.CAFile
 }
 
-func (o *Options) setRoots(config *tls.Config) error {
-	pem := o.CAData
-	if len(pem) == 0 && o.CAFile == "" {
-		return nil
+func (o *Options) certFile() string {
+	if len(o.CertData) > 0 {
+		return ""
 	}
-	if len(pem) == 0 {
-		var err error
-		if pem, err = os.ReadFile(o.CAFile); err != nil {
-			return fmt.Errorf("http: the certificate authority's file: %w", err)
-		}
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(pem) {
-		return errors.New("http: the certificate authority holds no certificate in PEM form")
-	}
-	return nil
-}
-
-func (o *Options) setCertificate(config *tls.Config) error {
-	if o.CertFile == "" && len(o.CertData) == 0 {
-		return nil
-	}
-	load := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		certificate, err := tls.X509KeyPair(o.CertData, o.KeyData)
-		if len(o.CertData) == 0 {
-			certificate, err = tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("http: the client certificate: %w", err)
-		}
-		return &certificate, nil
-	}
-	config.GetClientCertificate = load
-	_, err := load(nil)
-	return err
+	return o.CertFile
 }
 
 // validate finds options that contradict each other.

@@ -30,7 +30,7 @@ func TestDeadConnectionIsFound(t *testing.T) {
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
-		native := transport.client.Transport.(*guard).trusted.(*http.Transport)
+		native := transport.guard.source.now.Load().trusted.(*http.Transport)
 		native.DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})

@@ -102,33 +102,3 @@ func TestClientCertificate(t *testing.T) {
 		})
 	}
 }
-
-// TestRotatedClientCertificate is used for the next connection; the present one keeps the old.
-func TestRotatedClientCertificate(t *testing.T) {
-	leaveNothing(t)
-	ours, directory := newAuthority(t), t.TempDir()
-	url := serveByCertificate(t, ours)
-	rotate := func(name string) (certFile, keyFile string) {
-		cert, key := ours.issue(t, name)
-		return write(t, directory, "cert", cert), write(t, directory, "key", key)
-	}
-	certFile, keyFile := rotate("first")
-	transport, err := lwhttp.New(url, &lwhttp.Options{CAData: ours.pem, CertFile: certFile, KeyFile: keyFile})
-	require.NoError(t, err)
-	defer transport.Close()
-	user := func() string {
-		name, err := get(t, transport, pods)
-		require.NoError(t, err)
-		return name
-	}
-	require.Equal(t, "first", user())
-	rotate("second")
-	require.Equal(t, "first", user())
-	transport.Close()
-	require.Equal(t, "second", user())
-
-	write(t, directory, "key", nil)
-	transport.Close()
-	_, err = get(t, transport, pods)
-	require.ErrorContains(t, err, "http: the client certificate: ", "a rotation that left no key is told")
-}

@@ -13,8 +13,8 @@ import (
 
 // Transport is a [lw.Transport] over HTTP. All methods may run concurrently. Over HTTP/2 its requests share a connection.
 type Transport struct {
-	server *url.URL
-	client *http.Client
+	client http.Client // without its Transport, which each Open sets for itself
+	guard  *guard
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -32,37 +32,34 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	credential, err := newTokenSource(opts)
-	if err != nil {
-		return nil, err
-	}
-	client := &http.Client{}
-	if opts.Client != nil {
-		*client = *opts.Client
-	}
-	guard := &guard{server: parsed, token: credential, header: opts.Header.Clone(), userAgent: opts.UserAgent}
+	guard := &guard{server: parsed, header: opts.Header.Clone(), userAgent: opts.UserAgent}
 	if guard.userAgent == "" {
 		guard.userAgent = "listwatch"
 	}
-	if opts.Client == nil {
-		if guard.trusted, err = opts.newRoundTripper(true); err != nil {
-			return nil, err
-		}
-		guard.bare, err = opts.newRoundTripper(false)
-	} else if guard.trusted = client.Transport; guard.trusted == nil {
-		guard.trusted = http.DefaultTransport
+	if guard.token, err = newTokenSource(opts); err != nil {
+		return nil, err
 	}
-	client.Transport = guard
-	return &Transport{server: parsed, client: client}, err
+	if guard.source, err = newSource(opts, parsed); err != nil {
+		return nil, err
+	}
+	t := &Transport{guard: guard}
+	if opts.Client != nil {
+		t.client = *opts.Client
+	}
+	return t, nil
 }
 
 // Close closes idle connections, and ends the dials that nobody waits for any more. Responses that are being read stay
-// open.
-func (t *Transport) Close() { t.client.CloseIdleConnections() }
+// open. With a Client of the caller's it does nothing: that one's connections may serve others, too.
+func (t *Transport) Close() {
+	if !t.guard.source.theirs {
+		t.guard.source.now.Load().closeIdle()
+	}
+}
 
 // Open implements [lw.Transport]. The body ends with an error when ctx ends.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	target := strings.TrimSuffix(t.server.String(), "/") + req.Path
+	target := strings.TrimSuffix(t.guard.server.String(), "/") + req.Path
 	if req.Query != "" {
 		target += "?" + req.Query
 	}
@@ -75,7 +72,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		accept = "application/json"
 	}
 	request.Header.Set("Accept", accept)
-	response, err := t.client.Do(request)
+	client := t.client
+	client.Transport = &attempt{guard: t.guard}
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
@@ -106,57 +105,4 @@ func cause(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
-}
-
-// guard is a RoundTripper that adds the credential to requests for the server's own origin, and to no others.
-type guard struct {
-	server    *url.URL
-	trusted   http.RoundTripper // has the client certificate
-	bare      http.RoundTripper // has none; nil when the caller's client is used
-	token     tokenSource
-	header    http.Header
-	userAgent string
-}
-
-func (g *guard) RoundTrip(original *http.Request) (*http.Response, error) {
-	request := original.Clone(original.Context())
-	request.Header.Set("User-Agent", g.userAgent)
-	if origin(request.URL) != origin(g.server) {
-		request.Header.Del("Authorization")
-		if g.bare == nil {
-			return g.trusted.RoundTrip(request)
-		}
-		return g.bare.RoundTrip(request)
-	}
-	for name, values := range g.header {
-		request.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	token, err := g.token(request.Context())
-	if err != nil {
-		return nil, err
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
-	}
-	return g.trusted.RoundTrip(request)
-}
-
-// origin is RFC 6454's: a host in other capitals, or with its scheme's own port, is the same.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" && u.Scheme == "https" {
-		port = "443"
-	} else if port == "" {
-		port = "80"
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
-}
-
-// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
-func (g *guard) CloseIdleConnections() {
-	for _, t := range []http.RoundTripper{g.trusted, g.bare} {
-		if c, ok := t.(interface{ CloseIdleConnections() }); ok {
-			c.CloseIdleConnections()
-		}
-	}
 }
