@@ -132,8 +132,42 @@ func TestRequests(t *testing.T) {
 	}
 	s := &script{}
 	request := s.client(t, Pods("n")).watchRequest(WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
-	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Watch: true}, request)
+	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
 	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "for those who look like a browser")
+}
+
+// TestAccept: a list and a watch ask for different forms of metadata only, and browsers send at most 128 bytes.
+func TestAccept(t *testing.T) {
+	client := func(codec RawCodec, opts *ClientOptions) *Client[*Object] {
+		c, err := NewClient(&script{}, Pods(""), codec, opts)
+		require.NoError(t, err)
+		return c
+	}
+	whole := client(RawCodec{KeepManagedFields: true}, nil)
+	require.Equal(t, "application/json", whole.listRequest(ListOptions{}).Accept)
+	metadata := client(RawCodec{}, &ClientOptions{MetadataOnly: true})
+	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(WatchOptions{}).Accept
+	require.Equal(t, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", list)
+	require.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;drop=metadata.managedFields", watch)
+	require.Less(t, len(list), 128)
+}
+
+// TestShardSelectorMustBeHeeded: a server that does not know it returns the whole collection without a word.
+func TestShardSelectorMustBeHeeded(t *testing.T) {
+	const selector = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
+	echoed := `"shardInfo":{"selector":"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')","x":[1]},`
+	for body, want := range map[string]error{
+		strings.Replace(podList("1", "", "a"), `"resource`, echoed+`"resource`, 1): nil,
+		podList("1", "", "a"): ErrShardIgnored,
+	} {
+		s := &script{answers: []answer{{body: body}}}
+		var last error
+		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}, &ListMeta{}) {
+		}
+		require.Equal(t, want, last)
+		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
+	}
+	require.False(t, newMachine(&Options{ShardSelector: selector}).watch().SendInitialEvents)
 }
 
 func TestResourceStringsAndMistakes(t *testing.T) {

@@ -28,6 +28,9 @@ var (
 	// ErrNoInitialEnd: a streaming list ended without the bookmark that marks its end.
 	ErrNoInitialEnd = errors.New("the streaming list ended without a mark of its end")
 
+	// ErrShardIgnored: the server listed the whole collection though a part of it was asked for.
+	ErrShardIgnored = errors.New("the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch")
+
 	// ErrWatchClosed is the cause of an interruption when the server ended a watch in good order, as every server does
 	// after the watch's timeout.
 	ErrWatchClosed = errors.New("the server closed the watch in good order")

@@ -12,6 +12,7 @@ const defaultPageSize = 500
 type Options struct {
 	LabelSelector string // as "app=web,tier!=db"; passed through to the server
 	FieldSelector string // as "spec.nodeName=n1"; passed through to the server
+	ShardSelector string // a part of the collection, see ListOptions; makes every list an ordinary one, which tells whether it was heeded
 
 	// PageSize is how many objects a list asks for at once; 500 if zero; below zero: all.
 	PageSize int
@@ -95,7 +96,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 func (e *engine[T]) list() *Break {
 	check := e.machine.phase == checking
 	opts := e.machine.list()
-	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, silentRequest, e.opts.Wake)
 	defer dog.stop()
 	var meta ListMeta
@@ -137,7 +138,7 @@ func (e *engine[T]) complete() bool {
 // watch follows one watch, or one streaming list, which goes over into a watch.
 func (e *engine[T]) watch() *Break {
 	opts := e.machine.watch()
-	opts.LabelSelector, opts.FieldSelector = e.opts.LabelSelector, e.opts.FieldSelector
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, e.machine.silence(opts, false), e.opts.Wake)
 	defer dog.stop()
 	bookmarked := false

@@ -10,6 +10,7 @@ type ListMeta struct {
 	RemainingItemCount int64  // how many more there are, roughly; zero when the server does not say
 	Kind               string // the list's own, as "PodList"
 	APIVersion         string // as "v1" or "apps/v1"
+	ShardSelector      string // the one that the server used, of its shardInfo
 }
 
 // list reads a list's body to the end of the stream. Each item is scanned into o and given to item, which returns false
@@ -53,12 +54,23 @@ func (s *scanner) listMeta(meta *ListMeta) {
 		case "continue":
 			meta.Continue = s.freeText("the list's continue token to be a string")
 		case "remainingItemCount":
-			s.next()
-			s.mark = s.pos
+			s.markNext()
 			s.skip()
 			meta.RemainingItemCount = Value(s.data[s.mark:s.pos]).Int()
 			s.mark = -1
+		case "shardInfo":
+			s.shardInfo(meta)
 		default:
+			s.skip()
+		}
+	}
+}
+
+func (s *scanner) shardInfo(meta *ListMeta) {
+	for more := s.open('{', "the list's shardInfo to be an object"); more; more = s.more() {
+		if string(s.key()) == "selector" {
+			meta.ShardSelector = s.freeText("the shardInfo's selector to be a string")
+		} else {
 			s.skip()
 		}
 	}

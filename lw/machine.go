@@ -83,7 +83,7 @@ type machine struct {
 }
 
 func newMachine(opts *Options) *machine {
-	m := &machine{streams: !opts.NoStreamingList, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
+	m := &machine{streams: !opts.NoStreamingList && opts.ShardSelector == "", listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
 	if m.random == nil {
 		m.random = rand.Float64
 	}

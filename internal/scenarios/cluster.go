@@ -74,6 +74,17 @@ func (r *run) eventually(what string, condition func() bool) {
 	}
 }
 
+// kill and expire drop the test's own connections too: a request on one that the server has left may not be repeated.
+func (r *run) kill() {
+	require.NoError(r, r.Kill(r.ctx))
+	r.Client.CloseIdleConnections()
+}
+
+func (r *run) expire() {
+	require.NoError(r, r.Expire(r.ctx))
+	r.Client.CloseIdleConnections()
+}
+
 // configMaps is the path of the scenario's ConfigMaps, and of one of them if a name is given.
 func (r *run) configMaps(name ...string) string {
 	return path("/api/v1/namespaces/"+r.ns+"/configmaps", name)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -124,4 +125,42 @@ func sameObjectByListAndWatch(r *run) {
 	require.Equal(r, watched.Raw(), listed.Raw())
 	require.Equal(r, "ConfigMap", listed.Kind())
 	require.False(r, listed.Get("metadata.managedFields").Exists())
+}
+
+// metadataOnly: neither the list nor the watch brings more than metadata.
+func metadataOnly(r *run) {
+	r.create(3, "cm-")
+	transport, err := lwhttp.New(r.URL, r.Connect(r.AdminToken))
+	require.NoError(r, err)
+	defer transport.Close()
+	client, err := lw.NewClient(transport, ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	require.NoError(r, err)
+	seen := 0
+	for event := range lw.ListAndWatch(r.ctx, client, &lw.Options{NoStreamingList: !r.streaming}) {
+		require.NotEqual(r, lw.Interrupted, event.Type)
+		if event.Type == lw.Live {
+			r.create(1, "later-")
+		}
+		if event.Type != lw.Added {
+			continue
+		}
+		require.Equal(r, "PartialObjectMetadata", event.Object.Kind())
+		require.False(r, event.Object.Get("data").Exists(), event.Object.Raw())
+		require.False(r, event.Object.Get("metadata.managedFields").Exists())
+		if seen++; seen == 4 {
+			return
+		}
+	}
+}
+
+// shardSelectorIgnored: a server without the feature lists everything; that is not taken for a shard.
+func shardSelectorIgnored(r *run) {
+	r.create(1, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{
+		ShardSelector: "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')",
+		StopOn:        func(error) bool { return true },
+	}, nil)
+	<-f.done
+	require.Equal(r, 1, f.broke(is(lw.ErrShardIgnored)))
+	require.Zero(r, f.syncs)
 }

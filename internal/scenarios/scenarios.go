@@ -55,6 +55,8 @@ var table = []struct {
 	{"OneObjectByName", oneObjectByName, false},
 	{"LabelSelector", labelSelector, false},
 	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false},
+	{"MetadataOnly", metadataOnly, false},
+	{"ShardSelectorIgnored", shardSelectorIgnored, false},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.
@@ -159,7 +161,7 @@ func versionExpiresWhileBlind(r *run) {
 	}
 	r.write(http.MethodPatch, r.configMaps("cm-20"), `{"data":{"k":"changed"}}`)
 	r.create(5, "new-")
-	require.NoError(r, r.Expire(r.ctx))
+	r.expire()
 	f.link.mend()
 	f.equal(r.configMaps())
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
@@ -186,7 +188,7 @@ func continueTokenExpires(r *run) {
 	})
 	<-between
 	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
-	require.NoError(r, r.Expire(r.ctx))
+	r.expire()
 	close(proceed)
 	f.equal(r.configMaps())
 	require.Equal(r, 1, f.broke(is(lw.ErrExpired)))
@@ -199,7 +201,7 @@ func serverKilledAndStarted(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	require.NoError(r, r.Kill(r.ctx))
+	r.kill()
 	r.eventually("the interruption is told", func() bool { return f.broke(func(*lw.Break) bool { return true }) > 0 })
 	require.NoError(r, r.Start(r.ctx))
 	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
