@@ -49,14 +49,22 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real kubectl against the embedded server
 	cd e2e && $(GO) test -timeout 20m ./...
 
+.PHONY: e2e-clients
+e2e-clients: ## client-go's and the JavaScript client's informers against the embedded server (Node and npm for the latter)
+	@if command -v npm >/dev/null; then cd e2e/clients/node && npm ci --no-audit --no-fund; \
+	elif [ -n "$$LISTWATCH_CI" ]; then echo "npm is missing"; exit 1; fi
+	cd e2e/clients && $(GO) test -timeout 10m ./...
+
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
 	cd e2e && $(GO) vet ./...
+	cd e2e/clients && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube
+	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
@@ -79,6 +87,6 @@ else
 endif
 
 .PHONY: ci
-ci: test lint e2e ## what continuous integration runs
+ci: test lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s
 	$(MAKE) size

@@ -98,7 +98,8 @@ func (c *Client[T]) Recall(known func(namespace, name, resourceVersion []byte) (
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		body, err := c.transport.Open(ctx, c.listRequest(opts))
+		trace := traceOf(ctx)
+		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
 			yield(none, err)
 			return
@@ -108,6 +109,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		var item Scanned
 		stopped := false
 		complete := s.list(meta, &item, func() bool {
+			trace.frame(&item)
 			object, err := c.decodeItem(&item)
 			stopped = !yield(object, err) || err != nil
 			return !stopped
@@ -142,7 +144,8 @@ func (c *Client[T]) decode(s *Scanned) (T, error) {
 // Watch implements [ListerWatcher]. Bookmarks are asked for.
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		body, err := c.transport.Open(ctx, c.watchRequest(opts))
+		trace := traceOf(ctx)
+		body, err := trace.open(ctx, c.transport, c.watchRequest(opts))
 		if err != nil {
 			yield(Event[T]{}, err)
 			return
@@ -158,6 +161,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			if err == io.EOF {
 				return
 			}
+			trace.frame(&scanned)
 			if event.Type == Synced && !opts.SendInitialEvents {
 				event.Type = Bookmark
 			}

@@ -45,7 +45,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts), yield: yield}
+		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts), trace: traceOf(ctx), yield: yield}
 		for e.turn() {
 		}
 	}
@@ -57,6 +57,7 @@ type engine[T Keyed] struct {
 	lw      ListerWatcher[T]
 	opts    *Options
 	machine *machine
+	trace   *Trace
 	yield   func(Event[T]) bool
 	reset   bool // Reset was sent, and Synced not yet
 	gone    bool // the caller wants no more
@@ -86,6 +87,7 @@ func (e *engine[T]) turn() bool {
 
 // send gives an event to the caller, and remembers if it was the last that the caller wants.
 func (e *engine[T]) send(event Event[T]) bool {
+	e.trace.event(event.Type, event.ResourceVersion, event.Break)
 	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
 		return false
 	}
@@ -110,6 +112,7 @@ func (e *engine[T]) list() *Break {
 		}
 		dog.resume(silentRequest)
 	}
+	e.trace.page(meta)
 	result := e.step(input{signal: pageRead, meta: meta})
 	if !check && result == nil && e.machine.phase == watching {
 		e.complete()

@@ -1,0 +1,61 @@
+package lwtest
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Clients come back within microseconds of being cut off: client-go does. comebacks is how often the tests try to be as
+// quick; one time in fifty was enough to meet a server that was not done yet.
+const comebacks = 300
+
+func TestStopRefusesWhoComesBackAtOnce(t *testing.T) {
+	s := start(t, nil)
+	for range comebacks {
+		conn, err := net.Dial("tcp", s.addr) // quicker than an HTTP client
+		require.NoError(t, err)
+		_, err = io.WriteString(conn, "GET "+watchConfigMaps+" HTTP/1.1\r\nHost: a\r\n\r\n")
+		require.NoError(t, err)
+		_, err = conn.Read(make([]byte, 1)) // the watch is under way
+		require.NoError(t, err)
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			s.Stop()
+		}()
+		_, _ = io.Copy(io.Discard, conn) // until it is cut off, in whatever way
+		conn.Close()
+		conn, err = net.Dial("tcp", s.addr)
+		if err == nil {
+			conn.Close()
+		}
+		require.ErrorIs(t, err, syscall.ECONNREFUSED, "it was let in")
+		<-stopped
+		require.NoError(t, s.Restart())
+	}
+}
+
+func TestDropConnectionsWelcomesWhoComesBackAtOnce(t *testing.T) {
+	s := start(t, nil)
+	for i := range comebacks {
+		version := fmt.Sprint("&resourceVersion=", s.Revision())
+		w := openWatch(t, s.URL+watchConfigMaps+version)
+		dropped := make(chan struct{})
+		go func() {
+			defer close(dropped)
+			s.DropConnections()
+		}()
+		require.Error(t, w.end())
+		w = openWatch(t, s.URL+watchConfigMaps+version)
+		<-dropped
+		put(t, s, configMap("cm", fmt.Sprint(i)))
+		require.Equal(t, "cm", w.next().Object.Metadata.Name)
+		s.CloseWatches()
+		require.NoError(t, w.end())
+	}
+}

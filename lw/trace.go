@@ -1,0 +1,91 @@
+package lw
+
+import (
+	"context"
+	"io"
+)
+
+// Trace sees what happens beneath a stream, for metrics and logs. Each func may be nil; they are called in the goroutine
+// that reads the stream, and hold it up while they run. A Trace may serve several streams at once if its funcs may.
+type Trace struct {
+	Open        func(req *Request)            // a request is about to be made
+	Opened      func(req *Request, err error) // its response arrived, or err says why not
+	Read        func(bytes int)               // bytes of a response arrived, after decompression
+	Frame       func(bytes int)               // the object of a watch's event, or a list's item, was read, of so many bytes of JSON
+	Page        func(meta ListMeta)           // a page of a list was read to its end
+	Bookmark    func(resourceVersion string)
+	Synced      func(resourceVersion string) // a list is complete
+	Live        func(resourceVersion string) // a watch is open
+	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
+}
+
+type traceKey struct{}
+
+// WithTrace returns a context whose requests and streams the trace sees.
+func WithTrace(ctx context.Context, trace *Trace) context.Context {
+	return context.WithValue(ctx, traceKey{}, trace)
+}
+
+var noTrace Trace
+
+// traceOf returns the context's trace, or one that sees nothing.
+func traceOf(ctx context.Context) *Trace {
+	if trace, ok := ctx.Value(traceKey{}).(*Trace); ok && trace != nil {
+		return trace
+	}
+	return &noTrace
+}
+
+// open makes a request over the transport.
+func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
+	if t.Open != nil {
+		t.Open(req)
+	}
+	body, err := transport.Open(ctx, req)
+	if t.Opened != nil {
+		t.Opened(req, err)
+	}
+	if err == nil && t.Read != nil {
+		body = &tracedBody{ReadCloser: body, read: t.Read}
+	}
+	return body, err
+}
+
+type tracedBody struct {
+	io.ReadCloser
+	read func(int)
+}
+
+func (b *tracedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.read(n)
+	}
+	return n, err
+}
+
+func (t *Trace) frame(scanned *Scanned) {
+	if t.Frame != nil {
+		t.Frame(len(scanned.body))
+	}
+}
+
+func (t *Trace) page(meta ListMeta) {
+	if t.Page != nil {
+		t.Page(meta)
+	}
+}
+
+// event tells what an event of the stream is, besides being about an object.
+func (t *Trace) event(eventType EventType, resourceVersion string, b *Break) {
+	switch {
+	case eventType == Bookmark && t.Bookmark != nil:
+		t.Bookmark(resourceVersion)
+	case eventType == Synced && t.Synced != nil:
+		t.Synced(resourceVersion)
+	case eventType == Live && t.Live != nil:
+		t.Live(resourceVersion)
+	case eventType == Interrupted && t.Interrupted != nil:
+		t.Interrupted(b)
+	}
+}

@@ -1,0 +1,47 @@
+package lw
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTraceSeesWhatHappens beneath a stream, in order, and every byte.
+func TestTraceSeesWhatHappens(t *testing.T) {
+	list, events := podList("5", "", "a"), podEvent("ADDED", "b", "6")+`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}`+expiredEvent
+	var seen []string
+	bytes := 0
+	see := func(text string) { seen = append(seen, text) }
+	trace := &Trace{
+		Open:        func(req *Request) { see("open " + map[bool]string{true: "watch", false: "list"}[req.Watch]) },
+		Opened:      func(_ *Request, err error) { see("opened " + strconv.FormatBool(err == nil)) },
+		Read:        func(n int) { bytes += n },
+		Frame:       func(n int) { see("frame " + strconv.Itoa(n)) },
+		Page:        func(meta ListMeta) { see("page " + meta.ResourceVersion) },
+		Bookmark:    func(version string) { see("bookmark " + version) },
+		Synced:      func(version string) { see("synced " + version) },
+		Live:        func(version string) { see("live " + version) },
+		Interrupted: func(b *Break) { see("interrupted " + strconv.FormatBool(b.Relist)) },
+	}
+	run := func(trace *Trace) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: []answer{{body: list}, {body: events}, {err: errHang}}}
+			ctx := WithTrace(t.Context(), trace)
+			for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
+				if event.Break != nil {
+					return
+				}
+			}
+		})
+	}
+	run(trace)
+	require.Equal(t, []string{
+		"open list", "opened true", "frame 47", "page 5", "synced 5",
+		"open watch", "opened true", "live 5", "frame 78", "frame 36", "bookmark 9", "frame 142", "interrupted true",
+	}, seen)
+	require.Equal(t, len(list)+len(events), bytes)
+	run(&Trace{}) // funcs that are not set are not called
+	run(nil)
+}
