@@ -1,0 +1,84 @@
+package http_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync/atomic"
+	"testing"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestProxyOverTLS gets no client certificate, and is verified by its own name. net/http reads the environment once, so the
+// client is another process.
+func TestProxyOverTLS(t *testing.T) {
+	if directory := os.Getenv("LISTWATCH_PROXY_TEST"); directory != "" {
+		askThroughProxy(t, directory)
+		return
+	}
+	leaveNothing(t)
+	ours, directory := newAuthority(t), t.TempDir()
+	write(t, directory, "ca", ours.pem)
+	cert, key := ours.issue(t, "jane")
+	write(t, directory, "cert", cert)
+	write(t, directory, "key", key)
+	behind := serveByCertificate(t, ours)[len("https://"):]
+
+	var tunnels atomic.Int32
+	config := ours.config(t, "proxy.test", loopback) // and not for api.test
+	config.ClientAuth = tls.RequestClientCert
+	config.NextProtos = []string{"h2", "http/1.1"} // whoever offers h2 gets it
+	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
+			t.Errorf("%s %s over %s with %d certificates", r.Method, r.Host, r.Proto, len(r.TLS.PeerCertificates))
+		}
+		tunnels.Add(1)
+		tunnel(t, w, behind)
+	})
+
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyOverTLS$", "-test.v")
+	cmd.Env = append(os.Environ(), "LISTWATCH_PROXY_TEST="+directory, "HTTPS_PROXY="+proxy.URL, "NO_PROXY=", "no_proxy=", "https_proxy=")
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.True(t, bytes.Contains(output, []byte("--- PASS: TestProxyOverTLS")), "%s", output)
+	require.Equal(t, int32(1), tunnels.Load())
+}
+
+func askThroughProxy(t *testing.T, directory string) {
+	transport, err := lwhttp.New("https://k8s.example:6443", &lwhttp.Options{
+		CAFile: directory + "/ca", CertFile: directory + "/cert", KeyFile: directory + "/key", ServerName: "api.test",
+	})
+	require.NoError(t, err)
+	defer transport.Close()
+	user, err := get(t, transport, pods)
+	require.NoError(t, err)
+	require.Equal(t, "jane", user, "the server behind it does get the certificate")
+}
+
+// tunnel joins a CONNECT's connection to an address.
+func tunnel(t *testing.T, w http.ResponseWriter, address string) {
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer client.Close()
+	server, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer server.Close()
+	_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.(*net.TCPConn).CloseWrite()
+	}()
+	_, _ = io.Copy(client, server)
+}

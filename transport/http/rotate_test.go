@@ -1,0 +1,190 @@
+package http_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"sync"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRotationDuringAWatch: the watch goes on, and the next request has the new credential, over a new connection where
+// that is what it takes. The old connection closes behind the watch.
+func TestRotationDuringAWatch(t *testing.T) {
+	other := newAuthority(t)
+	for name, c := range map[string]struct {
+		rotate func(*testing.T, *scene, *authority)
+		minute bool // passes before it is noticed; else a refusal tells
+		who    string
+		sent   int32 // requests, at most
+	}{
+		"client certificate": {func(t *testing.T, s *scene, ours *authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
+		"client certificate, refused": {func(t *testing.T, s *scene, ours *authority) {
+			s.issue(t, ours, "second")
+			s.refused.Store("first")
+		}, false, "second t1", 2},
+		"authority": {func(t *testing.T, s *scene, ours *authority) {
+			s.trusts(t, other, ours)
+			write(t, s.directory, "ca", other.pem)
+		}, true, "first t1", 1},
+		"token, refused": {func(t *testing.T, s *scene, ours *authority) {
+			write(t, s.directory, "token", []byte("t2"))
+			s.refused.Store("Bearer t1")
+		}, false, "first t2", 2},
+		"all at once, refused": {func(t *testing.T, s *scene, ours *authority) {
+			s.trusts(t, other, other)
+			s.issue(t, other, "second")
+			write(t, s.directory, "ca", other.pem)
+			write(t, s.directory, "token", []byte("t2"))
+			s.refused.Store("Bearer t1")
+		}, false, "second t2", 2}, // over HTTP/1.1 one, as the next connection fails before it
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+				transport := s.connect(t)
+				watch, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
+				require.NoError(t, err)
+				defer watch.Close()
+				lines := bufio.NewReader(watch)
+				line, err := lines.ReadString('\n')
+				require.NoError(t, err)
+				who, address := parse(t, line)
+				require.Equal(t, "first t1", who)
+
+				c.rotate(t, s, ours)
+				if c.minute {
+					transport.Age()
+				}
+				before := s.requests.Load()
+				who, next := s.who(t, transport)
+				require.Equal(t, c.who, who)
+				require.LessOrEqual(t, s.requests.Load()-before, c.sent)
+				if c.who != "first t2" { // a token needs no other connection
+					require.NotEqual(t, address, next)
+				}
+
+				s.lines <- "more"
+				line, err = lines.ReadString('\n')
+				require.NoError(t, err)
+				require.Equal(t, "more\n", line)
+				s.lines <- ""
+				_, err = lines.ReadString('\n')
+				require.Equal(t, io.EOF, err)
+				require.NoError(t, watch.Close())
+				transport.Close()
+				s.eventuallyOpen(t, 0)
+			})
+		})
+	}
+}
+
+// TestIdleConnectionsClose: those that are idle when the files change.
+func TestIdleConnectionsClose(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		transport := s.connect(t)
+		_, _ = s.who(t, transport)
+		s.issue(t, ours, "second")
+		transport.Age()
+		_, _ = s.who(t, transport)
+		s.eventuallyOpen(t, 1)
+	})
+}
+
+// TestRefusedInTheHandshake: a connection that either side does not want any more makes the files be looked at at once. In
+// TLS 1.3 the server's refusal comes after the handshake.
+func TestRefusedInTheHandshake(t *testing.T) {
+	other := newAuthority(t)
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		t.Run(tls.VersionName(version), func(t *testing.T) {
+			eachProtocol(t, version, func(t *testing.T, s *scene, ours *authority) {
+				transport := s.connect(t)
+				for _, rotate := range []func(){
+					func() { s.issue(t, other, "second") },
+					func() { write(t, s.directory, "ca", other.pem) },
+				} {
+					who, _ := s.who(t, transport)
+					requests, handshakes := s.requests.Load(), s.handshakes.Load()
+					if rotated := who != "first t1"; rotated {
+						s.trusts(t, other, other)
+					} else {
+						s.trusts(t, ours, other)
+					}
+					transport.Close()
+					_, err := get(t, transport, pods)
+					require.Error(t, err, "nothing has rotated yet")
+					require.Equal(t, requests, s.requests.Load())
+					require.Equal(t, handshakes+1, s.handshakes.Load(), "nothing new, so nothing was tried again")
+					rotate()
+					who, _ = s.who(t, transport)
+					require.Equal(t, "second t1", who)
+					require.Equal(t, requests+1, s.requests.Load())
+				}
+			})
+		})
+	}
+}
+
+// TestBrokenFilesKeepTheOld: what works goes on working, and what is refused is reported as the server says it.
+func TestBrokenFilesKeepTheOld(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		transport := s.connect(t)
+		_, address := s.who(t, transport)
+		_, key := ours.issue(t, "second")
+		write(t, s.directory, "key", key)
+		transport.Age()
+		who, same := s.who(t, transport)
+		require.Equal(t, "first t1", who)
+		require.Equal(t, address, same, "not even the connection is another")
+
+		s.refused.Store("first")
+		before := s.requests.Load()
+		_, err := get(t, transport, pods)
+		require.Equal(t, &lw.StatusError{Status: lw.Status{Code: 401}}, err)
+		require.Equal(t, before+1, s.requests.Load())
+
+		s.issue(t, ours, "second")
+		who, _ = s.who(t, transport)
+		require.Equal(t, "second t1", who)
+	})
+}
+
+// TestManyOpensWhileFilesRotate: none of them fails, as whoever was first looks for all.
+func TestManyOpensWhileFilesRotate(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		transport := s.connect(t)
+		for _, refused := range []string{"first", "second", "third"} {
+			s.issue(t, ours, map[string]string{"first": "second", "second": "third", "third": "fourth"}[refused])
+			s.refused.Store(refused)
+			var wg sync.WaitGroup
+			for range 20 {
+				wg.Go(func() {
+					_, err := get(t, transport, pods)
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+	})
+}
+
+// TestCallersOptionsMayGo: what New was given is not read again, files aside.
+func TestCallersOptionsMayGo(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		cert, key := ours.issue(t, "jane")
+		opts := &lwhttp.Options{CAFile: s.directory + "/ca", CertData: cert, KeyData: key, Token: "t1"}
+		transport := connect(t, s.Server, opts)
+		clear(key)
+		opts.CAFile = "elsewhere"
+		other := newAuthority(t)
+		s.trusts(t, other, ours)
+		write(t, s.directory, "ca", other.pem)
+		who, _ := s.who(t, transport)
+		require.Equal(t, "jane t1", who)
+	})
+}

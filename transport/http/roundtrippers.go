@@ -1,0 +1,72 @@
+package http
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// roundTrippers are made from one content of the files, and never changed.
+type roundTrippers struct {
+	trusted http.RoundTripper // has the client certificate, and is for the server
+	bare    http.RoundTripper // has none, and is for wherever else redirects lead
+}
+
+func (r *roundTrippers) closeIdle() {
+	for _, t := range []http.RoundTripper{r.trusted, r.bare} {
+		if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+			c.CloseIdleConnections()
+		}
+	}
+}
+
+func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, error) {
+	bare := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: o.InsecureSkipVerify}
+	if o.CAFile != "" || len(o.CAData) > 0 {
+		bare.RootCAs = x509.NewCertPool()
+		if !bare.RootCAs.AppendCertsFromPEM([]byte(c.ca)) {
+			return nil, errors.New("http: the certificate authority holds no certificate in PEM form")
+		}
+	}
+	trusted := bare.Clone()
+	trusted.ServerName = o.ServerName
+	if o.CertFile != "" || len(o.CertData) > 0 {
+		certificate, err := tls.X509KeyPair([]byte(c.cert), []byte(c.key))
+		if err != nil {
+			return nil, fmt.Errorf("http: the client certificate: %w", err)
+		}
+		// Not by way of Certificates: it would be kept back from servers that ask for other authorities than its own.
+		trusted.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }
+	}
+	toServer := o.newTransport(trusted)
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
+		// Then this is called for the proxy alone, and TLSClientConfig is for the server behind it. Else net/http would show
+		// the client certificate to the proxy, verify it under ServerName, and offer it an HTTP/2 that it then does not speak.
+		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
+	}
+	return &roundTrippers{trusted: toServer, bare: o.newTransport(bare)}, nil
+}
+
+var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+
+// pings find a dead HTTP/2 connection within 45 seconds; HTTP/1.1 has no such thing.
+var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+
+func (o *Options) newTransport(config *tls.Config) *http.Transport {
+	return &http.Transport{
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         dialer.DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		TLSClientConfig:     config,
+		ForceAttemptHTTP2:   true,
+		HTTP2:               pings,
+		DisableCompression:  o.DisableCompression,
+		MaxIdleConnsPerHost: 8, // lists run beside watches, which hold a connection each in HTTP/1.1
+		IdleConnTimeout:     90 * time.Second,
+	}
+}

@@ -1,0 +1,131 @@
+package http_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// scene is a server whose certificate and whose clients' authority can be changed, and files that a transport uses.
+type scene struct {
+	*httptest.Server
+	directory  string
+	config     atomic.Pointer[tls.Config] // for the next connection
+	refused    atomic.Value               // a name or token to answer 401
+	requests   atomic.Int32
+	handshakes atomic.Int32
+	open       atomic.Int32 // connections
+	lines      chan string  // what a watch sends; "" ends it
+}
+
+// newScene starts the server with a protocol ("h2" or "http/1.1") and at most a version of TLS (or 0).
+func newScene(t *testing.T, protocol string, version uint16) *scene {
+	s := &scene{directory: t.TempDir(), lines: make(chan string)}
+	s.refused.Store("nobody")
+	config := func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		s.handshakes.Add(1)
+		config := s.config.Load().Clone()
+		config.NextProtos, config.MaxVersion = []string{protocol}, version
+		return config, nil
+	}
+	s.Server = serve(t, &tls.Config{GetConfigForClient: config, NextProtos: []string{protocol}}, s.serve, func(server *http.Server) {
+		server.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				s.open.Add(1)
+			} else if state == http.StateClosed {
+				s.open.Add(-1)
+			}
+		}
+	})
+	return s
+}
+
+// serve answers with who asks over which connection, and a watch with lines.
+func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	name, token := r.TLS.PeerCertificates[0].Subject.CommonName, r.Header.Get("Authorization")
+	if refused := s.refused.Load(); refused == name || refused == token {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	_, _ = fmt.Fprintln(w, name, token, r.RemoteAddr)
+	_ = http.NewResponseController(w).Flush()
+	for r.URL.RawQuery == "watch=1" {
+		line := ""
+		select {
+		case line = <-s.lines:
+		case <-r.Context().Done():
+		}
+		if line == "" {
+			return
+		}
+		_, _ = fmt.Fprintln(w, line)
+		_ = http.NewResponseController(w).Flush()
+	}
+}
+
+// trusts makes the server show a certificate of one authority and want its clients' of another, from the next connection.
+func (s *scene) trusts(t *testing.T, own, clients *authority) {
+	config := own.config(t, "api.test", loopback)
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.pool()
+	s.config.Store(config)
+}
+
+// issue writes a client certificate.
+func (s *scene) issue(t *testing.T, a *authority, name string) {
+	cert, key := a.issue(t, name)
+	write(t, s.directory, "cert", cert)
+	write(t, s.directory, "key", key)
+}
+
+// connect makes a transport that has all from files.
+func (s *scene) connect(t *testing.T) *lwhttp.Transport {
+	return connect(t, s.Server, &lwhttp.Options{
+		CAFile: s.directory + "/ca", CertFile: s.directory + "/cert", KeyFile: s.directory + "/key", TokenFile: s.directory + "/token",
+	})
+}
+
+// eventuallyOpen waits until the server has a number of connections.
+func (s *scene) eventuallyOpen(t *testing.T, n int32) {
+	t.Helper()
+	require.Eventually(t, func() bool { return s.open.Load() == n }, 20*time.Second, 5*time.Millisecond)
+}
+
+// who asks, and which connection it came over.
+func (s *scene) who(t *testing.T, transport *lwhttp.Transport) (who, address string) {
+	t.Helper()
+	text, err := get(t, transport, pods)
+	require.NoError(t, err)
+	return parse(t, text)
+}
+
+func parse(t *testing.T, line string) (who, address string) {
+	t.Helper()
+	var name, bearer, token string
+	_, err := fmt.Sscan(line, &name, &bearer, &token, &address)
+	require.NoError(t, err)
+	return name + " " + token, address
+}
+
+// eachProtocol runs a test in a scene with everything in good order: first's certificate, the token t1, authority ours.
+func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *authority)) {
+	for _, protocol := range []string{"h2", "http/1.1"} {
+		t.Run(protocol, func(t *testing.T) {
+			leaveNothing(t)
+			s, ours := newScene(t, protocol, version), newAuthority(t)
+			s.trusts(t, ours, ours)
+			s.issue(t, ours, "first")
+			write(t, s.directory, "ca", ours.pem)
+			write(t, s.directory, "token", []byte("t1"))
+			test(t, s, ours)
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package http_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// sentry is a network that answers 401 to all tokens but one, and notes them; /to?URL redirects there whoever does not come
+// with the token "stale". before, if set, comes before each answer.
+type sentry struct {
+	good   string
+	before func()
+	sent   []string
+	open   int // bodies that nobody has closed
+}
+
+func (s *sentry) RoundTrip(r *http.Request) (*http.Response, error) {
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	s.sent = append(s.sent, token)
+	if s.before != nil {
+		s.before()
+	}
+	s.open++
+	response := &http.Response{StatusCode: http.StatusUnauthorized, Header: http.Header{}, Body: &counted{strings.NewReader("who are you?"), &s.open}}
+	switch {
+	case r.URL.Path == "/to" && token != "stale":
+		response.StatusCode = http.StatusFound
+		response.Header.Set("Location", r.URL.RawQuery)
+	case token == s.good:
+		response.StatusCode = http.StatusOK
+	}
+	return response, nil
+}
+
+// counted is a body that counts down when it is closed.
+type counted struct {
+	io.Reader
+	open *int
+}
+
+func (c *counted) Close() error {
+	*c.open--
+	return nil
+}
+
+func (s *sentry) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Transport {
+	t.Helper()
+	opts.Client = &http.Client{Transport: s}
+	transport, err := lwhttp.New("https://k8s.example", &opts)
+	require.NoError(t, err)
+	return transport
+}
+
+// tokens is a TokenFunc that gives one after the other; an error for "!".
+func tokens(each ...string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		token := each[0]
+		each = each[1:]
+		if token == "!" {
+			return "", errors.New("pa55word store is closed")
+		}
+		return token, nil
+	}
+}
+
+// TestUnauthorized: what is sent until a 401 is reported, or is no more.
+func TestUnauthorized(t *testing.T) {
+	directory := t.TempDir()
+	file := func(name, text string) string { return write(t, directory, name, []byte(text)) }
+	cases := map[string]struct {
+		opts   lwhttp.Options
+		before func()
+		path   string
+		sent   []string
+		ok     bool
+	}{
+		"no token":                          {sent: []string{""}},
+		"a fixed token":                     {opts: lwhttp.Options{Token: "old"}, sent: []string{"old"}},
+		"a file, unchanged":                 {opts: lwhttp.Options{TokenFile: file("same", "old")}, sent: []string{"old"}},
+		"a file, changed":                   {opts: lwhttp.Options{TokenFile: file("changed", "old")}, before: func() { file("changed", "new") }, sent: []string{"old", "new"}, ok: true},
+		"a file, changed for the worse":     {opts: lwhttp.Options{TokenFile: file("worse", "old")}, before: func() { file("worse", "worse") }, sent: []string{"old", "worse"}},
+		"a file, emptied":                   {opts: lwhttp.Options{TokenFile: file("emptied", "old")}, before: func() { file("emptied", "") }, sent: []string{"old"}},
+		"a file, gone":                      {opts: lwhttp.Options{TokenFile: file("gone", "old")}, before: func() { _ = os.Remove(directory + "/gone") }, sent: []string{"old"}},
+		"a function, the same token":        {opts: lwhttp.Options{TokenFunc: tokens("old", "old")}, sent: []string{"old"}},
+		"a function, another token":         {opts: lwhttp.Options{TokenFunc: tokens("old", "new")}, sent: []string{"old", "new"}, ok: true},
+		"a function, then none":             {opts: lwhttp.Options{TokenFunc: tokens("old", "")}, sent: []string{"old"}},
+		"a function, none at first":         {opts: lwhttp.Options{TokenFunc: tokens("", "new")}, sent: []string{"", "new"}, ok: true},
+		"a function, then an error":         {opts: lwhttp.Options{TokenFunc: tokens("old", "!")}, sent: []string{"old"}},
+		"a function, never a good one":      {opts: lwhttp.Options{TokenFunc: tokens("old", "older")}, sent: []string{"old", "older"}},
+		"a redirect to one's own":           {opts: lwhttp.Options{TokenFunc: tokens("a", "old", "new")}, path: "/to?/x", sent: []string{"a", "old", "new"}, ok: true},
+		"a redirect, never a good one":      {opts: lwhttp.Options{TokenFunc: tokens("a", "b", "c")}, path: "/to?/x", sent: []string{"a", "b", "c"}},
+		"a redirect, refused on both ends":  {opts: lwhttp.Options{TokenFunc: tokens("stale", "a", "old", "new")}, path: "/to?/x", sent: []string{"stale", "a", "old"}},
+		"another server's 401 means it not": {opts: lwhttp.Options{TokenFunc: tokens("old")}, path: "/to?https://other.example/x", sent: []string{"old", ""}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			network := &sentry{good: "new", before: c.before}
+			path, query, _ := strings.Cut(c.path, "?")
+			text, err := get(t, network.transport(t, c.opts), requestFor(path, query))
+			require.Equal(t, c.sent, network.sent)
+			require.Zero(t, network.open, "bodies")
+			if c.ok {
+				require.NoError(t, err)
+				return
+			}
+			var status *lw.StatusError
+			require.ErrorAs(t, err, &status, text)
+			require.ErrorIs(t, err, lw.ErrUnauthorized)
+			require.Equal(t, "who are you?", status.Message, "the server's own words, of its last answer")
+		})
+	}
+}
+
+// TestAnswersWithoutBody: http.Client puts up with them, so a transport of the caller's may give them.
+func TestAnswersWithoutBody(t *testing.T) {
+	for _, answer := range []*http.Response{{StatusCode: http.StatusUnauthorized}, nil} {
+		sent := 0
+		transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{TokenFunc: tokens("old", "new"), Client: &http.Client{
+			Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+				sent++
+				return answer, nil
+			}),
+		}})
+		require.NoError(t, err)
+		_, err = get(t, transport, pods)
+		require.Equal(t, answer != nil, errors.Is(err, lw.ErrUnauthorized), err)
+		require.Equal(t, answer != nil, sent == 2)
+	}
+}
+
+// TestUnauthorizedStorm: however often the file changes, an Open reads it once more at most, and is sent twice at most.
+func TestUnauthorizedStorm(t *testing.T) {
+	directory, writes := t.TempDir(), 0
+	rotate := func() {
+		writes++
+		write(t, directory, "token", []byte(strconv.Itoa(writes)))
+	}
+	rotate()
+	network := &sentry{good: "none", before: rotate}
+	transport := network.transport(t, lwhttp.Options{TokenFile: directory + "/token"})
+	for range 3 {
+		_, err := get(t, transport, pods)
+		require.ErrorIs(t, err, lw.ErrUnauthorized)
+	}
+	require.Equal(t, []string{"1", "2", "2", "4", "4", "6"}, network.sent)
+}
+
+// TestContextEndsBeforeTheRetry: then there is none, and TokenFunc is not asked in vain.
+func TestContextEndsBeforeTheRetry(t *testing.T) {
+	for name, asked := range map[string]int{"while the server answers": 1, "in the TokenFunc": 2} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			calls := 0
+			network := &sentry{}
+			if asked == 1 {
+				network.before = func() { cancel(errOurs) }
+			}
+			transport := network.transport(t, lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
+				if calls++; calls == 2 {
+					cancel(errOurs)
+				}
+				return strconv.Itoa(calls), nil
+			}})
+			_, err := transport.Open(ctx, pods)
+			require.Equal(t, errOurs, err)
+			require.Equal(t, []string{"1"}, network.sent)
+			require.Equal(t, asked, calls)
+			require.Zero(t, network.open, "bodies")
+		})
+	}
+}
+
+// idler counts how often it is told to close its idle connections.
+type idler struct {
+	sentry
+	closed int
+}
+
+func (i *idler) CloseIdleConnections() { i.closed++ }
+
+// TestCloseLeavesTheCallersClientAlone: others may use it.
+func TestCloseLeavesTheCallersClientAlone(t *testing.T) {
+	network := &idler{sentry: sentry{good: "x"}}
+	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{Transport: network}, Token: "x"})
+	require.NoError(t, err)
+	_, err = get(t, transport, pods)
+	require.NoError(t, err)
+	transport.Close()
+	require.Zero(t, network.closed)
+}
