@@ -57,7 +57,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck, module files; native and as wasm
-	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
 	cd e2e && $(GO) vet ./...
