@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -54,6 +55,7 @@ type stream struct {
 	broken  bool // since the last Live
 	relist  bool // what comes is another list
 	changes int  // that it brought
+	wrong   int  // requests that the server found wrong
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport, resource lw.Resource) error {
@@ -64,7 +66,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport, resource lw.Re
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.labels,
 		FieldSelector: s.config.fields,
-		StopOn:        func(cause error) bool { return !s.synced && hopeless(cause) },
+		StopOn:        func(cause error) bool { return !s.synced && s.hopeless(cause) },
 	})
 	for event, deltas := range reflector.Deltas(ctx) {
 		s.changes += len(deltas)
@@ -85,15 +87,19 @@ func (s *stream) run(ctx context.Context, transport lw.Transport, resource lw.Re
 	return context.Cause(ctx)
 }
 
-// hopeless reports whether an error at the start will not pass by itself: a refusal, or no way to the server.
-func hopeless(cause error) bool {
+// hopeless reports whether an error at the start will not pass by itself: a refusal, a request that is wrong, or no way to
+// the server. The first request that is found wrong may be one for a streaming list, which not every server knows.
+func (s *stream) hopeless(cause error) bool {
 	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
 		return true
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
 		return true
 	}
-	return lw.Refused(cause)
+	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
+		s.wrong++
+	}
+	return lw.Refused(cause) || s.wrong > 1
 }
 
 // tell says on standard error what happens to the connection.
