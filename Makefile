@@ -72,6 +72,10 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 bench: ## the scanner's benchmarks, with the ratio to framing and copying alone
 	$(GO) test ./lw -run '^$$' -bench . -count 5
 
+.PHONY: sim
+sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
+	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
+
 .PHONY: fuzz
 fuzz: ## each fuzz target of lw for FUZZTIME (default 1m)
 	@set -e; for target in $$($(GO) test ./lw -list '^Fuzz' | grep '^Fuzz'); do \

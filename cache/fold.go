@@ -1,6 +1,10 @@
 package cache
 
-import "github.com/seed-6d2a410a/listwatch/lw"
+import (
+	"errors"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // DeltaType says what a [Delta] did to the store.
 type DeltaType uint8
@@ -49,8 +53,11 @@ func (s *Store[T]) fold(event lw.Event[T]) []Delta[T] {
 		s.upsert(event.Object)
 	case lw.Deleted:
 		s.remove(event.Object)
+	case lw.Interrupted:
+		s.doubt(event.Break.Err)
 	case lw.Synced:
 		s.sweep()
+		s.doubtful = false
 		select {
 		case <-s.synced:
 		default:
@@ -61,6 +68,14 @@ func (s *Store[T]) fold(event lw.Event[T]) []Delta[T] {
 		s.version = event.ResourceVersion
 	}
 	return s.deltas
+}
+
+// doubt notes that versions may have run backwards, as after a restored backup: an object may then have been written anew
+// at the very version that is stored. The next list is taken for what it says.
+func (s *Store[T]) doubt(cause error) {
+	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrTooLarge) {
+		s.doubtful = true
+	}
 }
 
 // upsert stores an object. One whose version is known already, as most are in a relist, changes nothing but the mark that
@@ -79,7 +94,7 @@ func (s *Store[T]) upsert(object T) {
 		return
 	}
 	e.generation = s.generation
-	if version := object.GetResourceVersion(); version == "" || version != e.object.GetResourceVersion() {
+	if version := object.GetResourceVersion(); s.doubtful || version == "" || version != e.object.GetResourceVersion() {
 		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: e.object, New: object})
 		e.object = object
 	}
@@ -125,7 +140,7 @@ func (s *Store[T]) forget(namespace string, names map[string]*entry[T]) {
 // one that writes, and so needs no lock; looking up a map by a converted slice allocates nothing.
 func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	e := s.namespaces[string(namespace)][string(name)]
-	if e == nil || len(version) == 0 || e.object.GetResourceVersion() != string(version) {
+	if e == nil || s.doubtful || len(version) == 0 || e.object.GetResourceVersion() != string(version) {
 		return object, false
 	}
 	return e.object, true

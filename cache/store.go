@@ -18,6 +18,7 @@ type Store[T lw.Keyed] struct {
 
 	// The rest belongs to the Reflector's goroutine.
 	generation uint64 // of the list that is being folded in
+	doubtful   bool   // an object of the same version may be another one
 	deltas     []Delta[T]
 }
 

@@ -70,7 +70,8 @@ type machine struct {
 	// The watch.
 	version   string    // the collection's version that the stream has reached
 	liveSince time.Time // when the watch opened; zero: none is open
-	moved     bool      // an event or a bookmark has come on this watch
+	moved     bool      // an event or a bookmark has come on this watch: it is alive
+	news      bool      // something came that was not known before
 
 	// What went wrong since something last went right.
 	short   int // watches that ended at once
@@ -100,9 +101,9 @@ func (m *machine) step(in input) *Break {
 	case pageRead:
 		return m.readPage(in.meta, in.now)
 	case watchOpened:
-		m.liveSince, m.moved = in.now, false
+		m.liveSince, m.moved, m.news = in.now, false, false
 	case watchSynced:
-		m.phase, m.moved = watching, true
+		m.phase, m.moved, m.news = watching, true, true
 		m.version, m.listVersion = in.version, in.version
 	case watchMoved:
 		return m.move(in.version, in.now)
@@ -152,7 +153,10 @@ func (m *machine) move(version string, now time.Time) *Break {
 	if versionRegressed(m.version, version) {
 		return m.regressed(now)
 	}
-	m.moved = true
+	if m.moved = true; version == m.version { // a bookmark that says so
+		return nil
+	}
+	m.news = true
 	m.short, m.faults, m.expired = 0, 0, 0
 	if version != "" { // an aggregated API may leave it out; then the last known one stays good for a resume
 		m.version, m.listVersion = version, version
@@ -266,7 +270,7 @@ func (m *machine) closed(now time.Time) *Break {
 	switch {
 	case m.phase == streaming:
 		return m.broke(ErrNoInitialEnd, m.afterStream(ErrNoInitialEnd), now)
-	case m.moved || lived >= shortWatch:
+	case m.news || lived >= shortWatch:
 		if m.short = 0; lived >= longWatch {
 			m.checkIfSilent()
 		}

@@ -149,12 +149,12 @@ func TestWhatEndsAWatch(t *testing.T) {
 // TestProgressForgivesFaults: an event in between shows that the version is good.
 func TestProgressForgivesFaults(t *testing.T) {
 	b := newRig(t, Options{}).synced("7")
-	for range 5 {
+	for _, version := range []string{"8", "9", "10", "11", "12"} {
 		b.do(input{signal: watchOpened})
-		b.do(input{signal: watchMoved, version: "8"})
+		b.do(input{signal: watchMoved, version: version})
 		require.False(t, b.do(input{signal: watchFailed, err: status(500)}).Relist)
 	}
-	require.Equal(t, "8", b.watch().ResourceVersion)
+	require.Equal(t, "12", b.watch().ResourceVersion)
 }
 
 // TestEventWithoutVersionKeepsTheLastOne, from which a resume is safe.
@@ -183,6 +183,16 @@ func TestThreeInstantCleanEndsMeanExpired(t *testing.T) {
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, end())
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 2 * firstDelay}, end())
 	require.Equal(t, &Break{Err: ErrExpired, Relist: true}, end())
+}
+
+// TestBookmarksWithoutNewsAreNoProgress: a watch that ends at once behind one is not asked for again without a delay.
+func TestBookmarksWithoutNewsAreNoProgress(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	for _, want := range []*Break{{Err: ErrWatchClosed, Delay: firstDelay}, {Err: ErrWatchClosed, Delay: 2 * firstDelay}, {Err: ErrExpired, Relist: true}} {
+		b.do(input{signal: watchOpened})
+		b.do(input{signal: watchMoved, version: "7"})
+		require.Equal(t, want, b.do(input{signal: watchEnded}))
+	}
 }
 
 func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {

@@ -56,6 +56,7 @@ var rooms = map[string][]string{
 	"internal/sample":    nil,
 	"internal/bundle":    {"lw", "cache"},
 	"internal/scenarios": {"lw", "cache", "transport/http"},
+	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":     nil,
 }
 

@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// checker holds the engine to its promises.
+type checker struct {
+	*sim
+	subject Subject
+	ctx     context.Context
+
+	fold    map[lw.Key]*lw.Object // the sum of all deltas
+	claim   claim                 // what the store says that it is
+	pledge  claim                 // what the list under way will make of it
+	unread  claim                 // what the engine may have read before a restore, and not told yet
+	fresh   bool                  // a new run has not finished its first list
+	listing bool                  // between Reset and Synced
+	live    bool                  // Live is the last word
+	broken  *lw.Break             // the last one told, until the next request
+
+	requested time.Time // when the next request is due
+	word      time.Time // when the engine was last given the word, or bytes
+	limit     time.Duration
+	window    []time.Time // the latest requests without progress
+	restores  int         // after which the counter went back
+	fair      time.Time   // when the weather cleared up
+	settled   time.Time   // when the fold was found equal after that
+	probes    int         // writes since then that must arrive at once
+	probed    time.Time
+}
+
+const (
+	lookSlack = 10500 * time.Millisecond // how late a watchdog may look
+	timeout   = 90 * time.Second
+)
+
+// event checks one event with its deltas.
+func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+	c.describe(e, deltas)
+	if c.ctx.Err() != nil {
+		c.fail("stops at once", "%v came after the context's end", e.Type)
+	}
+	switch e.Type {
+	case lw.Reset:
+		c.reset(e)
+	case lw.Synced:
+		c.synced(e)
+	case lw.Live:
+		c.becameLive(e)
+	case lw.Interrupted:
+		c.interrupted(e)
+	case lw.Bookmark:
+		c.bookmarked(e)
+	default:
+		c.changed(e)
+	}
+	c.deltas(e, deltas)
+	c.compare()
+	c.word = time.Now()
+}
+
+func (c *checker) reset(e lw.Event[*lw.Object]) {
+	c.listing = true
+	if c.live || e.ResourceVersion != "" {
+		c.fail("says what is stale", "RESET@%s while live is %v", e.ResourceVersion, c.live)
+	}
+}
+
+func (c *checker) synced(e lw.Event[*lw.Object]) {
+	before := c.claim
+	if !c.listing {
+		c.fail("brackets lists", "SYNCED without RESET")
+	}
+	c.listing = false
+	c.progress()
+	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
+	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
+		c.fail("never goes back", "a list at %d after version %d", c.claim.revision, before.revision)
+	}
+	c.fresh = false
+}
+
+func (c *checker) becameLive(e lw.Event[*lw.Object]) {
+	c.live = true
+	switch conn := c.conn; {
+	case c.listing:
+		c.fail("live is live", "LIVE within a list")
+	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
+		c.fail("live is live", "LIVE@%s, but no watch is open from there", e.ResourceVersion)
+	case number(e.ResourceVersion) != c.claim.revision:
+		c.fail("live is live", "LIVE@%s at version %d", e.ResourceVersion, c.claim.revision)
+	}
+}
+
+func (c *checker) interrupted(e lw.Event[*lw.Object]) {
+	c.live, c.broken = false, e.Break
+	if conn := c.conn; conn != nil && conn.open {
+		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
+	}
+}
+
+// changed checks an object's event: in a list it has no version; in a watch it is what the server did next.
+func (c *checker) changed(e lw.Event[*lw.Object]) {
+	if c.listing {
+		if e.ResourceVersion != "" {
+			c.fail("brackets lists", "%v@%s within a list", e.Type, e.ResourceVersion)
+		}
+		return
+	}
+	next, version := c.conn.of.after(c.claim.revision), number(e.ResourceVersion)
+	switch {
+	case !c.live:
+		c.fail("live is live", "%v@%d while not live", e.Type, version)
+	case next == 0 || version != next:
+		c.fail("ordered, unique, reliable", "%v@%d where %d should follow %d", e.Type, version, next, c.claim.revision)
+	default:
+		w := c.conn.of.write(next)
+		if e.Type.String() != eventKinds[w.kind] || e.Object.Key().String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {
+			c.fail("ordered, unique, reliable", "%v %v@%d is not what the server did", e.Type, e.Object.Key(), version)
+		}
+	}
+	c.claim = claim{of: c.conn.of, revision: version}
+	c.progress()
+}
+
+func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
+	version := number(e.ResourceVersion)
+	missed := c.conn.of.after(c.claim.revision)
+	switch {
+	case !c.live || c.listing:
+		c.fail("live is live", "a bookmark @%d while not live", version)
+	case version < c.claim.revision:
+		c.fail("never goes back", "a bookmark @%d after version %d", version, c.claim.revision)
+	case missed != 0 && missed <= version:
+		c.fail("bookmarkable", "a bookmark @%d, and version %d was not seen", version, missed)
+	case version > max(c.claim.revision, c.conn.of.last()):
+		c.fail("bookmarkable", "a bookmark @%d, which the server has not reached", version)
+	}
+	c.limit = 150*time.Second + lookSlack
+	if version > c.claim.revision {
+		c.progress()
+		c.claim = claim{of: c.conn.of, revision: version}
+	}
+}
+
+// deltas checks that those of a key alternate, and that missed deletions come from lists only.
+func (c *checker) deltas(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+	for _, d := range deltas {
+		object := d.New
+		if d.Type == cache.Deleted {
+			object = d.Old
+		}
+		key := object.Key()
+		held := c.fold[key]
+		legal := d.Type == cache.Added && held == nil || d.Type == cache.Updated && held == d.Old && held != nil ||
+			d.Type == cache.Deleted && held != nil
+		if !legal {
+			c.fail("deltas alternate", "%v of %v after %v", d.Type, key, held)
+		}
+		if d.Missed != (e.Type == lw.Synced) || d.Missed && d.Type != cache.Deleted {
+			c.fail("missed only in sweeps", "%v of %v with %v: missed is %v", d.Type, key, e.Type, d.Missed)
+		}
+		if c.fold[key] = object; d.Type == cache.Deleted {
+			delete(c.fold, key)
+		}
+	}
+}
+
+// compare holds the store against the deltas, and outside of lists against the server's state at the claimed version.
+func (c *checker) compare() {
+	held := c.subject.Held()
+	if len(held) != len(c.fold) {
+		c.fail("deltas sum up", "%d objects, %d by deltas", len(held), len(c.fold))
+	}
+	for _, object := range held {
+		if c.fold[object.Key()] != object {
+			c.fail("deltas sum up", "%v is not what the deltas brought", object.Key())
+		}
+	}
+	if c.listing || c.claim.of == nil {
+		return
+	}
+	if told := number(c.subject.Version()); told != c.claim.revision {
+		c.fail("atomic", "the store says version %d, the stream %d", told, c.claim.revision)
+	}
+	c.equals(held, c.claim.of.at(c.claim.revision), c.claim.revision)
+}
+
+func (c *checker) equals(held []*lw.Object, want state, revision int64) {
+	if len(held) != len(want) {
+		c.fail("the fold is the server's state", "%d objects, %d at version %d", len(held), len(want), revision)
+	}
+	for _, object := range held {
+		if text := object.Raw(); text != want[object.Key().String()] {
+			c.fail("the fold is the server's state", "%s at version %d, where the server had %q", text, revision, want[object.Key().String()])
+		}
+	}
+}
+
+// describe traces an event. A sweep's deltas come in no order.
+func (c *checker) describe(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+	text := e.Type.String()
+	if e.Object != nil {
+		text += " " + e.Object.Key().String() + " (" + e.Object.GetResourceVersion() + ")"
+	}
+	if b := e.Break; b != nil {
+		text += " " + b.Err.Error() + ", delay " + b.Delay.String() + ", relist " + strconv.FormatBool(b.Relist)
+	}
+	var changes []string
+	for _, d := range deltas {
+		object := d.New
+		if object == nil {
+			object = d.Old
+		}
+		changes = append(changes, d.Type.String()+" "+object.Key().String())
+	}
+	slices.Sort(changes)
+	c.trace("  %s @%s %v", text, e.ResourceVersion, changes)
+}
+
+func number(version string) int64 {
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+var (
+	errReset   = errors.New("connection reset by peer")
+	errNoRoute = errors.New("connection refused")
+)
+
+// badLuck is what keeps a request from its server.
+func (s *sim) badLuck() error {
+	switch now := time.Now(); {
+	case now.Before(s.weather.storm):
+		return lw.ReadStatusError(s.code, s.after, strings.NewReader("Too many requests, please try again later.\n"))
+	case s.strikes(noRoute, 3*s.trouble):
+		return errNoRoute
+	case s.strikes(denied, 5*s.trouble):
+		return lw.ReadStatusError([]int{401, 403, 404}[s.IntN(3)], "", strings.NewReader("404 page not found\n"))
+	case s.strikes(gone, 5*s.trouble):
+		return refusal(410, "Gone", "gone", "")
+	}
+	return nil
+}
+
+// spoil prepares a response's faults.
+func (s *sim) spoil(c *conn) {
+	switch {
+	case s.strikes(html, 5*s.trouble):
+		c.pending, c.ended, c.stream = "<!DOCTYPE html><html><body>Log in</body></html>", true, nil
+	case s.strikes(instantEnd, 2*s.trouble):
+		c.pending, c.ended, c.stream = "", true, nil
+	case time.Now().Before(s.curt) && c.stream != nil && !c.streams && !c.stream.final:
+		c.pending, c.ended, _ = c.stream.pump(time.Now())
+		if c.stream.sent <= c.replica.cached && !c.ended {
+			c.pending += bookmark(c.replica.cached, "")
+		}
+		c.ended, c.stream = true, nil
+	case s.oneIn(s.trouble):
+		if f, ok := s.among(reset, instantEnd); ok {
+			c.fault, c.at = f, s.IntN(max(len(c.pending), 1+s.IntN(3000)))
+		}
+	}
+}
+
+// fate describes a response's fault, for the trace.
+func (c *conn) fate() string {
+	if c.at < 0 {
+		return ""
+	}
+	return ", fault at " + strconv.Itoa(c.at) + ": " + c.fault.String()
+}
+
+// strike lets the prepared fault happen.
+func (c *conn) strike(now time.Time) {
+	c.at = -1
+	c.trace("! %v after %d bytes", c.fault, c.sent)
+	switch c.fault {
+	case reset:
+		c.broken = errReset
+	case halfOpen:
+		c.silent = true
+	case stall:
+		c.until = now.Add(c.upTo(4 * time.Minute))
+	case throttle:
+		c.throttled = c.IntN(200)
+	case garbage:
+		c.pending = "\x01" + c.pending
+	case cutShort:
+		c.pending, c.ended, c.stream = "", true, nil
+	}
+}
+
+// cut is what its server's death does to a connection: what is pending is lost, and it breaks, or ends, or falls silent.
+func (c *conn) cut() {
+	if !c.open {
+		return
+	}
+	c.pending, c.ended, c.stream = "", true, nil
+	switch f, ok := c.among(reset, stall); {
+	case ok && f == halfOpen:
+		c.silent = true
+	case c.oneIn(3):
+	default:
+		c.broken = errReset
+	}
+}

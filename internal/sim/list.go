@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// refusal is an answer other than 200.
+func refusal(code int, reason, message, more string) error {
+	return lw.ReadStatusError(code, "", strings.NewReader(status(code, reason, message, more)))
+}
+
+// list answers a LIST, whose body is the same from its first byte to its last: what happens while it travels is not in it.
+// late says that the server waits for three seconds first.
+func (s *server) list(q query, r *replica) (body string, revision int64, late bool, err error) {
+	if q.token != "" {
+		body, revision, err = s.nextPage(q)
+		return body, revision, false, err
+	}
+	limit := q.limit
+	switch q.version {
+	case "": // a consistent read
+		revision = s.log.Revision()
+	case "0": // whatever the cache has at hand
+		if revision = r.cached; !s.zeroPages {
+			limit = 0
+		}
+	default:
+		asked, err := strconv.ParseInt(q.version, 10, 64)
+		if err != nil {
+			return "", 0, false, refusal(400, "BadRequest", "invalid resource version", "")
+		}
+		if asked > s.log.Revision() {
+			return "", 0, true, refusal(504, "Timeout", "Timeout: Too large resource version", tooLarge)
+		}
+		if asked > r.cached {
+			s.catchUp(r)
+		}
+		revision = r.cached
+	}
+	return s.page(revision, "", limit), revision, false, nil
+}
+
+func (s *server) nextPage(q query) (string, int64, error) {
+	version, start, _ := strings.Cut(q.token, ":")
+	revision, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || q.version != "" {
+		return "", 0, refusal(400, "BadRequest", "specifying resource version is not allowed when using continue", "")
+	}
+	switch _, err = s.log.At(watched, "", revision); {
+	case errors.Is(err, revlog.ErrCompacted):
+		return "", 0, refusal(410, "Expired", "The provided continue parameter is too old", "")
+	case err != nil:
+		return "", 0, refusal(500, "InternalError", err.Error(), "")
+	}
+	return s.page(revision, start, q.limit), revision, nil
+}
+
+// page renders up to limit entries behind a key, as they were at a revision.
+func (s *server) page(revision int64, behind string, limit int) string {
+	entries, err := s.log.At(watched, "", revision)
+	if err != nil {
+		panic(err) // caches are compacted only as far as they are read
+	}
+	for len(entries) > 0 && entries[0].Key <= behind {
+		entries = entries[1:]
+	}
+	token := ""
+	if limit > 0 && len(entries) > limit {
+		entries = entries[:limit]
+		token = strconv.FormatInt(revision, 10) + ":" + entries[limit-1].Key
+	}
+	return listText(entries, revision, token, s.metadataLast)
+}

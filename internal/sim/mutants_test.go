@@ -1,0 +1,128 @@
+package sim
+
+import (
+	"context"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// patient is a transport that hears of no silence.
+type patient struct{ lw.Transport }
+
+func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	patiently, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		if cause := context.Cause(ctx); cause != lw.ErrSilent {
+			cancel(cause)
+		}
+	})
+	return p.Transport.Open(patiently, req)
+}
+
+// hasty is a transport in whose eyes every annotation marks the end.
+type hasty struct{ lw.Transport }
+
+func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	body, err := h.Transport.Open(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return &hastyBody{ReadCloser: body}, nil
+}
+
+type hastyBody struct {
+	io.ReadCloser
+	line string // read, and not yet given
+}
+
+// Read gives what comes line by line, as far as there are lines.
+func (b *hastyBody) Read(p []byte) (n int, err error) {
+	chunk := make([]byte, 4096)
+	for b.line == "" || err == nil && !strings.HasSuffix(b.line, "\n") {
+		if n, err = b.ReadCloser.Read(chunk); n == 0 && err != nil && b.line == "" {
+			return 0, err
+		}
+		b.line += string(chunk[:n])
+	}
+	b.line = strings.ReplaceAll(b.line, `-end":"false"`, `-end":"true" `)
+	n = copy(p, b.line)
+	b.line = b.line[n:]
+	return n, nil
+}
+
+// naiveFold is a fold that forgets what the real one does not.
+type naiveFold struct {
+	sweeps bool // what a list lacks
+	begins bool // anew, when a list does
+
+	source  lw.ListerWatcher[object]
+	opts    *lw.Options
+	held    map[lw.Key]object
+	seen    map[lw.Key]bool
+	listing bool
+	version string
+}
+
+func (f naiveFold) engine(t lw.Transport, opts *lw.Options) Subject {
+	f.source, f.opts, f.held, f.seen = Client(t), opts, map[lw.Key]object{}, map[lw.Key]bool{}
+	return Subject{
+		Deltas:  f.deltas,
+		Held:    func() []object { return slices.Collect(maps.Values(f.held)) },
+		Version: func() string { return f.version },
+	}
+}
+
+func (f *naiveFold) deltas(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
+	return func(yield func(event, []cache.Delta[object]) bool) {
+		for e := range lw.ListAndWatch(ctx, f.source, f.opts) {
+			if !yield(e, f.fold(e)) {
+				return
+			}
+		}
+	}
+}
+
+func (f *naiveFold) fold(e event) (deltas []cache.Delta[object]) {
+	switch e.Type {
+	case lw.Reset:
+		if f.begins || !f.listing {
+			clear(f.seen)
+		}
+		f.listing = true
+	case lw.Added, lw.Modified:
+		key := e.Object.Key()
+		delta := cache.Delta[object]{Type: cache.Added, Old: f.held[key], New: e.Object}
+		if delta.Old != nil {
+			delta.Type = cache.Updated
+		}
+		f.held[key], f.seen[key] = e.Object, true
+		deltas = append(deltas, delta)
+	case lw.Deleted:
+		deltas = f.drop(deltas, e.Object, false)
+	case lw.Synced:
+		f.listing = false
+		for key, old := range f.held {
+			if f.sweeps && !f.seen[key] {
+				deltas = f.drop(deltas, old, true)
+			}
+		}
+	}
+	if e.ResourceVersion != "" {
+		f.version = e.ResourceVersion
+	}
+	return deltas
+}
+
+func (f *naiveFold) drop(deltas []cache.Delta[object], old object, missed bool) []cache.Delta[object] {
+	if f.held[old.Key()] == nil {
+		return deltas
+	}
+	delete(f.held, old.Key())
+	return append(deltas, cache.Delta[object]{Type: cache.Deleted, Old: old, Missed: missed})
+}

@@ -1,0 +1,193 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+var errOver = errors.New("the simulation is over")
+
+// query is a request, understood.
+type query struct {
+	watch, streams bool
+	version, token string
+	limit          int
+	timeout        time.Duration
+}
+
+func parse(req *lw.Request) query {
+	values, err := url.ParseQuery(req.Query)
+	if err != nil {
+		panic(err)
+	}
+	limit, _ := strconv.Atoi(values.Get("limit"))
+	timeout, _ := strconv.Atoi(values.Get("timeoutSeconds"))
+	return query{
+		watch:   values.Get("watch") == "1",
+		streams: values.Get("sendInitialEvents") == "true",
+		version: values.Get("resourceVersion"),
+		token:   values.Get("continue"),
+		limit:   limit,
+		timeout: time.Duration(timeout) * time.Second,
+	}
+}
+
+// conn is one response as it travels, read in the goroutine of whoever asked.
+type conn struct {
+	*sim
+	query
+	ctx     context.Context
+	of      *incarnation // whose data it carries
+	replica *replica
+	open    bool
+	stream  *stream // of a watch; nil when its server is gone
+	pending string  // sent, and not yet read
+	ended   bool    // nothing follows what is pending
+	sent    int     // bytes that were read
+
+	fault     fault // strikes when so many bytes were read
+	at        int
+	broken    error
+	silent    bool      // half-open
+	until     time.Time // nothing comes before
+	throttled int       // reads that bring little
+}
+
+// Open implements lw.Transport.
+func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}
+	s.check.asked(c.query)
+	s.trace("→ %s", req.Query)
+	body, err := c.answer()
+	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		s.trace("← %v", err)
+		return nil, err
+	}
+	s.trace("← 200, %d bytes%s", len(c.pending), c.fate())
+	return body, nil
+}
+
+// answer waits for the response's head.
+func (c *conn) answer() (*conn, error) {
+	s := c.sim
+	s.conn = c
+	s.pass(c.ctx, time.Now().Add(s.upTo(50*time.Millisecond)))
+	if s.strikes(noAnswer, 10*s.trouble) {
+		for c.ctx.Err() == nil && s.failure == nil {
+			s.pass(c.ctx, time.Now().Add(time.Hour))
+		}
+	}
+	if c.ctx.Err() != nil || s.over() {
+		return nil, errOver
+	}
+	if err := s.badLuck(); err != nil {
+		return nil, err
+	}
+	c.replica, c.of = s.replicas[s.IntN(len(s.replicas))], s.now
+	if err := c.serve(); err != nil {
+		return nil, err
+	}
+	s.spoil(c)
+	if c.ctx.Err() != nil {
+		return nil, errOver
+	}
+	c.open = true
+	s.check.answered()
+	return c, nil
+}
+
+// serve lets the server answer.
+func (c *conn) serve() (err error) {
+	if c.watch {
+		c.stream, err = c.server.watch(c.query, c.replica, time.Now())
+		return err
+	}
+	body, revision, late, err := c.list(c.query, c.replica)
+	if late {
+		c.pass(c.ctx, time.Now().Add(3*time.Second+c.upTo(time.Second)))
+	}
+	c.pending, c.ended = body, true
+	c.check.listed(c.query, c.of, revision)
+	return err
+}
+
+// Read brings what has arrived, or lets the world go on until something has.
+func (c *conn) Read(p []byte) (int, error) {
+	c.check.reads(c)
+	for {
+		switch {
+		case c.over():
+			return 0, errOver
+		case c.ctx.Err() != nil:
+			return 0, context.Cause(c.ctx)
+		case c.broken != nil:
+			c.trace("← after %d bytes: %v", c.sent, c.broken)
+			return 0, c.broken
+		}
+		now := time.Now()
+		next := now.Add(time.Hour)
+		if !c.silent && !c.until.After(now) {
+			if c.stream != nil && !c.ended {
+				var text string
+				text, c.ended, next = c.stream.pump(now)
+				c.pending += text
+			}
+			if c.sent == c.at {
+				c.strike(now)
+				continue
+			}
+			if c.pending != "" {
+				return c.deliver(p), nil
+			}
+			if c.ended {
+				c.trace("← after %d bytes: end", c.sent)
+				return 0, io.EOF
+			}
+		}
+		c.pass(c.ctx, earliest(next, later(c.until, now)))
+	}
+}
+
+// deliver copies some of what is pending, seldom all, and stops where the next fault waits.
+func (c *conn) deliver(p []byte) int {
+	n := min(len(p), len(c.pending))
+	if c.at > c.sent {
+		n = min(n, c.at-c.sent)
+	}
+	if c.oneIn(3) {
+		n = 1 + c.IntN(n)
+	}
+	if c.throttled > 0 {
+		c.throttled--
+		n = min(n, 1+c.IntN(3))
+		c.until = time.Now().Add(c.upTo(300 * time.Millisecond))
+	}
+	copy(p, c.pending[:n])
+	c.pending = c.pending[n:]
+	c.sent += n
+	c.check.delivered()
+	return n
+}
+
+// Close implements io.Closer.
+func (c *conn) Close() error {
+	c.open = false
+	return nil
+}
+
+// later returns t if it is after now, and else the zero time.
+func later(t, now time.Time) time.Time {
+	if t.After(now) {
+		return t
+	}
+	return time.Time{}
+}

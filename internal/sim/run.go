@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"context"
+	"hash/fnv"
+	"iter"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Broken is a promise that was not kept.
+type Broken struct{ Promise, How string }
+
+func (b *Broken) Error() string { return b.Promise + ": " + b.How }
+
+// Subject is what is put to the test: a fold that follows a collection.
+type Subject struct {
+	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Delta[*lw.Object]]
+	Held    func() []*lw.Object
+	Version func() string
+}
+
+// Engine makes a subject that follows what a transport leads to.
+type Engine func(lw.Transport, *lw.Options) Subject
+
+// Real is the real engine.
+func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Client(transport), opts) }
+
+// Client is the real client of the collection that is simulated.
+func Client(transport lw.Transport) lw.ListerWatcher[*lw.Object] {
+	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: watched}, lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	return client
+}
+
+// Reflect folds what a source brings, in the real reflector.
+func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
+	r := cache.NewReflector(source, opts)
+	return Subject{Deltas: r.Deltas, Held: r.Store().List, Version: r.Store().ResourceVersion}
+}
+
+// Report is what came of a seed.
+type Report struct {
+	Failure  error // a *Broken, or nil
+	Trace    string
+	Hash     uint64        // of the trace
+	Requests int           // that were made
+	Settled  time.Duration // from the weather's clearing up until all was well
+}
+
+// World says which world to play in.
+type World struct {
+	Seed uint64
+	// Harsh lets happen what the engine is known not to stand in one seed of some hundreds: after a restore with the
+	// counter that went back, an object is written anew at the very version that it had before. A client that knows an
+	// object by its key and version takes one for the other, unless something told it of the restore.
+	Harsh bool
+}
+
+// Play lets an engine live in a world. It must be called in a synctest bubble.
+func Play(w World, engine Engine) Report {
+	s := newSim(w)
+	random := newDice(w.Seed, 2)
+	opts := &lw.Options{
+		NoStreamingList: s.oneIn(2),
+		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
+		Random:          random.Float64,
+	}
+	subject := engine(s, opts)
+	for !s.over() {
+		s.run(subject)
+	}
+	hash := fnv.New64a()
+	hash.Write([]byte(s.log.String()))
+	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Settled: s.check.settled.Sub(s.check.fair)}
+}
+
+// run is one run of the subject. While the weather is bad it may be ended at any moment; the next one goes on with what
+// was folded.
+func (s *sim) run(subject Subject) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var stop time.Time
+	steps := -1
+	switch {
+	case s.calm:
+	case s.oneIn(4):
+		stop = time.Now().Add(s.upTo(40 * s.weather.pause))
+		cancel()
+		ctx, cancel = context.WithDeadline(context.Background(), stop)
+	case s.oneIn(4):
+		steps = s.IntN(200)
+	}
+	defer cancel()
+	s.check.ctx = ctx
+	s.check.begin(subject)
+	s.trace("a run begins")
+	for event, deltas := range subject.Deltas(ctx) {
+		s.check.event(event, deltas)
+		if steps--; s.over() || steps == 0 {
+			break
+		}
+		if s.strikes(slowCaller, 20*s.trouble) {
+			d := s.upTo(4 * time.Minute)
+			s.trace("! the caller takes %v", d)
+			time.Sleep(d)
+			s.catchUp()
+		}
+		s.check.word = time.Now()
+		s.check.requested = s.check.word
+	}
+	s.trace("the run is over")
+	s.check.ended(stop)
+}

@@ -1,0 +1,184 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// traits are what a seed's server and proxies are like for good, in fair weather too.
+type traits struct {
+	streaming    streamingTrait
+	bookmarks    bookmarkTrait
+	expiredAs    expiredTrait
+	zeroPages    bool // a list of version "0" is paged, as where there is no watch cache
+	metadataLast bool // in lists, as for custom resources
+}
+
+type streamingTrait int
+
+const (
+	streamsWell     streamingTrait = iota
+	streamsRefused                 // 422
+	streamsUnmarked                // the list part's end is never marked
+	streamsCutShort                // a clean end where the mark should stand
+	streamsKinds
+)
+
+type bookmarkTrait int
+
+const (
+	bookmarksByTheMinute bookmarkTrait = iota
+	bookmarksNever
+	bookmarksInWalls // thirty at once, often
+	bookmarkKinds
+)
+
+type expiredTrait int
+
+const (
+	expiredByEvent expiredTrait = iota // 200 and an ERROR event
+	expiredByHTTP                      // HTTP 410, as aggregated APIs do
+	expiredByEnd                       // 200 and a clean end at once, as for Events and behind some proxies
+	expiredKinds
+)
+
+// replica is one API server in front of the storage, with a watch cache that may lag behind it.
+type replica struct {
+	number int
+	cached int64 // the revision that the cache has reached
+	oldest int64 // the oldest revision from which the cache can serve a watch
+}
+
+// server is the storage, and the API servers in front of it.
+type server struct {
+	*dice
+	traits
+	log      *revlog.Log[value]
+	now      *incarnation
+	peak     int64 // the highest revision that any incarnation before this one reached
+	bumped   int64 // where the counter went on after the last restore that bumped it; none goes back beyond
+	replicas [2]*replica
+}
+
+func newServer(d *dice) *server {
+	s := &server{dice: d, log: revlog.New[value](), now: &incarnation{fork: 1}}
+	if d.oneIn(2) {
+		s.streaming = streamingTrait(d.IntN(int(streamsKinds)))
+	}
+	if d.oneIn(2) {
+		s.bookmarks = bookmarkTrait(d.IntN(int(bookmarkKinds)))
+	}
+	if d.oneIn(2) {
+		s.expiredAs = expiredTrait(d.IntN(int(expiredKinds)))
+	}
+	s.zeroPages, s.metadataLast = d.oneIn(2), d.oneIn(2)
+	for range d.IntN(15) {
+		s.writeSomething(nil)
+	}
+	for i := range s.replicas {
+		s.replicas[i] = &replica{number: i}
+		s.restart(s.replicas[i])
+	}
+	return s
+}
+
+func (s *server) String() string {
+	return fmt.Sprintf("streaming %d, bookmarks %d, expired %d, zeroPages %v, metadataLast %v, revision %d",
+		s.streaming, s.bookmarks, s.expiredAs, s.zeroPages, s.metadataLast, s.log.Revision())
+}
+
+// writeSomething writes a random object, in a third of the cases one of another collection. taken reports whether a key
+// must not be written now.
+func (s *server) writeSomething(taken func(key string) bool) {
+	revision := strconv.FormatInt(s.log.Revision()+1, 10)
+	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
+	if s.oneIn(3) || taken != nil && taken(w.key) {
+		w.collection, w.key = others, "x/y"
+	}
+	held, ok := s.log.Get(w.collection, w.key)
+	data := [...]string{"", `}{\"`, `\\`, "\u00e9\u2028", "\\u0041", "0123456789012345678901234567890123456789"}
+	w.value = value{uid: held.Value.uid, data: strconv.Itoa(s.now.number) + data[s.IntN(len(data))] + revision}
+	switch {
+	case !ok:
+		w.kind, w.value.uid = revlog.Created, "u"+strconv.Itoa(s.now.number)+"-"+revision
+	case w.collection == watched && s.oneIn(3):
+		w.kind = revlog.Deleted
+	default:
+		w.kind = revlog.Updated
+	}
+	s.now.add(w)
+	s.apply(w)
+}
+
+// apply writes to the log what is in the books already.
+func (s *server) apply(w write) {
+	var err error
+	switch w.kind {
+	case revlog.Created:
+		_, err = s.log.Create(w.collection, w.key, w.value)
+	case revlog.Updated:
+		_, err = s.log.Update(w.collection, w.key, 0, w.value)
+	case revlog.Deleted:
+		_, err = s.log.Delete(w.collection, w.key, 0, w.value)
+	}
+	if err != nil {
+		panic(err) // the simulation keeps wrong books
+	}
+}
+
+// catchUp lets a watch cache see what the storage has.
+func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
+
+// compact drops history, as far as all caches have seen it; with it the caches' windows move on.
+func (s *server) compact() int64 {
+	revision := s.log.Revision() - s.Int64N(30)
+	for _, r := range s.replicas {
+		revision = min(revision, r.cached)
+	}
+	s.log.Compact(revision)
+	for _, r := range s.replicas {
+		r.oldest = max(r.oldest, revision)
+	}
+	return revision
+}
+
+// restart empties an API server's watch cache and fills it anew.
+func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
+
+// restore brings back the data of an older revision. If bump is set, the counter goes on from beyond all that was, as
+// etcdutl's --bump-revision --mark-compacted does; else it goes back with the data, but not to a revision that is known.
+func (s *server) restore(bump bool, known func(int64) bool) {
+	old := s.now
+	s.peak = max(s.peak, s.log.Revision())
+	fork := s.log.Revision() - 1 - s.Int64N(40)
+	if fork = max(1, fork); !bump {
+		fork = max(fork, s.bumped)
+	}
+	s.log = revlog.New[value]()
+	for revision := int64(2); revision <= fork; revision++ {
+		s.apply(old.write(revision))
+	}
+	s.now = &incarnation{number: old.number + 1, parent: old, fork: fork}
+	for bump && s.log.Revision() <= s.peak || known(s.log.Revision()) {
+		s.passRevision()
+	}
+	if bump {
+		s.bumped = s.log.Revision()
+	}
+	s.log.Compact(s.log.Revision())
+	for _, r := range s.replicas {
+		s.restart(r)
+	}
+}
+
+// passRevision spends a revision on nothing that is watched.
+func (s *server) passRevision() {
+	w := write{collection: others, key: "x/y", kind: revlog.Updated}
+	if _, ok := s.log.Get(others, w.key); !ok {
+		w.kind = revlog.Created
+	}
+	s.now.add(w)
+	s.apply(w)
+}

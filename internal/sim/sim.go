@@ -1,0 +1,191 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// sim is one seed's world. All of it lives in the goroutine of the engine's caller.
+type sim struct {
+	*dice
+	*server
+	*weather
+	check   *checker
+	conn    *conn // the last one asked for
+	start   time.Time
+	next    time.Time // when the world moves on
+	calmAt  time.Time // when the weather clears up, for good
+	asked   int       // requests
+	failure error     // the first broken promise
+	harsh   bool      // see [World]
+	done    bool      // the engine has shown all that it should
+	log     strings.Builder
+}
+
+func newSim(w World) *sim {
+	d := newDice(w.Seed, 1)
+	s := &sim{dice: d, server: newServer(d), weather: newWeather(d), start: time.Now(), harsh: w.Harsh}
+	s.check = &checker{sim: s}
+	s.next = s.start.Add(s.upTo(s.weather.pause))
+	s.calmAt = s.start.Add(time.Minute + s.upTo(100*s.weather.pause))
+	s.trace("seed %d: %v", w.Seed, s.server)
+	return s
+}
+
+// trace tells what happens, with the time since the beginning.
+func (s *sim) trace(format string, args ...any) {
+	fmt.Fprintf(&s.log, "%12.6f ", time.Since(s.start).Seconds())
+	fmt.Fprintf(&s.log, format, args...)
+	s.log.WriteByte('\n')
+}
+
+// fail records the first promise that was not kept.
+func (s *sim) fail(promise, format string, args ...any) {
+	if s.failure == nil {
+		s.failure = &Broken{Promise: promise, How: fmt.Sprintf(format, args...)}
+		s.trace("✗ %v", s.failure)
+	}
+}
+
+func (s *sim) over() bool { return s.done || s.failure != nil }
+
+// pass lets time pass until something may have happened: until then, or until the world moves on, or ctx ends.
+func (s *sim) pass(ctx context.Context, until time.Time) {
+	s.catchUp()
+	if d := time.Until(earliest(until, s.next)); d > 0 {
+		timer := time.NewTimer(d)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	s.check.silence()
+	s.catchUp()
+}
+
+// catchUp lets happen in the world what was due by now.
+func (s *sim) catchUp() {
+	for now := time.Now(); !s.next.After(now) && !s.over(); {
+		s.next = s.next.Add(s.upTo(s.weather.pause))
+		if s.calm {
+			s.fairDay(now)
+			continue
+		}
+		if s.badDay(now); s.next.After(s.calmAt) {
+			s.clearUp()
+		}
+	}
+}
+
+// badDay is one thing that happens to the server while the weather is bad.
+func (s *sim) badDay(now time.Time) {
+	for range s.IntN(4) {
+		s.write()
+	}
+	for _, r := range s.replicas {
+		if !s.strikes(lag, 1) || s.oneIn(4) {
+			s.server.catchUp(r)
+		}
+	}
+	switch r := s.replicas[s.IntN(len(s.replicas))]; {
+	case s.strikes(compaction, 6):
+		s.trace("! compaction at %d", max(1, s.compact()))
+	case s.strikes(restart, 12):
+		s.trace("! restart of replica %d", r.number)
+		s.restart(r)
+		s.cut(r)
+	case s.strikes(restore, 30):
+		s.restoreBackup(false)
+	case s.strikes(bumpRestore, 30):
+		s.restoreBackup(true)
+	case s.strikes(curt, 12):
+		s.curt = now.Add(s.upTo(3 * time.Minute))
+		s.trace("! watches are cut short after a bookmark")
+	case s.strikes(storm, 12):
+		s.gather(now)
+		s.trace("! storm of %d", s.code)
+	default:
+		s.harm()
+	}
+}
+
+func (s *sim) restoreBackup(bump bool) {
+	before, old := s.server.log.Revision(), s.now
+	s.restore(bump, s.check.known)
+	s.check.restored(bump, claim{of: old, revision: s.now.fork + 1})
+	s.trace("! restore: from %d to %d, now at %d", before, s.now.fork, s.server.log.Revision())
+	s.cut(nil)
+}
+
+// cut ends the connection under way if it is with a replica, or with any.
+func (s *sim) cut(r *replica) {
+	if s.conn != nil && (r == nil || r == s.conn.replica) {
+		s.conn.cut()
+	}
+}
+
+// harm does something to the connection under way.
+func (s *sim) harm() {
+	c := s.conn
+	if c == nil || !c.open || !s.oneIn(s.trouble) {
+		return
+	}
+	if s.strikes(errorEvent, 3) && c.stream != nil && !c.ended {
+		code := []int{410, 429, 500}[s.IntN(3)]
+		s.trace("! ERROR event %d", code)
+		c.pending += eventText("ERROR", status(code, "", "for no reason", ""))
+		c.ended, c.stream = true, nil
+		return
+	}
+	if f, ok := s.among(reset, instantEnd); ok && c.at < 0 {
+		c.fault, c.at = f, c.sent+s.IntN(400)
+		s.trace("! %v in %d bytes", f, c.at-c.sent)
+	}
+}
+
+// write writes something, unless it would make a lost version look like one of this incarnation.
+func (s *sim) write() {
+	next := s.server.log.Revision() + 1
+	if !s.check.known(next) {
+		s.writeSomething(s.collides(next))
+	}
+}
+
+// clearUp ends all faults that are not under way already.
+func (s *sim) clearUp() {
+	s.trace("! the weather clears up")
+	s.calm, s.weather.storm, s.weather.curt = true, time.Time{}, time.Time{}
+	s.check.calm()
+}
+
+// fairDay is one thing that happens when nothing goes wrong any more.
+func (s *sim) fairDay(now time.Time) {
+	writing := now.Sub(s.calmAt) < time.Minute
+	if writing && s.oneIn(2) {
+		s.write()
+	}
+	for _, r := range s.replicas {
+		s.server.catchUp(r)
+	}
+	if !writing {
+		s.check.converged()
+	}
+}
+
+// collides tells which key must not be written at a revision, as an incarnation that was lost did so: see [World].
+func (s *sim) collides(revision int64) func(key string) bool {
+	return func(key string) bool {
+		if s.harsh {
+			return false
+		}
+		for i := s.now.parent; i != nil; i = i.parent {
+			if revision <= i.last() && i.write(revision).key == key {
+				return true
+			}
+		}
+		return false
+	}
+}

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// seedsByDefault is how many seeds a test run plays; fewer under the race detector.
+var seedsByDefault uint64 = 2000
+
+func env(t *testing.T, name string, otherwise uint64) uint64 {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	require.NoError(t, err, name)
+	return n
+}
+
+// play plays a seed in a bubble: a goroutine left behind is a deadlock there, and fails the test.
+func play(t *testing.T, w World, engine Engine) (r Report) {
+	synctest.Test(t, func(*testing.T) { r = Play(w, engine) })
+	return r
+}
+
+// TestSimulation plays SEEDS seeds, beginning with FIRST, on all cores; or SEED alone, with its trace. HARSH lets happen
+// what [World] tells.
+func TestSimulation(t *testing.T) {
+	harsh := os.Getenv("HARSH") != ""
+	if os.Getenv("SEED") != "" {
+		r := play(t, World{Seed: env(t, "SEED", 0), Harsh: harsh}, Real)
+		t.Logf("%d requests, settled after %v\n%s", r.Requests, r.Settled, r.Trace)
+		require.NoError(t, r.Failure)
+		return
+	}
+	harshly := ""
+	if harsh {
+		harshly = "HARSH=1 "
+	}
+	first, seeds := env(t, "FIRST", 0), env(t, "SEEDS", seedsByDefault)
+	var next, requests, longest atomic.Uint64
+	began := time.Now()
+	t.Run("seeds", func(t *testing.T) {
+		for range runtime.GOMAXPROCS(0) {
+			t.Run("", func(t *testing.T) {
+				t.Parallel()
+				for n := next.Add(1) - 1; n < seeds; n = next.Add(1) - 1 {
+					r := play(t, World{Seed: first + n, Harsh: harsh}, Real)
+					if requests.Add(uint64(r.Requests)); r.Failure != nil {
+						t.Errorf("%v\nto replay: %sSEED=%d go test ./internal/sim -run TestSimulation -v", r.Failure, harshly, first+n)
+					}
+					for old := longest.Load(); old < uint64(r.Settled) && !longest.CompareAndSwap(old, uint64(r.Settled)); {
+						old = longest.Load()
+					}
+				}
+			})
+		}
+	})
+	took := time.Since(began)
+	t.Logf("%d seeds, %.0f a second; %d requests; settled after %v at the latest",
+		seeds, float64(seeds)/took.Seconds(), requests.Load(), time.Duration(longest.Load()))
+}
+
+// TestASeedRepeatsItself: the same seed tells the same story.
+func TestASeedRepeatsItself(t *testing.T) {
+	for seed := range uint64(100) {
+		first, second := play(t, World{Seed: seed}, Real), play(t, World{Seed: seed}, Real)
+		require.Equal(t, first.Hash, second.Hash, "seed %d\n%s\n%s", seed, first.Trace, second.Trace)
+	}
+}

@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+)
+
+// stream is the server's side of one watch.
+type stream struct {
+	*server
+	replica  *replica
+	cursor   *revlog.Cursor[value]
+	held     *revlog.Event[value] // read from the cursor, and newer than what the cache has seen
+	sent     int64                // the client has seen everything up to here
+	deadline time.Time
+	mark     time.Time // when the mark of the list part's end is due; zero: it was sent, or never will be
+	bookmark time.Time // when the next one is due
+	final    bool      // the server ends the watch when what is there is sent
+	first    string    // what is sent before any event
+}
+
+// watch answers a WATCH.
+func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
+	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
+	if q.streams {
+		return w, w.begin(q, now)
+	}
+	from, err := strconv.ParseInt(q.version, 10, 64)
+	if err != nil {
+		return nil, refusal(500, "", "invalid resource version", "")
+	}
+	w.sent = from
+	if from < r.oldest {
+		return w, w.expire()
+	}
+	return w, w.follow(from)
+}
+
+// expire tells that a version is too old, in the server's own way.
+func (w *stream) expire() error {
+	w.final = true
+	switch w.expiredAs {
+	case expiredByHTTP:
+		return refusal(410, "Gone", "too old resource version", "")
+	case expiredByEvent:
+		w.first += eventText("ERROR", status(410, "Expired", "too old resource version", ""))
+	}
+	return nil
+}
+
+func (w *stream) follow(from int64) (err error) {
+	w.cursor, err = w.log.Watch(watched, from)
+	return err
+}
+
+// begin prepares a streaming list.
+func (w *stream) begin(q query, now time.Time) error {
+	if w.streaming == streamsRefused {
+		return refusal(422, "Invalid", "sendInitialEvents is forbidden for watch", "")
+	}
+	asked := w.log.Revision()
+	if q.version != "" && q.version != "0" {
+		asked, _ = strconv.ParseInt(q.version, 10, 64)
+	}
+	if asked > w.log.Revision() {
+		w.final, w.mark = true, now.Add(3*time.Second)
+		w.first = eventText("ERROR", status(504, "Timeout", "Timeout: Too large resource version", tooLarge))
+		return nil
+	}
+	if asked > w.replica.cached && q.version != "0" {
+		w.catchUp(w.replica)
+	}
+	w.sent = w.replica.cached
+	entries, err := w.log.At(watched, "", w.sent)
+	if err != nil {
+		panic(err) // caches are compacted only as far as they are read
+	}
+	for _, e := range entries {
+		w.first += entryEvent("ADDED", e)
+		if w.oneIn(6) { // the value tells, not the annotation's presence
+			w.first += bookmark(w.sent, "false")
+		}
+	}
+	switch w.streaming {
+	case streamsCutShort:
+		w.final = true
+	case streamsWell:
+		w.mark = now.Add(w.upTo(2 * time.Second))
+	}
+	return w.follow(w.sent)
+}
+
+// pump returns what the server has to say now, whether it then ends the watch, and when it will speak of its own accord.
+func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
+	if w.final {
+		if w.mark.After(now) {
+			return "", false, w.mark
+		}
+		return w.first, true, now
+	}
+	text, w.first = w.first, ""
+	more, lost := w.events()
+	if text += more; lost {
+		return text, true, now
+	}
+	if !w.mark.IsZero() && !w.mark.After(now) {
+		w.sent = max(w.sent, w.replica.cached)
+		text += bookmark(w.sent, "true")
+		w.mark = time.Time{}
+	}
+	if !w.bookmark.After(now) {
+		text += w.bookmarkDue(now)
+	}
+	next = earliest(w.deadline, w.bookmark, w.mark)
+	return text, !w.deadline.After(now), next
+}
+
+// events reads what the cache has seen. lost tells that history was dropped that the client has not been sent: the server
+// then ends the watch.
+func (w *stream) events() (text string, lost bool) {
+	var all strings.Builder
+	for {
+		if w.held == nil {
+			events, err := w.cursor.Next(1)
+			if err != nil {
+				return all.String(), true
+			}
+			if len(events) == 0 {
+				return all.String(), false
+			}
+			w.held = &events[0]
+		}
+		e := w.held.Entry
+		if e.Revision > w.replica.cached {
+			return all.String(), false
+		}
+		all.WriteString(entryEvent(eventKinds[w.held.Type], e))
+		w.sent, w.held = e.Revision, nil
+	}
+}
+
+// bookmarkDue tells how far the collection is, if that is further than the client knows; walls repeat themselves.
+func (w *stream) bookmarkDue(now time.Time) string {
+	w.bookmark = now.Add(w.bookmarkPause())
+	if w.bookmarks == bookmarksNever || w.replica.cached < w.sent {
+		return ""
+	}
+	w.sent = w.replica.cached
+	n := 1
+	if w.bookmarks == bookmarksInWalls {
+		n = 30
+	}
+	return strings.Repeat(bookmark(w.sent, ""), n)
+}
+
+func (s *server) bookmarkPause() time.Duration {
+	if s.bookmarks == bookmarksInWalls {
+		return 5*time.Second + s.upTo(20*time.Second)
+	}
+	return 58*time.Second + s.upTo(3*time.Second)
+}
+
+// earliest returns the earliest time that is not zero.
+func earliest(times ...time.Time) (first time.Time) {
+	for _, t := range times {
+		if first.IsZero() || !t.IsZero() && t.Before(first) {
+			first = t
+		}
+	}
+	return first
+}
