@@ -71,7 +71,7 @@ func (s *Store[T]) fold(event lw.Event[T]) []Delta[T] {
 }
 
 // doubt notes that versions may have run backwards, as after a restored backup: an object may then have been written anew
-// at the very version that is stored. The next list is taken for what it says.
+// at the very version that is stored. For objects that cannot be compared, the next list is taken for what it says.
 func (s *Store[T]) doubt(cause error) {
 	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrTooLarge) {
 		s.doubtful = true
@@ -94,10 +94,19 @@ func (s *Store[T]) upsert(object T) {
 		return
 	}
 	e.generation = s.generation
-	if version := object.GetResourceVersion(); s.doubtful || version == "" || version != e.object.GetResourceVersion() {
+	if version := object.GetResourceVersion(); version == "" || version != e.object.GetResourceVersion() || !s.same(e.object, object) {
 		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: e.object, New: object})
 		e.object = object
 	}
+}
+
+// same tells whether two objects of the same version are the same, as they are unless a restored backup has undone what was
+// known of that version.
+func (s *Store[T]) same(old, object T) bool {
+	if o, ok := any(old).(interface{ Equal(T) bool }); ok {
+		return o.Equal(object)
+	}
+	return !s.doubtful
 }
 
 // clone copies a key. An object's name is a part of its text, and as a map's key it would keep the text of the object's

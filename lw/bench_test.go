@@ -109,6 +109,26 @@ func BenchmarkSkip(b *testing.B) {
 	}
 }
 
+// BenchmarkSame reads an event and compares it, as a list does with what is known by its version, in place of copying.
+func BenchmarkSame(b *testing.B) {
+	text := podEvents()
+	objects := make([]*Object, 500)
+	for w, i := newWhole(text), 0; i < len(objects); i++ {
+		objects[i] = w.next()
+	}
+	w := newWhole(text)
+	b.SetBytes(int64(len(text) / 500))
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		w.event(&w.scanned)
+		if !(RawCodec{}).Same(objects[i%500], &w.scanned) {
+			b.Fatal("not the same")
+		}
+		i++
+	}
+}
+
 // TestAllocationsOfAnEvent: its text and the object, and no more.
 func TestAllocationsOfAnEvent(t *testing.T) {
 	w := newWhole(podEvents())

@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -66,12 +67,13 @@ type ClientOptions struct {
 	MetadataOnly bool
 }
 
-// Client is the ListerWatcher of one resource over a Transport. It is immutable; all methods may run concurrently.
+// Client is the ListerWatcher of one resource over a Transport. All methods may run concurrently.
 type Client[T Keyed] struct {
 	transport Transport
 	resource  Resource
 	codec     Codec[T]
 	opts      ClientOptions
+	declined  *atomic.Bool // the server does not offer streaming lists
 	known     func(namespace, name, resourceVersion []byte) (T, bool)
 }
 
@@ -84,7 +86,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts}, nil
+	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, declined: new(atomic.Bool)}, nil
 }
 
 // Recall implements [Recaller].
@@ -125,7 +127,8 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 
 func (c *Client[T]) decodeItem(item *Scanned) (T, error) {
 	if c.known != nil {
-		if object, ok := c.known(item.Namespace(), item.Name(), item.ResourceVersion()); ok {
+		object, ok := c.known(item.Namespace(), item.Name(), item.ResourceVersion())
+		if comparer, compares := c.codec.(Comparer[T]); ok && (!compares || comparer.Same(object, item)) {
 			return object, nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -167,7 +168,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		require.Equal(t, want, last)
 		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
-	require.False(t, newMachine(&Options{ShardSelector: selector}).watch().SendInitialEvents)
+	require.False(t, newMachine(&Options{ShardSelector: selector}, new(atomic.Bool)).watch().SendInitialEvents)
 }
 
 func TestResourceStringsAndMistakes(t *testing.T) {

@@ -6,6 +6,13 @@ type Codec[T any] interface {
 	Decode(*Scanned) (T, error)
 }
 
+// Comparer is a Codec that can tell, without decoding, whether an object is exactly what it would decode. A [Recaller]
+// with such a codec recalls no object whose text has changed, not even under the same version, which a restored backup
+// can bring about.
+type Comparer[T any] interface {
+	Same(T, *Scanned) bool
+}
+
 // RawCodec keeps objects as JSON text. It fails on nothing.
 type RawCodec struct {
 	KeepManagedFields bool // by default metadata.managedFields, often half of an object, is dropped
@@ -13,3 +20,12 @@ type RawCodec struct {
 
 // Decode copies the object's text: two allocations.
 func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, c.KeepManagedFields), nil }
+
+// Same implements [Comparer].
+func (c RawCodec) Same(o *Object, s *Scanned) bool {
+	cuts := s.managedFields
+	if c.KeepManagedFields {
+		cuts = nil
+	}
+	return s.isText(o.raw, s.prefix(), cuts)
+}

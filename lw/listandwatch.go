@@ -3,6 +3,7 @@ package lw
 import (
 	"context"
 	"iter"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,7 +20,7 @@ type Options struct {
 
 	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the
 	// server the work of building a large response; a server that does not offer it, or never marks its end, gets
-	// ordinary ones from then on.
+	// ordinary ones from then on, from all streams of the same [Client].
 	NoStreamingList bool
 
 	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
@@ -45,7 +46,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts), trace: traceOf(ctx), yield: yield}
+		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, declinedBy(lw)), trace: traceOf(ctx), yield: yield}
 		for e.turn() {
 		}
 	}
@@ -61,6 +62,14 @@ type engine[T Keyed] struct {
 	yield   func(Event[T]) bool
 	reset   bool // Reset was sent, and Synced not yet
 	gone    bool // the caller wants no more
+}
+
+// declinedBy returns where a client remembers that its server does not offer streaming lists.
+func declinedBy[T Keyed](lw ListerWatcher[T]) *atomic.Bool {
+	if client, ok := lw.(*Client[T]); ok {
+		return client.declined
+	}
+	return new(atomic.Bool)
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.

@@ -3,6 +3,7 @@ package lw
 import (
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 )
 
@@ -51,6 +52,7 @@ const (
 const (
 	silentRequest   = 90 * time.Second  // a list, or a watch whose response has not arrived: servers queue for up to a minute
 	silentStream    = 10 * time.Second  // the list part of a streaming list
+	stalledStream   = 60 * time.Second  // the same, while events come of which none is surely a part of the list
 	silentBookmarks = 150 * time.Second // a watch with bookmarks, of which servers send one a minute
 	silentGrace     = 5 * time.Second   // a watch without them: this much beyond the timeout that the server was asked to keep
 )
@@ -61,11 +63,16 @@ type machine struct {
 	phase phase
 
 	// The list.
-	streams     bool   // ask for streaming lists, as nothing has shown yet that the server does not offer them
-	listVersion string // the version to ask of the next list: "0", then the last one seen, "" when that is too old
-	token       string // of the next page
-	whole       bool   // ask for all in one page, as a continue token expired
-	pageSize    int    // zero: never page
+	mayStream   bool         // streaming lists may be asked for,
+	declined    *atomic.Bool // unless the server was found not to offer them; shared by all streams of one client
+	listVersion string       // the version to ask of the next list: "0", then the last one seen, "" when that is too old
+	token       string       // of the next page
+	whole       bool         // ask for all in one page, as a continue token expired
+	pageSize    int          // zero: never page
+
+	// The list part of a streaming list.
+	highest string    // the highest version of an object in it
+	listed  time.Time // when something came last that is surely a part of the list
 
 	// The watch.
 	version   string    // the collection's version that the stream has reached
@@ -83,8 +90,8 @@ type machine struct {
 	random func() float64 // in [0, 1)
 }
 
-func newMachine(opts *Options) *machine {
-	m := &machine{streams: !opts.NoStreamingList && opts.ShardSelector == "", listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
+func newMachine(opts *Options, declined *atomic.Bool) *machine {
+	m := &machine{mayStream: !opts.NoStreamingList && opts.ShardSelector == "", declined: declined, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
 	if m.random == nil {
 		m.random = rand.Float64
 	}
@@ -102,6 +109,7 @@ func (m *machine) step(in input) *Break {
 		return m.readPage(in.meta, in.now)
 	case watchOpened:
 		m.liveSince, m.moved, m.news = in.now, false, false
+		m.listed, m.highest = in.now, ""
 	case watchSynced:
 		m.phase, m.moved, m.news = watching, true, true
 		m.version, m.listVersion = in.version, in.version
@@ -120,7 +128,7 @@ func (m *machine) step(in input) *Break {
 // relist makes a list the next thing to do, of the kind that the server is known or hoped to offer.
 func (m *machine) relist() {
 	m.token = ""
-	if m.phase = listing; m.streams {
+	if m.phase = listing; m.mayStream && !m.declined.Load() {
 		m.phase = streaming
 	}
 }
@@ -146,9 +154,8 @@ func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
 }
 
 func (m *machine) move(version string, now time.Time) *Break {
-	if m.phase == streaming { // the objects of a list come in the order of their keys, each with a version of its own
-		m.moved = true
-		return nil
+	if m.phase == streaming {
+		return m.moveList(version, now)
 	}
 	if versionRegressed(m.version, version) {
 		return m.regressed(now)
@@ -162,6 +169,23 @@ func (m *machine) move(version string, now time.Time) *Break {
 		m.version, m.listVersion = version, version
 	}
 	return nil
+}
+
+// moveList notes an event of a streaming list's list part. Objects of a list come in the order of their keys, and what
+// happens meanwhile in the order of versions; so one that is older than another before it is surely a part of the list. A
+// server that does not know streaming lists goes over into an ordinary watch without a word, and on a busy collection it
+// never falls silent: that is what the lack of such objects tells.
+func (m *machine) moveList(version string, now time.Time) *Break {
+	m.moved = true
+	if versionRegressed(m.highest, version) {
+		m.listed = now
+	} else if version != "" {
+		m.highest = version
+	}
+	if now.Sub(m.listed) < stalledStream {
+		return nil
+	}
+	return m.broke(ErrNoInitialEnd, m.afterStream(ErrNoInitialEnd), now)
 }
 
 // regressed handles versions that run backwards, as after a restored backup: only the latest list tells what is true now.
@@ -234,7 +258,7 @@ func (m *machine) afterStream(err error) next {
 	case errors.Is(err, ErrTooManyRequests), Refused(err):
 		return next{relist: true}
 	case errors.Is(err, ErrSilent), errors.Is(err, ErrNoInitialEnd), answered(err):
-		m.streams = false
+		m.declined.Store(true)
 		return next{relist: true, now: true}
 	}
 	return next{relist: true} // the connection's fault

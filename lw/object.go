@@ -90,6 +90,9 @@ func (o *Object) Key() Key { return Key{Namespace: o.namespace, Name: o.name} }
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }
 
+// Equal reports whether two objects are the same text.
+func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other.raw }
+
 // Get returns the field at a path such as "status.phase"; see [Value.Get].
 func (o *Object) Get(path string) Value { return Value(o.raw).Get(path) }
 

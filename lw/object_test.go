@@ -48,6 +48,37 @@ func TestManagedFieldsAreCut(t *testing.T) {
 	}
 }
 
+// TestSameTellsWhatWouldBeDecoded: an object is the same as the text that it would be decoded from, and as no other.
+func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
+	texts := []string{
+		`{"metadata":{"name":"n"}}`,
+		`{"kind":"Pod","metadata":{"name":"n"}}`,
+		`{"metadata":{"name":"n","managedFields":[1]},"a":1}`,
+		`{"metadata":{"managedFields":[1],"name":"n","managedFields":[2]},"a":1}`,
+	}
+	scan := func(text string, list ListMeta) *Scanned {
+		scanned := scanObject(t, text)
+		scanned.missing = newMissing(&list)
+		return scanned
+	}
+	for _, text := range texts {
+		for _, list := range []ListMeta{{}, {Kind: "PodList", APIVersion: "v1"}} {
+			for _, codec := range []RawCodec{{}, {KeepManagedFields: true}} {
+				object, err := codec.Decode(scan(text, list))
+				require.NoError(t, err)
+				require.True(t, codec.Same(object, scan(text, list)), text)
+				for i := range object.Raw() {
+					changed := []byte(object.Raw())
+					changed[i] ^= 1
+					require.False(t, codec.Same(&Object{raw: string(changed)}, scan(text, list)), "%s", changed)
+					require.False(t, codec.Same(&Object{raw: object.Raw()[:i]}, scan(text, list)), "cut at %d", i)
+				}
+				require.False(t, codec.Same(&Object{raw: object.Raw() + "}"}, scan(text, list)))
+			}
+		}
+	}
+}
+
 // TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
 func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	object := newObject(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`), false)

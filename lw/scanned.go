@@ -69,5 +69,24 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	return string(append(out, o.body[from:]...))
 }
 
+// isText reports whether text is what the method text would return.
+func (o *Scanned) isText(text, prefix string, cuts []span) bool {
+	matches := true
+	next := func(part string) {
+		if matches = matches && len(text) >= len(part) && text[:len(part)] == part; matches {
+			text = text[len(part):]
+		}
+	}
+	next("{")
+	next(prefix)
+	from := 1
+	for _, cut := range cuts {
+		next(view(o.body[from:cut.start]))
+		from = cut.end
+	}
+	next(view(o.body[from:]))
+	return matches && text == ""
+}
+
 // view is the text of bytes that nobody will change while it is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

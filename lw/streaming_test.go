@@ -60,6 +60,45 @@ func TestStreamingListFallsBack(t *testing.T) {
 	}
 }
 
+// TestUnmarkedListOfABusyCollection: a server that does not know streaming lists goes over into a watch without a word,
+// and as something always happens, it is never silent. That nothing comes any more that must be a part of the list tells.
+func TestUnmarkedListOfABusyCollection(t *testing.T) {
+	b := newStreamingRig(t, Options{})
+	b.do(input{signal: watchOpened})
+	moves := func(version string) *Break {
+		b.now = b.now.Add(9 * time.Second)
+		return b.do(input{signal: watchMoved, version: version})
+	}
+	for range 100 { // a long list, over a slow line
+		require.Nil(t, moves("30"))
+		require.Nil(t, moves("20"))
+	}
+	for _, version := range []string{"31", "32", "", "34", "35", "36"} {
+		require.Nil(t, moves(version))
+	}
+	require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, moves("37"))
+	require.Equal(t, listing, b.phase)
+}
+
+// TestNoStreamingListsIsRemembered by a client for all its streams, also those of a Reflector.
+func TestNoStreamingListsIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
+		client := s.client(t, Pods(""))
+		for _, lw := range []ListerWatcher[*Object]{client, client.Recall(nil)} {
+			for event := range ListAndWatch(t.Context(), lw, nil) {
+				if event.Type == Synced {
+					break
+				}
+			}
+		}
+		require.Equal(t, []string{
+			"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+			"/api/v1/pods?resourceVersion=0&limit=500", "/api/v1/pods?resourceVersion=0&limit=500",
+		}, s.asked[:3])
+	})
+}
+
 // TestStreamingListIsTriedAgain after what may pass, with a delay each time.
 func TestStreamingListIsTriedAgain(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {

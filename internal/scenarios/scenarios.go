@@ -154,6 +154,8 @@ func versionExpiresWhileBlind(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
+	r.create(5, "by-watch-") // the list that follows must know these too
+	f.equal(r.configMaps())
 	before := len(f.deltas)
 	f.cut()
 	for i := range 10 {

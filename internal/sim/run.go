@@ -30,7 +30,11 @@ func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Cli
 
 // Client is the real client of the collection that is simulated.
 func Client(transport lw.Transport) lw.ListerWatcher[*lw.Object] {
-	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: watched}, lw.RawCodec{}, nil)
+	return clientOf(transport, lw.RawCodec{})
+}
+
+func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatcher[*lw.Object] {
+	client, err := lw.NewClient(transport, lw.Resource{Version: "v1", Plural: watched}, codec, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -52,19 +56,10 @@ type Report struct {
 	Settled  time.Duration // from the weather's clearing up until all was well
 }
 
-// World says which world to play in.
-type World struct {
-	Seed uint64
-	// Harsh lets happen what the engine is known not to stand in one seed of some hundreds: after a restore with the
-	// counter that went back, an object is written anew at the very version that it had before. A client that knows an
-	// object by its key and version takes one for the other, unless something told it of the restore.
-	Harsh bool
-}
-
-// Play lets an engine live in a world. It must be called in a synctest bubble.
-func Play(w World, engine Engine) Report {
-	s := newSim(w)
-	random := newDice(w.Seed, 2)
+// Play lets an engine live in a seed's world. It must be called in a synctest bubble.
+func Play(seed uint64, engine Engine) Report {
+	s := newSim(seed)
+	random := newDice(seed, 2)
 	opts := &lw.Options{
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],

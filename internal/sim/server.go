@@ -75,7 +75,7 @@ func newServer(d *dice) *server {
 	}
 	s.zeroPages, s.metadataLast = d.oneIn(2), d.oneIn(2)
 	for range d.IntN(15) {
-		s.writeSomething(nil)
+		s.writeSomething()
 	}
 	for i := range s.replicas {
 		s.replicas[i] = &replica{number: i}
@@ -89,12 +89,11 @@ func (s *server) String() string {
 		s.streaming, s.bookmarks, s.expiredAs, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
-// writeSomething writes a random object, in a third of the cases one of another collection. taken reports whether a key
-// must not be written now.
-func (s *server) writeSomething(taken func(key string) bool) {
+// writeSomething writes a random object, in a third of the cases one of another collection.
+func (s *server) writeSomething() {
 	revision := strconv.FormatInt(s.log.Revision()+1, 10)
 	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
-	if s.oneIn(3) || taken != nil && taken(w.key) {
+	if s.oneIn(3) {
 		w.collection, w.key = others, "x/y"
 	}
 	held, ok := s.log.Get(w.collection, w.key)

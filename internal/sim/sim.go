@@ -19,18 +19,17 @@ type sim struct {
 	calmAt  time.Time // when the weather clears up, for good
 	asked   int       // requests
 	failure error     // the first broken promise
-	harsh   bool      // see [World]
 	done    bool      // the engine has shown all that it should
 	log     strings.Builder
 }
 
-func newSim(w World) *sim {
-	d := newDice(w.Seed, 1)
-	s := &sim{dice: d, server: newServer(d), weather: newWeather(d), start: time.Now(), harsh: w.Harsh}
+func newSim(seed uint64) *sim {
+	d := newDice(seed, 1)
+	s := &sim{dice: d, server: newServer(d), weather: newWeather(d), start: time.Now()}
 	s.check = &checker{sim: s}
 	s.next = s.start.Add(s.upTo(s.weather.pause))
 	s.calmAt = s.start.Add(time.Minute + s.upTo(100*s.weather.pause))
-	s.trace("seed %d: %v", w.Seed, s.server)
+	s.trace("seed %d: %v", seed, s.server)
 	return s
 }
 
@@ -148,9 +147,8 @@ func (s *sim) harm() {
 
 // write writes something, unless it would make a lost version look like one of this incarnation.
 func (s *sim) write() {
-	next := s.server.log.Revision() + 1
-	if !s.check.known(next) {
-		s.writeSomething(s.collides(next))
+	if !s.check.known(s.server.log.Revision() + 1) {
+		s.writeSomething()
 	}
 }
 
@@ -172,20 +170,5 @@ func (s *sim) fairDay(now time.Time) {
 	}
 	if !writing {
 		s.check.converged()
-	}
-}
-
-// collides tells which key must not be written at a revision, as an incarnation that was lost did so: see [World].
-func (s *sim) collides(revision int64) func(key string) bool {
-	return func(key string) bool {
-		if s.harsh {
-			return false
-		}
-		for i := s.now.parent; i != nil; i = i.parent {
-			if revision <= i.last() && i.write(revision).key == key {
-				return true
-			}
-		}
-		return false
 	}
 }

@@ -26,24 +26,18 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // play plays a seed in a bubble: a goroutine left behind is a deadlock there, and fails the test.
-func play(t *testing.T, w World, engine Engine) (r Report) {
-	synctest.Test(t, func(*testing.T) { r = Play(w, engine) })
+func play(t *testing.T, seed uint64, engine Engine) (r Report) {
+	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r
 }
 
-// TestSimulation plays SEEDS seeds, beginning with FIRST, on all cores; or SEED alone, with its trace. HARSH lets happen
-// what [World] tells.
+// TestSimulation plays SEEDS seeds, beginning with FIRST, on all cores; or SEED alone, with its trace.
 func TestSimulation(t *testing.T) {
-	harsh := os.Getenv("HARSH") != ""
 	if os.Getenv("SEED") != "" {
-		r := play(t, World{Seed: env(t, "SEED", 0), Harsh: harsh}, Real)
+		r := play(t, env(t, "SEED", 0), Real)
 		t.Logf("%d requests, settled after %v\n%s", r.Requests, r.Settled, r.Trace)
 		require.NoError(t, r.Failure)
 		return
-	}
-	harshly := ""
-	if harsh {
-		harshly = "HARSH=1 "
 	}
 	first, seeds := env(t, "FIRST", 0), env(t, "SEEDS", seedsByDefault)
 	var next, requests, longest atomic.Uint64
@@ -53,9 +47,9 @@ func TestSimulation(t *testing.T) {
 			t.Run("", func(t *testing.T) {
 				t.Parallel()
 				for n := next.Add(1) - 1; n < seeds; n = next.Add(1) - 1 {
-					r := play(t, World{Seed: first + n, Harsh: harsh}, Real)
+					r := play(t, first+n, Real)
 					if requests.Add(uint64(r.Requests)); r.Failure != nil {
-						t.Errorf("%v\nto replay: %sSEED=%d go test ./internal/sim -run TestSimulation -v", r.Failure, harshly, first+n)
+						t.Errorf("%v\nto replay: SEED=%d go test ./internal/sim -run TestSimulation -v", r.Failure, first+n)
 					}
 					for old := longest.Load(); old < uint64(r.Settled) && !longest.CompareAndSwap(old, uint64(r.Settled)); {
 						old = longest.Load()
@@ -72,7 +66,7 @@ func TestSimulation(t *testing.T) {
 // TestASeedRepeatsItself: the same seed tells the same story.
 func TestASeedRepeatsItself(t *testing.T) {
 	for seed := range uint64(100) {
-		first, second := play(t, World{Seed: seed}, Real), play(t, World{Seed: seed}, Real)
+		first, second := play(t, seed, Real), play(t, seed, Real)
 		require.Equal(t, first.Hash, second.Hash, "seed %d\n%s\n%s", seed, first.Trace, second.Trace)
 	}
 }
