@@ -6,13 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 	"github.com/seed-6d2a410a/listwatch/internal/scenarios"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 // TestRealServer runs the same table against a real kube-apiserver as make test runs against the embedded one.
-func TestRealServer(t *testing.T) {
-	c := shared.Get(t)
+func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t)) }
+
+// TestWithoutWatchCache runs it against one that reads all from etcd, as for Events: lists of version "0" come in pages, old
+// versions expire with etcd's history, and there are no streaming lists.
+func TestWithoutWatchCache(t *testing.T) { runScenarios(t, kube.Start(t, "--watch-cache=false")) }
+
+func runScenarios(t *testing.T, c *kube.Cluster) {
 	require.NoError(t, c.CreateCRD(t.Context()))
 	client := c.HTTPClient()
 	t.Cleanup(client.CloseIdleConnections)

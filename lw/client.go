@@ -33,7 +33,7 @@ type Recaller[T Keyed] interface {
 type ListOptions struct {
 	LabelSelector   string // as "app=web,tier!=db"; passed through
 	FieldSelector   string // as "spec.nodeName=n1"; passed through
-	ResourceVersion string // "" asks for the latest, "0" for whatever the server has at hand
+	ResourceVersion string // the list is not older than this; "" asks for the latest, "0" for whatever the server has at hand
 	Limit           int    // most items in the response; zero means all
 	Continue        string // ListMeta.Continue of the page before; ResourceVersion must then be ""
 
@@ -218,6 +218,9 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 		add("resourceVersion", opts.ResourceVersion)
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
+		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // without it, a limit would make it exactly this version
+			q = q.add("resourceVersionMatch", "NotOlderThan")
+		}
 	}
 	// Without pretty=false a server indents for whatever looks like a browser or curl, which doubles the bytes.
 	q = q.add("continue", opts.Continue).add("pretty", "false")

@@ -59,7 +59,7 @@ func TestListAndWatch(t *testing.T) {
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=5",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=7",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=9",
-		"/api/v1/pods?" + selectors + "resourceVersion=9",
+		"/api/v1/pods?" + selectors + "resourceVersion=9&limit=1&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=12",
 	}, s.asked)
 }

@@ -69,6 +69,7 @@ type machine struct {
 	token       string       // of the next page
 	whole       bool         // ask for all in one page, as a continue token expired
 	pageSize    int          // zero: never page
+	alwaysPages bool         // a list of version "0" came in pages: there is no cache that would answer an unpaged one
 
 	// The list part of a streaming list.
 	highest string    // the highest version of an object in it
@@ -142,6 +143,7 @@ func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
 		return nil
 	}
 	if m.token = meta.Continue; m.token != "" {
+		m.alwaysPages = m.alwaysPages || m.listVersion == "0"
 		return nil
 	}
 	if m.listVersion != "" && versionRegressed(m.version, meta.ResourceVersion) {
@@ -337,8 +339,9 @@ func (m *machine) healthy(now time.Time) {
 	m.liveSince = time.Time{}
 }
 
-// list returns the parameters of the next list request. A server answers from its cache only when no limit is set or the
-// version is "" or "0"; and it refuses a version beside a continue token, which has its own.
+// list returns the parameters of the next list request. Beside another version than "" and "0" a limit keeps a server
+// from answering from its cache, so it is set there only if the server seems to have none. A version beside a continue
+// token, which has its own, would be refused.
 func (m *machine) list() ListOptions {
 	if m.phase == checking {
 		return ListOptions{Limit: 1}
@@ -347,7 +350,7 @@ func (m *machine) list() ListOptions {
 	if m.token == "" {
 		opts.ResourceVersion = m.listVersion
 	}
-	if !m.whole && (m.token != "" || m.listVersion == "" || m.listVersion == "0") {
+	if !m.whole && (m.alwaysPages || m.token != "" || m.listVersion == "" || m.listVersion == "0") {
 		opts.Limit = m.pageSize
 	}
 	return opts

@@ -81,6 +81,15 @@ func TestRelistAtTheLastVersionThenTheLatest(t *testing.T) {
 	require.Equal(t, "12", b.watch().ResourceVersion)
 }
 
+// TestListsStayPaged where a list of version "0" was: there is no watch cache then, and an unpaged list would only be large.
+func TestListsStayPaged(t *testing.T) {
+	b := newRig(t, Options{PageSize: 10})
+	require.Nil(t, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "7", Continue: "next"}}))
+	b.synced("7")
+	b.watchFails(status(410))
+	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, b.list())
+}
+
 func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
 	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
 	b := newRig(t, Options{}).synced("7")
