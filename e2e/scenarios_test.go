@@ -14,8 +14,8 @@ import (
 // TestRealServer runs the same table against a real kube-apiserver as make test runs against the embedded one.
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t)) }
 
-// TestWithoutWatchCache runs it against one that reads all from etcd, as for Events: lists of version "0" come in pages, old
-// versions expire with etcd's history, and there are no streaming lists.
+// TestWithoutWatchCache runs it against one that reads all from etcd: lists of version "0" come in pages, and old versions
+// expire with etcd's history.
 func TestWithoutWatchCache(t *testing.T) { runScenarios(t, kube.Start(t, "--watch-cache=false")) }
 
 func runScenarios(t *testing.T, c *kube.Cluster) {
