@@ -5,6 +5,7 @@ package lw_test
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -50,6 +51,44 @@ func ExampleListAndWatch() {
 	// added there-before Pending
 	// the list is complete and a watch is open
 	// added made-later Pending
+}
+
+// Waiting until a condition holds is a loop that is left. It goes on over broken connections and new lists; a context with
+// a deadline bounds it.
+func ExampleListAndWatch_until() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	if _, err := server.Create("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Pending"}}`); err != nil {
+		panic(err)
+	}
+	transport, err := http.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	pod := lw.Pods("default")
+	pod.Name = "web-0"
+	client, err := lw.NewClient(transport, pod, lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for event := range lw.ListAndWatch(ctx, client, nil) {
+		if event.Type == lw.Live { // what others do meanwhile
+			_, err = server.Put("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Running"}}`)
+		}
+		if event.Object != nil && event.Object.Get("status.phase").String() == "Running" {
+			fmt.Println("web-0 runs", err)
+			return
+		}
+	}
+	fmt.Println("web-0 did not run within a minute:", ctx.Err())
+	// Output:
+	// web-0 runs <nil>
 }
 
 // A field is read from the object's text when it is asked for.

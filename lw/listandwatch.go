@@ -47,7 +47,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	}
 	return func(yield func(Event[T]) bool) {
 		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, declinedBy(lw)), trace: traceOf(ctx), yield: yield}
-		for e.turn() {
+		for ctx.Err() == nil && e.turn() {
 		}
 	}
 }

@@ -24,6 +24,7 @@ type checker struct {
 	listing bool                  // between Reset and Synced
 	live    bool                  // Live is the last word
 	broken  *lw.Break             // the last one told, until the next request
+	stopsOn func(error) bool      // Options.StopOn
 
 	requested time.Time // when the next request is due
 	word      time.Time // when the engine was last given the word, or bytes
@@ -44,6 +45,9 @@ const (
 // event checks one event with its deltas.
 func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
 	c.describe(e, deltas)
+	if c.broken != nil && c.broken.Final {
+		c.fail("stops when told", "%v came after the end", e.Type)
+	}
 	if c.ctx.Err() != nil {
 		c.fail("stops at once", "%v came after the context's end", e.Type)
 	}
@@ -103,6 +107,9 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Break
 	if conn := c.conn; conn != nil && conn.open {
 		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
+	}
+	if stops := c.stopsOn != nil && c.stopsOn(e.Break.Err); stops != e.Break.Final {
+		c.fail("stops when told", "at %v: final is %v", e.Break.Err, e.Break.Final)
 	}
 }
 

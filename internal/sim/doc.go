@@ -35,6 +35,7 @@
 //   - paced: no more than 20 requests within 10 s that bring nothing new; the pages of a list count as one.
 //   - stops at once: when the context ends, no time passes, and no event comes. A goroutine left behind is a deadlock in
 //     the bubble.
+//   - stops when told: what Options.StopOn wants to stop at is the last event, and no request follows.
 //   - leaves nothing behind: a response is closed before the interruption is told, and at the end.
 //   - converges: within 15 simulated minutes after the weather cleared up the fold is the server's state and a watch is
 //     open. The longest way is a silent connection without bookmarks: 10 minutes and 5 s, a look, the longest delay of a

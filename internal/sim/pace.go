@@ -21,6 +21,9 @@ func (c *checker) asked(q query) {
 	}
 	if b := c.broken; b != nil {
 		c.broken = nil
+		if b.Final {
+			c.fail("stops when told", "a request after the end")
+		}
 		if at := c.requested.Add(b.Delay); !now.Equal(at) {
 			c.fail("tells how it goes on", "a request %v off what the break told", now.Sub(at))
 		}

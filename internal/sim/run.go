@@ -65,6 +65,14 @@ func Play(seed uint64, engine Engine) Report {
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
 		Random:          random.Float64,
 	}
+	if s.oneIn(4) {
+		opts.StopOn = lw.Refused
+		s.check.stopsOn = lw.Refused
+	}
+	if s.oneIn(4) {
+		s.wake = make(chan struct{})
+		opts.Wake = s.wake
+	}
 	subject := engine(s, opts)
 	for !s.over() {
 		s.run(subject)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"testing/synctest"
 	"time"
 )
 
@@ -15,11 +16,12 @@ type sim struct {
 	check   *checker
 	conn    *conn // the last one asked for
 	start   time.Time
-	next    time.Time // when the world moves on
-	calmAt  time.Time // when the weather clears up, for good
-	asked   int       // requests
-	failure error     // the first broken promise
-	done    bool      // the engine has shown all that it should
+	next    time.Time     // when the world moves on
+	calmAt  time.Time     // when the weather clears up, for good
+	asked   int           // requests
+	failure error         // the first broken promise
+	wake    chan struct{} // Options.Wake, if the seed has it
+	done    bool          // the engine has shown all that it should
 	log     strings.Builder
 }
 
@@ -61,8 +63,21 @@ func (s *sim) pass(ctx context.Context, until time.Time) {
 		}
 		timer.Stop()
 	}
+	if s.wake != nil && s.oneIn(10) {
+		s.rouse()
+	}
 	s.check.silence()
 	s.catchUp()
+}
+
+// rouse asks the engine to look after its connection, and waits until it has.
+func (s *sim) rouse() {
+	select {
+	case s.wake <- struct{}{}:
+		s.trace("! roused")
+		synctest.Wait()
+	default: // nobody listens where no request is under way
+	}
 }
 
 // catchUp lets happen in the world what was due by now.

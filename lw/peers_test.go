@@ -1,0 +1,174 @@
+package lw
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// These are scenarios of other clients' tests, and some that no client tests, as far as no other test here has them; see
+// doc_scenarios.md.
+
+// TestStopBeforeTheList: a context that has ended costs no request.
+func TestStopBeforeTheList(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := &script{answers: []answer{{body: podList("1", "")}}}
+	for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
+		t.Errorf("%v", event.Type)
+	}
+	require.Empty(t, s.asked)
+}
+
+// TestStopWhileTheCallerIsBusy: nothing more is told, though more has arrived, and nothing more is asked.
+func TestStopWhileTheCallerIsBusy(t *testing.T) {
+	answers := []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7")}, {body: expiredEvent}}
+	all, _ := follow(t, nil, answers...)
+	for stop := range all {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			s := &script{answers: answers}
+			seen, asked := 0, 0
+			for range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
+				require.NoError(t, ctx.Err())
+				if seen++; seen == stop+1 {
+					asked = len(s.asked)
+					cancel()
+				}
+			}
+			require.Equal(t, stop+1, seen)
+			require.Len(t, s.asked, asked)
+		})
+	}
+}
+
+// TestConnectionRefused: five in a row, and forty: the delays grow, and are bounded, and the list is made in the end.
+func TestConnectionRefused(t *testing.T) {
+	for refusals, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			s := &script{}
+			for range refusals {
+				s.answers = append(s.answers, answer{err: errReset})
+			}
+			s.answers = append(s.answers, answer{body: podList("1", "")})
+			opts := &Options{NoStreamingList: true, Random: func() float64 { return 0 }}
+			for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
+				if event.Type == Synced {
+					break
+				}
+			}
+			require.Equal(t, took, time.Since(began))
+		})
+	}
+}
+
+// TestThreePages: each with the token of the one before, and one list for the caller; a page may be empty.
+func TestThreePages(t *testing.T) {
+	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
+		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
+	require.Equal(t, []string{"RESET @", "ADDED a @", "ADDED b @", "ADDED c @", "SYNCED @5"}, events)
+	require.Equal(t, []string{
+		"/api/v1/pods?resourceVersion=0&limit=2", "/api/v1/pods?limit=2&continue=one", "/api/v1/pods?limit=2&continue=two",
+	}, s.asked[:3])
+}
+
+// TestUnreadableObject: an object that a server cannot read from its storage is an ERROR event again and again, until it
+// is deleted unsafely; the list then lacks it.
+func TestUnreadableObject(t *testing.T) {
+	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
+		`"reason":"StoreReadError","code":500}}` + "\n"
+	events, _ := follow(t, nil, answer{body: podList("5", "", "a", "b")}, answer{body: unreadable}, answer{body: unreadable}, answer{body: podList("7", "", "b")})
+	const told = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
+	require.Equal(t, []string{"LIVE @5", told, "LIVE @5", told, "RESET @", "ADDED b @", "SYNCED @7"}, events[4:])
+}
+
+// TestTablesAreRefused: a server that answers with a Table in place of objects is told so, by list and by watch.
+func TestTablesAreRefused(t *testing.T) {
+	_, _, err := list(t, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":[],"rows":[]}`, nil)
+	require.EqualError(t, err, `malformed response at byte 113: expected a list with items, found an object of kind "Table"`)
+	_, err = watch(t, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"rows":[]}}`, nil)
+	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
+}
+
+// upperCase is a codec that changes what it decodes.
+type upperCase struct{ RawCodec }
+
+func (c upperCase) Decode(s *Scanned) (*Object, error) {
+	o, err := c.RawCodec.Decode(s)
+	o.name = "decoded " + o.name
+	return o, err
+}
+
+// TestCodecIsAskedForEveryObject, of lists, watches and streaming lists.
+func TestCodecIsAskedForEveryObject(t *testing.T) {
+	for _, opts := range []*Options{plainLists, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			first := answer{body: podList("5", "", "a")}
+			if !opts.NoStreamingList {
+				first.body = podEvent("ADDED", "a", "5") + endOfInitial
+			}
+			s := &script{answers: []answer{first, {body: podEvent("MODIFIED", "a", "11") + podEvent("DELETED", "a", "12")}}}
+			client, err := NewClient(s, Pods(""), upperCase{}, nil)
+			require.NoError(t, err)
+			seen := 0
+			for event := range ListAndWatch(t.Context(), client, opts) {
+				if event.Object != nil {
+					require.Equal(t, "decoded a", event.Object.GetName())
+					if seen++; seen == 3 {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRetryAfterInTheBodyOnly: a browser's page cannot read the header.
+func TestRetryAfterInTheBodyOnly(t *testing.T) {
+	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
+			if event.Type == Interrupted {
+				require.ErrorIs(t, event.Break.Err, ErrTooManyRequests)
+				require.Equal(t, 40*time.Second, event.Break.Delay)
+				require.False(t, event.Break.Relist)
+				return
+			}
+		}
+	})
+}
+
+// TestEventsRepeatedAfterAReconnect: a server that sends again what was seen makes the version go back. The list that
+// follows mends what such a server may have done; nothing is told under a version that is lower than one before.
+func TestEventsRepeatedAfterAReconnect(t *testing.T) {
+	events, _ := follow(t, nil,
+		answer{body: podList("5", "")},
+		answer{body: podEvent("ADDED", "a", "6") + podEvent("MODIFIED", "a", "7"), end: errReset},
+		answer{body: podEvent("ADDED", "a", "6") + podEvent("MODIFIED", "a", "7")},
+		answer{body: podList("7", "", "a")})
+	require.Equal(t, []string{
+		"LIVE @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
+		"LIVE @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "RESET @", "ADDED a @", "SYNCED @7",
+	}, events[2:])
+}
+
+// TestSuspendedMachine: a laptop or a browser's tab that slept for ten minutes finds within ten seconds that its
+// connection may be dead, without being told; the timers have stood still with it.
+func TestSuspendedMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, dog := guard(t.Context(), 150*time.Second, nil)
+		defer dog.stop()
+		dog.mu.Lock()
+		dog.last = dog.last.Round(0).Add(-10 * time.Minute) // by the wall clock alone
+		dog.mu.Unlock()
+		before := time.Now()
+		<-ctx.Done()
+		require.Equal(t, ErrSilent, context.Cause(ctx))
+		require.LessOrEqual(t, time.Since(before), mostBetweenLooks)
+	})
+}
