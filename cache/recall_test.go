@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -25,8 +26,7 @@ func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 const (
 	listHead = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2000000"},"items":[`
 	listTail = "]}\n"
-	tooOld   = `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"2000000"}}}` + // after a sign of life no delay follows
-		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
+	tooOld   = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
 )
 
 // podReflector follows Pods through a real client.
@@ -39,6 +39,10 @@ func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 
 // TestUnchangedListIsNotCopied: a new list of what is known costs neither the objects' decoding nor their memory.
 func TestUnchangedListIsNotCopied(t *testing.T) {
+	synctest.Test(t, unchangedListIsNotCopied)
+}
+
+func unchangedListIsNotCopied(t *testing.T) {
 	const n = 3000
 	var items []string
 	for _, pod := range sample.Pods(1, n) {

@@ -166,7 +166,10 @@ func (m *machine) move(version string, now time.Time) *Break {
 		return nil
 	}
 	m.news = true
-	m.short, m.faults, m.expired = 0, 0, 0
+	m.short, m.faults = 0, 0
+	if now.Sub(m.liveSince) >= shortWatch { // else it may be what comes before the same verdict each time
+		m.expired = 0
+	}
 	if version != "" { // an aggregated API may leave it out; then the last known one stays good for a resume
 		m.version, m.listVersion = version, version
 	}

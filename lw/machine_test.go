@@ -205,6 +205,22 @@ func TestBookmarksWithoutNewsAreNoProgress(t *testing.T) {
 	}
 }
 
+// TestExpiredAgainAndAgain: a watch that brings something and is then called too old, each time, is no reason to hurry.
+func TestExpiredAgainAndAgain(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	for i, version := range []string{"8", "9", "10"} {
+		b.do(input{signal: watchOpened})
+		b.do(input{signal: watchMoved, version: version})
+		want := &Break{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
+		require.Equal(t, want, b.do(input{signal: watchFailed, err: status(410)}))
+		b.synced(version)
+	}
+	b.do(input{signal: watchOpened})
+	b.now = b.now.Add(shortWatch)
+	b.do(input{signal: watchMoved, version: "11"})
+	require.Zero(t, b.do(input{signal: watchFailed, err: status(410)}).Delay)
+}
+
 func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {
 	b := newRig(t, Options{}).synced("7")
 	var delays []time.Duration

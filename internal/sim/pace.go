@@ -186,6 +186,7 @@ func (c *checker) ended(stopped time.Time) {
 // begin prepares for a run.
 func (c *checker) begin(run Subject) {
 	c.subject, c.fresh, c.live, c.broken, c.word = run, true, false, nil, time.Now()
+	c.window = c.window[:0] // how soon a caller begins anew is its own affair
 	if c.fold == nil {
 		c.fold = map[lw.Key]*lw.Object{}
 	}
