@@ -41,6 +41,10 @@ else
 	GOOS=js GOARCH=wasm $(GO) test -exec="$(WASM_EXEC)" $(WASM_PACKAGES)
 endif
 
+.PHONY: test-metrics
+test-metrics: ## the adapters to Prometheus and OpenTelemetry
+	cd examples/metrics && $(GO) test $(if $(COMPILER),-race) -timeout 5m ./...
+
 .PHONY: e2e-server
 e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder (8 minutes the first time)
 	@e2e/build.sh > /dev/null
@@ -48,6 +52,10 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 .PHONY: e2e
 e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real kubectl against the embedded server
 	cd e2e && $(GO) test -timeout 20m ./...
+
+.PHONY: soak
+soak: e2e-server ## broken connections and a dying kube-apiserver under load for SOAK (default 10m); SEED repeats the choices
+	cd e2e && SOAK=$(or $(SOAK),10m) $(GO) test ./soak -run TestSoak -v -count 1 -timeout 0
 
 .PHONY: e2e-clients
 e2e-clients: ## client-go's and the JavaScript client's informers against the embedded server (Node and npm for the latter)
@@ -62,9 +70,11 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
 	cd e2e && $(GO) vet ./...
 	cd e2e/clients && $(GO) vet ./...
+	cd examples/metrics && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
-	cd e2e && $(GO) run $(STATICCHECK) . ./kube
+	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
 	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
+	cd examples/metrics && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
@@ -91,6 +101,6 @@ else
 endif
 
 .PHONY: ci
-ci: test lint e2e e2e-clients ## what continuous integration runs
+ci: test test-metrics lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s
 	$(MAKE) size

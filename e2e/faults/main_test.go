@@ -1,0 +1,34 @@
+package faults_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+)
+
+// TestMain fails the package if its tests leave goroutines behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	if code == 0 && !eventually(func() bool { return runtime.NumGoroutine() <= before }) {
+		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// eventually polls until a condition holds, for a time that only what is broken takes.
+func eventually(condition func() bool) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); !condition(); <-tick.C {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,49 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// accidents happen to the server, over and over, in changing order.
+var accidents = []struct {
+	name   string
+	happen func(context.Context, *kube.Cluster) error
+}{
+	{"killed", func(ctx context.Context, c *kube.Cluster) error {
+		c.Kill()
+		return c.StartAPIServer(ctx)
+	}},
+	{"terminated", func(ctx context.Context, c *kube.Cluster) error {
+		if err := c.Terminate(); err != nil {
+			return err
+		}
+		return c.StartAPIServer(ctx) // which waits for the end
+	}},
+	{"history lost", func(ctx context.Context, c *kube.Cluster) error { return c.ExpireVersions(ctx) }},
+	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
+}
+
+// breakServer lets accidents happen until the context calm ends, and returns when the server has got over the last one.
+func (s *Soak) breakServer(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(s.Seed, 1))
+	for {
+		for _, i := range random.Perm(len(accidents)) {
+			pause := time.NewTimer(3*time.Second + time.Duration(random.Int64N(int64(6*time.Second))))
+			select {
+			case <-pause.C:
+			case <-s.calm.Done():
+				pause.Stop()
+				return nil
+			}
+			if err := accidents[i].happen(ctx, s.Cluster); err != nil {
+				return fmt.Errorf("%s: %w", accidents[i].name, err)
+			}
+			s.accidents.add(accidents[i].name)
+		}
+	}
+}

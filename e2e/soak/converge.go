@@ -1,0 +1,112 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// converge waits until every follower's store holds what the server lists.
+func (s *Soak) converge(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, convergenceTime)
+	defer cancel()
+	for _, f := range s.followers {
+		err := kube.Poll(ctx, "the store of "+f.name+" to equal the server's list", func(ctx context.Context) error {
+			want, err := s.list(ctx, f.opts.LabelSelector)
+			if err != nil {
+				return err
+			}
+			return f.equals(want)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify compares what the followers, which have ended, were told with what they hold.
+func (s *Soak) verify() (err error) {
+	for _, f := range s.followers {
+		if wrong := f.verify(); wrong != nil {
+			err = errors.Join(err, f.explain(wrong))
+		}
+	}
+	return err
+}
+
+// list returns the server's objects by name: what they hold, and managedFields excepted, all of it.
+func (s *Soak) list(ctx context.Context, selector string) (map[string]string, error) {
+	code, body, err := s.Cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
+	if err != nil {
+		return nil, err
+	}
+	if code != http.StatusOK {
+		return nil, fmt.Errorf("listing: status %d", code)
+	}
+	var list struct{ Items []map[string]any }
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, err
+	}
+	objects := make(map[string]string, len(list.Items))
+	for _, item := range list.Items {
+		metadata := item["metadata"].(map[string]any)
+		delete(metadata, "managedFields")
+		item["kind"], item["apiVersion"] = "ConfigMap", "v1" // which items of a list lack
+		if objects[metadata["name"].(string)], err = canonical(item); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
+}
+
+// canonical is the same text for the same content.
+func canonical(content any) (string, error) {
+	text, err := json.Marshal(content)
+	return string(text), err
+}
+
+// equals compares the store with what the server holds.
+func (f *follower) equals(want map[string]string) error {
+	objects := f.reflector.Store().List()
+	for _, object := range objects {
+		got, err := content(object)
+		if err != nil {
+			return err
+		}
+		if wanted := want[object.GetName()]; got != wanted {
+			return fmt.Errorf("the store holds %s\nthe server %s", got, wanted)
+		}
+	}
+	if len(objects) != len(want) {
+		return fmt.Errorf("the store holds %d objects, the server %d", len(objects), len(want))
+	}
+	return nil
+}
+
+// verify compares the replay of the deltas with the store.
+func (f *follower) verify() error {
+	for object := range f.reflector.Store().All() {
+		if f.replay.held[object.Key()] != object {
+			return fmt.Errorf("the store holds another %v than the deltas led to", object.Key())
+		}
+	}
+	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
+		return fmt.Errorf("the deltas led to %d objects, the store has %d", told, stored)
+	}
+	return nil
+}
+
+func content(object *lw.Object) (string, error) {
+	var all map[string]any
+	if err := json.Unmarshal([]byte(object.Raw()), &all); err != nil {
+		return "", err
+	}
+	return canonical(all)
+}

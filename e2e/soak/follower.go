@@ -1,0 +1,150 @@
+package soak
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// longestDelay is what a follower accepts that is not steadfast.
+const longestDelay = 4 * time.Second
+
+// follower runs a reflector through the bad time. Its counts may be read at any time, the rest when run has returned.
+type follower struct {
+	kind
+	reflector *cache.Reflector[*lw.Object]
+	release   func()
+	replay    *replay
+	story     story
+	causes    *tally
+	calm      context.Context // delays of any length are accepted once it has ended
+	logf      func(format string, args ...any)
+	last      error // the cause of the last interruption
+	wrong     error // an interruption that cannot have happened
+
+	events, changes, breaks, lists, streams, pages, runs atomic.Int64
+}
+
+// newFollower returns a follower of the ConfigMaps of a server.
+func (s *Soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
+	options := &lwhttp.Options{Token: s.Cluster.AdminToken}
+	release := func() {}
+	if k.steadfast {
+		options.CAData = s.Cluster.CAPEM
+	} else {
+		options.Client = s.httpClient(k.http2)
+		release = options.Client.CloseIdleConnections
+	}
+	transport, err := lwhttp.New(url, options)
+	if err != nil {
+		return nil, err
+	}
+	w := &wire{Transport: transport, edit: k.edit, patience: k.patience}
+	if k.cuts {
+		w.cut = untilCalm(s.calm, lengths(seed))
+	}
+	client, err := lw.NewClient(w, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &follower{
+		kind: k, reflector: cache.NewReflector(client, &k.opts), release: func() { release(); transport.Close() },
+		replay: newReplay(k.opts.LabelSelector != ""), causes: &s.causes, calm: s.calm, logf: s.Logf,
+	}, nil
+}
+
+// httpClient is one whose connections no other shares, and which notices soon that an HTTP/2 connection is dead.
+func (s *Soak) httpClient(http2 bool) *http.Client {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.Cluster.CAPEM)
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(!http2)
+	protocols.SetHTTP2(http2)
+	return &http.Client{Transport: &http.Transport{
+		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second,
+		Protocols:           protocols,
+		HTTP2:               &http.HTTP2Config{SendPingTimeout: 2 * time.Second, PingTimeout: 2 * time.Second},
+	}}
+}
+
+// untilCalm makes no more cuts when ctx has ended.
+func untilCalm(ctx context.Context, length func() int) func() int {
+	return func() int {
+		if ctx.Err() != nil {
+			return -1
+		}
+		return length()
+	}
+}
+
+// run follows until ctx ends, in one run after another. The error says what was wrong with what it was told.
+func (f *follower) run(ctx context.Context) error {
+	defer f.release()
+	ctx = lw.WithTrace(ctx, &lw.Trace{
+		Open:        f.asked,
+		Synced:      func(string) { f.lists.Add(1) },
+		Interrupted: f.interrupted,
+	})
+	for ctx.Err() == nil {
+		f.runs.Add(1)
+		if err := f.once(ctx); err != nil {
+			return f.explain(err)
+		}
+	}
+	return nil
+}
+
+func (f *follower) once(ctx context.Context) error {
+	for event, deltas := range f.reflector.Deltas(ctx) {
+		f.events.Add(1)
+		f.changes.Add(int64(len(deltas)))
+		f.story.add(event)
+		if err := errors.Join(f.replay.step(event, deltas), f.wrong); err != nil {
+			return err
+		}
+		if b := event.Break; b != nil && b.Delay > longestDelay && !f.steadfast && f.calm.Err() == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// asked counts the requests for lists. From the first ordinary one on, a follower has none that stream: a server that
+// declined is not asked again.
+func (f *follower) asked(req *lw.Request) {
+	switch {
+	case strings.Contains(req.Query, "sendInitialEvents=true"):
+		f.streams.Add(1)
+	case !req.Watch:
+		if f.pages.Add(1) == 1 && !f.opts.NoStreamingList {
+			f.logf("%s: lists are ordinary ones from now on: %v", f.name, f.last)
+		}
+	}
+}
+
+func (f *follower) interrupted(b *lw.Break) {
+	f.breaks.Add(1)
+	f.last = b.Err
+	cause, err := causeOf(b.Err)
+	if err != nil {
+		f.wrong = fmt.Errorf("an interruption that nothing can have caused: %w", err)
+		return
+	}
+	f.causes.add(cause)
+}
+
+// explain says whose error it is, and what came before it.
+func (f *follower) explain(err error) error {
+	return fmt.Errorf("%s: %w\nthe last that it saw\n%v", f.name, err, &f.story)
+}

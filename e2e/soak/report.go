@@ -1,0 +1,46 @@
+package soak
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/faults"
+)
+
+// progress prints where the run is.
+func (s *Soak) progress() {
+	var changes, breaks, lists int64
+	for _, f := range s.followers {
+		changes, breaks, lists = changes+f.changes.Load(), breaks+f.breaks.Load(), lists+f.lists.Load()
+	}
+	s.Logf("%v: %v; %d faults; server %v; followers: %d changes, %d interruptions, %d lists", time.Since(s.began).Round(time.Second),
+		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
+}
+
+// faults counts them all.
+func (s *Soak) faults() (n int) {
+	for _, kind := range faults.Kinds() {
+		n += s.proxy.Happened(kind)
+	}
+	return n
+}
+
+// report prints the table at the end.
+func (s *Soak) report() {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "events\tchanges\tinterruptions\tlists\tstreams\tpages\truns\tobjects\t")
+	for _, f := range s.followers {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", f.events.Load(), f.changes.Load(), f.breaks.Load(), f.lists.Load(),
+			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.reflector.Store().Len(), f.name)
+	}
+	_ = w.Flush() // into memory
+	var kinds []string
+	for _, kind := range faults.Kinds() {
+		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))
+	}
+	s.Logf("after %v, seed %d\n%sfaults: %s\nserver: %v\ncauses: %v\nwrites: %v", time.Since(s.began).Round(time.Second), s.Seed,
+		&table, strings.Join(kinds, ", "), &s.accidents, &s.causes, &s.writes)
+}

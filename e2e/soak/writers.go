@@ -1,0 +1,142 @@
+package soak
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	namespace = "default"
+	path      = "/api/v1/namespaces/" + namespace + "/configmaps"
+
+	writers   = 8
+	names     = 240
+	perSecond = 400 // writes by all writers, if the server sustains it
+
+	writeTimeout = 30 * time.Second
+)
+
+// state is what a writer knows of one of its objects.
+type state struct {
+	serial  int    // of the last write that the server may have accepted
+	version string // "" if the object does not exist
+	unsure  bool   // the last write's outcome is unknown
+}
+
+// writer changes objects that no other writes.
+type writer struct {
+	*Soak
+	random *rand.Rand
+	states map[string]*state
+}
+
+func (s *Soak) newWriter(number int) *writer {
+	w := &writer{Soak: s, random: rand.New(rand.NewPCG(s.Seed, uint64(2+number))), states: map[string]*state{}}
+	for i := number; i < names; i += writers {
+		w.states[fmt.Sprintf("cm-%03d", i)] = &state{}
+	}
+	return w
+}
+
+// run writes until the context ends, and finishes what it is about.
+func (w *writer) run(ctx context.Context, number int) {
+	tick := time.NewTicker(writers * time.Second / perSecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		name := fmt.Sprintf("cm-%03d", number+writers*w.random.IntN(len(w.states)))
+		w.write(context.WithoutCancel(ctx), name, w.states[name])
+	}
+}
+
+// write makes the next change of an object; or finds out what became of the last one.
+func (w *writer) write(ctx context.Context, name string, s *state) {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	switch {
+	case s.unsure:
+		w.find(ctx, name, s)
+	case s.version == "":
+		w.put(ctx, http.MethodPost, "created", path, name, s)
+	case w.random.IntN(4) == 0:
+		code, _, err := w.Cluster.Do(ctx, http.MethodDelete, path+"/"+name, "", "")
+		if s.unsure = err != nil || code != http.StatusOK; !s.unsure {
+			s.version = ""
+			w.writes.add("deleted")
+		}
+	default:
+		w.put(ctx, http.MethodPut, "updated", path+"/"+name, name, s)
+	}
+}
+
+// put writes the object's next state. The version in it makes the server refuse an update of another state than the one
+// known.
+func (w *writer) put(ctx context.Context, method, done, path, name string, s *state) {
+	metadata := map[string]any{"name": name, "labels": map[string]string{"app": []string{"blue", "green"}[w.random.IntN(2)]}}
+	if s.version != "" {
+		metadata["resourceVersion"] = s.version
+	}
+	serial := s.serial + 1
+	body, _ := json.Marshal(map[string]any{ // maps and texts always have a JSON form
+		"metadata": metadata,
+		"data":     map[string]string{"serial": strconv.Itoa(serial), "text": w.text()},
+	})
+	code, answer, err := w.Cluster.Do(ctx, method, path, "application/json", string(body))
+	if s.unsure = err != nil || code >= 300 || !s.adopt(answer); s.unsure {
+		return
+	}
+	w.writes.add(done)
+}
+
+// find asks the server for an object's state.
+func (w *writer) find(ctx context.Context, name string, s *state) {
+	code, answer, err := w.Cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
+	switch {
+	case err != nil:
+	case code == http.StatusNotFound:
+		s.version, s.unsure = "", false
+	case code == http.StatusOK:
+		s.unsure = !s.adopt(answer)
+	}
+	if !s.unsure {
+		w.writes.add("unsure at first")
+	}
+}
+
+// adopt takes the state that the server answered with.
+func (s *state) adopt(answer []byte) bool {
+	var object struct {
+		Metadata struct{ ResourceVersion string }
+		Data     struct{ Serial string }
+	}
+	if json.Unmarshal(answer, &object) != nil || object.Metadata.ResourceVersion == "" {
+		return false
+	}
+	serial, err := strconv.Atoi(object.Data.Serial)
+	if err != nil {
+		return false
+	}
+	s.serial, s.version = serial, object.Metadata.ResourceVersion
+	return true
+}
+
+// text returns some text of any length up to 2 kB, with what JSON escapes in it.
+func (w *writer) text() string {
+	const pieces = 7
+	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}
+	var b strings.Builder
+	for range w.random.IntN(1 << (4 + w.random.IntN(5))) {
+		b.WriteString(piece[w.random.IntN(pieces)])
+	}
+	return b.String()
+}
