@@ -1,0 +1,127 @@
+// Package course leads a stream through what metrics should show, against the embedded server: a list that fails and one in
+// pages, events, bookmarks, a dropped connection, an expired version, a watch that is closed, and one that is refused.
+package course
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// What must not come out as a label: who asks, and what was read.
+const (
+	token     = "pa55word"
+	namespace = "payroll"
+	name      = "salaries"
+)
+
+// Seen is what the stream and the server know of the course, counted without the trace.
+type Seen struct {
+	Lists, Watches   int // requests that the server received, one of each in vain
+	Pages, Bookmarks int
+	Frames           int // a connection that breaks in a watch may be told as one frame more
+	Secrets          []string
+}
+
+// Run leads a stream of Pods that the trace sees through the course. check is called after every event.
+func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
+	t.Helper()
+	server, err := lwtest.Start(&lwtest.Options{
+		Tokens: map[string]lwtest.Access{token: lwtest.FullAccess}, BookmarkInterval: 50 * time.Millisecond,
+	})
+	require.NoError(t, err)
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
+	require.NoError(t, err)
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil)
+	require.NoError(t, err)
+
+	seen := Seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
+	script := script{t: t, server: server}
+	for range 3 {
+		script.create()
+	}
+	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // a list of the latest version follows, which servers page
+	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
+	defer cancel()
+	opts := &lw.Options{NoStreamingList: true, PageSize: 2, Random: func() float64 { return 0 }}
+	for event := range lw.ListAndWatch(ctx, client, opts) {
+		check(event)
+		switch event.Type {
+		case lw.Added:
+			seen.Frames++
+		case lw.Bookmark:
+			seen.Frames++
+			seen.Bookmarks++
+		}
+		if script.next(event) {
+			break
+		}
+	}
+	require.Equal(t, 4, script.lives, "the course was not run to its end")
+	seen.Lists, seen.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
+	seen.Pages = seen.Lists - 1
+	seen.Frames++ // the ERROR event
+	require.Greater(t, seen.Pages, 2, "no list came in pages")
+	return seen
+}
+
+// script does to the server what the course is about.
+type script struct {
+	t       *testing.T
+	server  *lwtest.Server
+	created int
+	lives   int // how often a watch opened
+}
+
+func (s *script) create() {
+	_, err := s.server.Create("pods", fmt.Sprintf(`{"metadata":{"namespace":%q,"name":"%s-%d"}}`, namespace, name, s.created))
+	require.NoError(s.t, err)
+	s.created++
+}
+
+// next takes the stream's event for the cue to what comes next. It returns true at the end.
+func (s *script) next(event lw.Event[*lw.Object]) bool {
+	added := event.Type == lw.Added && event.ResourceVersion != "" // by a watch
+	if event.Type == lw.Live {
+		s.lives++
+	}
+	switch {
+	case event.Type == lw.Live && s.lives%2 == 1:
+		s.create()
+	case added && s.lives == 1:
+		s.server.DropConnections()
+		s.create() // the client misses this, and so its version is too old afterwards
+		s.server.Compact()
+	case added && s.lives == 3:
+		forbidden := lwtest.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
+		s.server.Fail(lwtest.Watches, 1, lwtest.Refuse(forbidden))
+		s.server.CloseWatches()
+	}
+	return s.lives == 4 && event.Type == lw.Bookmark
+}
+
+// Main runs a package's tests, and fails if they leave goroutines behind.
+func Main(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	if code == 0 && runtime.NumGoroutine() > before {
+		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		code = 1
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,126 @@
+// Package otel shows a stream's [lw.Trace] as OpenTelemetry metrics.
+package otel
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Trace makes the instruments of one stream, and returns the trace that feeds them. Every measurement has the attribute
+// listwatch.resource: give each stream one of its own, as "pods". The trace serves one stream at a time, and the next one
+// of the same resource after it has ended.
+//
+// Nothing of an object, a request's path or an error's text becomes an attribute. The end of the stream's context is nothing
+// that a trace is told: listwatch.live stays as it was then.
+func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
+	m, err := newInstruments(meter, attribute.String("listwatch.resource", resource))
+	if err != nil {
+		return nil, err
+	}
+	// A trace has no context to take a span from.
+	ctx, attrs := context.Background(), m.with()
+	var began time.Time
+	return &lw.Trace{
+		Open: func(*lw.Request) { began = time.Now() },
+		Opened: func(req *lw.Request, err error) {
+			labels := []attribute.KeyValue{attribute.String("listwatch.verb", measure.Verb(req))}
+			if err != nil {
+				labels = append(labels, attribute.String("error.type", measure.Cause(err)))
+			}
+			m.open.Record(ctx, time.Since(began).Seconds(), m.with(labels...))
+		},
+		Read:        func(bytes int) { m.bytes.Add(ctx, int64(bytes), attrs) },
+		Frame:       func(bytes int) { m.frames.Record(ctx, int64(bytes), attrs) },
+		Page:        func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
+		Bookmark:    func(string) { m.bookmarks.Add(ctx, 1, attrs) },
+		Synced:      func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
+		Live:        func(string) { m.isLive.Store(1) },
+		Interrupted: func(b *lw.Break) { m.interrupted(ctx, b) },
+	}, nil
+}
+
+// instruments count and measure; the two states are asked for at every collection, as a reader of differences would forget
+// what does not change.
+type instruments struct {
+	resource attribute.KeyValue
+
+	open, delay                                            metric.Float64Histogram
+	frames                                                 metric.Int64Histogram
+	bytes, pages, lists, bookmarks, interruptions, relists metric.Int64Counter
+	isLive, isSynced                                       atomic.Int64
+}
+
+func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instruments, error) {
+	m := &instruments{resource: resource}
+	var errs []error
+	failed := func(err error) { errs = append(errs, err) }
+	counter := func(name, unit, description string) metric.Int64Counter {
+		c, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(description))
+		failed(err)
+		return c
+	}
+	seconds := func(name, description string, boundaries []float64) metric.Float64Histogram {
+		h, err := meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
+			metric.WithExplicitBucketBoundaries(boundaries...))
+		failed(err)
+		return h
+	}
+	m.open = seconds("listwatch.request.open.duration", "Time from a request to its response's header, or to the failure.", measure.OpenSeconds)
+	m.delay = seconds("listwatch.retry.delay", "Delays between an interruption and the next try.", measure.DelaySeconds)
+	m.bytes = counter("listwatch.read.io", "By", "Bytes of responses read, after decompression.")
+	m.pages = counter("listwatch.list.pages", "{page}", "Pages of lists read to their end; that of a check of the version is one.")
+	m.lists = counter("listwatch.lists", "{list}", "Lists completed.")
+	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Bookmarks received.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Interruptions of the stream; those with the cause closed are in good order.")
+	m.relists = counter("listwatch.relists", "{relist}", "Interruptions that a list follows.")
+	var err error
+	m.frames, err = meter.Int64Histogram("listwatch.frame.size", metric.WithUnit("By"),
+		metric.WithDescription("Sizes of list items and of watch events' objects."), metric.WithExplicitBucketBoundaries(measure.FrameBytes...))
+	failed(err)
+	failed(m.observe(meter))
+	return m, errors.Join(errs...)
+}
+
+// observe makes the two states known to whoever collects.
+func (m *instruments) observe(meter metric.Meter) error {
+	live, err := meter.Int64ObservableGauge("listwatch.live", metric.WithUnit("1"),
+		metric.WithDescription("1 while a watch is open and what was folded is fresh, else 0."))
+	if err != nil {
+		return err
+	}
+	synced, err := meter.Int64ObservableGauge("listwatch.synced", metric.WithUnit("1"),
+		metric.WithDescription("1 from a complete list until another one is needed, else 0."))
+	if err != nil {
+		return err
+	}
+	_, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(live, m.isLive.Load(), m.with())
+		o.ObserveInt64(synced, m.isSynced.Load(), m.with())
+		return nil
+	}, live, synced)
+	return err
+}
+
+func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributeSet(attribute.NewSet(append(more, m.resource)...))
+}
+
+func (m *instruments) interrupted(ctx context.Context, b *lw.Break) {
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, as a watch may end in good order
+	m.isLive.Store(0)
+	m.interruptions.Add(ctx, 1, cause)
+	if b.Relist {
+		m.isSynced.Store(0)
+		m.relists.Add(ctx, 1, cause)
+	}
+	if !b.Final {
+		m.delay.Record(ctx, b.Delay.Seconds(), m.with())
+	}
+}

@@ -1,0 +1,152 @@
+package otel
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+func TestMain(m *testing.M) { course.Main(m) }
+
+func meter(reader sdk.Reader) metric.Meter {
+	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")
+}
+
+// collect returns every series by its name, its unit and its attributes; a histogram as its count and its sum.
+func collect(t *testing.T, reader sdk.Reader) map[string]float64 {
+	t.Helper()
+	var metrics metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &metrics))
+	require.Len(t, metrics.ScopeMetrics, 1)
+	series := map[string]float64{}
+	for _, m := range metrics.ScopeMetrics[0].Metrics {
+		require.NotEmpty(t, m.Description, m.Name)
+		flatten(t, series, m)
+	}
+	return series
+}
+
+func flatten(t *testing.T, series map[string]float64, m metricdata.Metrics) {
+	t.Helper()
+	id := func(of string, attrs attribute.Set) string {
+		return m.Name + of + " " + m.Unit + " " + attrs.Encoded(attribute.DefaultEncoder())
+	}
+	switch data := m.Data.(type) {
+	case metricdata.Sum[int64]:
+		require.True(t, data.IsMonotonic, m.Name)
+		for _, point := range data.DataPoints {
+			series[id("", point.Attributes)] = float64(point.Value)
+		}
+	case metricdata.Gauge[int64]:
+		for _, point := range data.DataPoints {
+			series[id("", point.Attributes)] = float64(point.Value)
+		}
+	case metricdata.Histogram[int64]:
+		for _, point := range data.DataPoints {
+			series[id(":count", point.Attributes)], series[id(":sum", point.Attributes)] = float64(point.Count), float64(point.Sum)
+		}
+	case metricdata.Histogram[float64]:
+		for _, point := range data.DataPoints {
+			series[id(":count", point.Attributes)], series[id(":sum", point.Attributes)] = float64(point.Count), point.Sum
+		}
+	default:
+		require.Fail(t, "an instrument of another kind", "%s: %T", m.Name, data)
+	}
+}
+
+// take removes a series whose value is not exact.
+func take(t *testing.T, series map[string]float64, id string) float64 {
+	t.Helper()
+	require.Contains(t, series, id)
+	defer delete(series, id)
+	return series[id]
+}
+
+func TestCourse(t *testing.T) {
+	reader := sdk.NewManualReader()
+	trace, err := Trace(meter(reader), "pods")
+	require.NoError(t, err)
+	seen := course.Run(t, trace, func(event lw.Event[*lw.Object]) {
+		series := collect(t, reader)
+		live, synced := series["listwatch.live 1 listwatch.resource=pods"], series["listwatch.synced 1 listwatch.resource=pods"]
+		switch event.Type {
+		case lw.Live:
+			require.Equal(t, []float64{1, 1}, []float64{live, synced})
+		case lw.Interrupted:
+			require.Zero(t, live)
+			require.Equal(t, event.Break.Relist, synced == 0)
+		}
+	})
+	series := collect(t, reader)
+	for id := range series {
+		for _, secret := range seen.Secrets {
+			require.NotContains(t, id, secret)
+		}
+	}
+	require.InDelta(t, 0.8+1.6, take(t, series, "listwatch.retry.delay:sum s listwatch.resource=pods"), 1e-6)
+	require.InDelta(t, float64(seen.Frames)+0.5, take(t, series, "listwatch.frame.size:count By listwatch.resource=pods"), 0.5)
+	frames := take(t, series, "listwatch.frame.size:sum By listwatch.resource=pods")
+	require.Greater(t, frames, 0.0)
+	require.Greater(t, take(t, series, "listwatch.read.io By listwatch.resource=pods"), frames)
+	for _, attrs := range []string{"listwatch.resource=pods,listwatch.verb=list", "listwatch.resource=pods,listwatch.verb=watch",
+		"error.type=expired,listwatch.resource=pods,listwatch.verb=list", "error.type=forbidden,listwatch.resource=pods,listwatch.verb=watch"} {
+		opening := take(t, series, "listwatch.request.open.duration:sum s "+attrs)
+		require.True(t, opening > 0 && opening < 60, opening)
+	}
+	require.Equal(t, map[string]float64{
+		"listwatch.request.open.duration:count s listwatch.resource=pods,listwatch.verb=list":                       float64(seen.Lists - 1),
+		"listwatch.request.open.duration:count s error.type=expired,listwatch.resource=pods,listwatch.verb=list":    1,
+		"listwatch.request.open.duration:count s listwatch.resource=pods,listwatch.verb=watch":                      float64(seen.Watches - 1),
+		"listwatch.request.open.duration:count s error.type=forbidden,listwatch.resource=pods,listwatch.verb=watch": 1,
+		"listwatch.list.pages {page} listwatch.resource=pods":                                                       float64(seen.Pages),
+		"listwatch.lists {list} listwatch.resource=pods":                                                            2,
+		"listwatch.bookmarks {bookmark} listwatch.resource=pods":                                                    float64(seen.Bookmarks),
+		"listwatch.interruptions {interruption} listwatch.cause=connection,listwatch.resource=pods":                 1,
+		"listwatch.interruptions {interruption} listwatch.cause=expired,listwatch.resource=pods":                    2,
+		"listwatch.interruptions {interruption} listwatch.cause=closed,listwatch.resource=pods":                     1,
+		"listwatch.interruptions {interruption} listwatch.cause=forbidden,listwatch.resource=pods":                  1,
+		"listwatch.relists {relist} listwatch.cause=expired,listwatch.resource=pods":                                2,
+		"listwatch.retry.delay:count s listwatch.resource=pods":                                                     5,
+		"listwatch.live 1 listwatch.resource=pods":                                                                  1,
+		"listwatch.synced 1 listwatch.resource=pods":                                                                1,
+	}, series, fmt.Sprintf("%+v", seen))
+}
+
+// TestResources share the instruments, and each has its own series.
+func TestResources(t *testing.T) {
+	reader := sdk.NewManualReader()
+	meter := meter(reader)
+	pods, err := Trace(meter, "pods")
+	require.NoError(t, err)
+	_, err = Trace(meter, "nodes")
+	require.NoError(t, err)
+	pods.Live("1")
+	pods.Bookmark("1")
+	series := collect(t, reader)
+	require.Equal(t, 1.0, series["listwatch.live 1 listwatch.resource=pods"])
+	require.Contains(t, series, "listwatch.live 1 listwatch.resource=nodes")
+	require.Zero(t, series["listwatch.live 1 listwatch.resource=nodes"])
+	require.Equal(t, 1.0, series["listwatch.bookmarks {bookmark} listwatch.resource=pods"])
+}
+
+// TestFinal: after a stream's last interruption there is no next try that could be late.
+func TestFinal(t *testing.T) {
+	reader := sdk.NewManualReader()
+	trace, err := Trace(meter(reader), "pods")
+	require.NoError(t, err)
+	trace.Live("1")
+	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})
+	series := collect(t, reader)
+	require.Zero(t, series["listwatch.live 1 listwatch.resource=pods"])
+	for id := range series {
+		require.False(t, strings.HasPrefix(id, "listwatch.retry.delay"), id)
+	}
+}

@@ -1,0 +1,132 @@
+package prometheus
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) { course.Main(m) }
+
+// gather returns every series by its name and labels; a histogram as its count and its sum.
+func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	series := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, label.GetName()+"="+label.GetValue())
+			}
+			id := "{" + strings.Join(labels, ",") + "}"
+			if h := metric.GetHistogram(); h != nil {
+				series[family.GetName()+"_count"+id] = float64(h.GetSampleCount())
+				series[family.GetName()+"_sum"+id] = h.GetSampleSum()
+				continue
+			}
+			series[family.GetName()+id] = metric.GetCounter().GetValue() + metric.GetGauge().GetValue()
+		}
+	}
+	return series
+}
+
+// take removes a series whose value is not exact.
+func take(t *testing.T, series map[string]float64, id string) float64 {
+	t.Helper()
+	require.Contains(t, series, id)
+	defer delete(series, id)
+	return series[id]
+}
+
+func TestCourse(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	trace, err := Trace(registry, "pods")
+	require.NoError(t, err)
+	seen := course.Run(t, trace, func(event lw.Event[*lw.Object]) {
+		series := gather(t, registry)
+		live, synced := series["listwatch_live{resource=pods}"], series["listwatch_synced{resource=pods}"]
+		switch event.Type {
+		case lw.Live:
+			require.Equal(t, []float64{1, 1}, []float64{live, synced})
+		case lw.Interrupted:
+			require.Zero(t, live)
+			require.Equal(t, event.Break.Relist, synced == 0)
+		}
+	})
+	series := gather(t, registry)
+	for id := range series {
+		for _, secret := range seen.Secrets {
+			require.NotContains(t, id, secret)
+		}
+	}
+	require.InDelta(t, 0.8+1.6, take(t, series, "listwatch_retry_delay_seconds_sum{resource=pods}"), 1e-6)
+	require.InDelta(t, float64(seen.Frames)+0.5, take(t, series, "listwatch_frame_size_bytes_count{resource=pods}"), 0.5)
+	frames := take(t, series, "listwatch_frame_size_bytes_sum{resource=pods}")
+	require.Greater(t, frames, 0.0)
+	require.Greater(t, take(t, series, "listwatch_read_bytes_total{resource=pods}"), frames)
+	for _, verb := range []string{"list", "watch"} {
+		opening := take(t, series, "listwatch_request_open_duration_seconds_sum{resource=pods,verb="+verb+"}")
+		require.True(t, opening > 0 && opening < 60, opening)
+	}
+	require.Equal(t, map[string]float64{
+		"listwatch_requests_total{resource=pods,verb=list}":                          float64(seen.Lists),
+		"listwatch_requests_total{resource=pods,verb=watch}":                         float64(seen.Watches),
+		"listwatch_request_open_duration_seconds_count{resource=pods,verb=list}":     float64(seen.Lists),
+		"listwatch_request_open_duration_seconds_count{resource=pods,verb=watch}":    float64(seen.Watches),
+		"listwatch_request_failures_total{cause=forbidden,resource=pods,verb=watch}": 1,
+		"listwatch_request_failures_total{cause=expired,resource=pods,verb=list}":    1,
+		"listwatch_list_pages_total{resource=pods}":                                  float64(seen.Pages),
+		"listwatch_lists_total{resource=pods}":                                       2,
+		"listwatch_bookmarks_total{resource=pods}":                                   float64(seen.Bookmarks),
+		"listwatch_interruptions_total{cause=connection,resource=pods}":              1,
+		"listwatch_interruptions_total{cause=expired,resource=pods}":                 2,
+		"listwatch_interruptions_total{cause=closed,resource=pods}":                  1,
+		"listwatch_interruptions_total{cause=forbidden,resource=pods}":               1,
+		"listwatch_relists_total{cause=expired,resource=pods}":                       2,
+		"listwatch_retry_delay_seconds_count{resource=pods}":                         5,
+		"listwatch_live{resource=pods}":                                              1,
+		"listwatch_synced{resource=pods}":                                            1,
+	}, series, fmt.Sprintf("%+v", seen))
+	problems, err := testutil.GatherAndLint(registry)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
+// TestResources share the metrics' names, and each has its own series.
+func TestResources(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	pods, err := Trace(registry, "pods")
+	require.NoError(t, err)
+	_, err = Trace(registry, "nodes")
+	require.NoError(t, err)
+	pods.Live("1")
+	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
+# HELP listwatch_live 1 while a watch is open and what was folded is fresh, else 0.
+# TYPE listwatch_live gauge
+listwatch_live{resource="nodes"} 0
+listwatch_live{resource="pods"} 1
+`), "listwatch_live"))
+	_, err = Trace(registry, "pods")
+	require.ErrorAs(t, err, &prometheus.AlreadyRegisteredError{})
+}
+
+// TestFinal: after a stream's last interruption there is no next try that could be late.
+func TestFinal(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	trace, err := Trace(registry, "pods")
+	require.NoError(t, err)
+	trace.Live("1")
+	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})
+	series := gather(t, registry)
+	require.Zero(t, series["listwatch_live{resource=pods}"])
+	require.Zero(t, series["listwatch_retry_delay_seconds_count{resource=pods}"])
+	require.Equal(t, 1.0, series["listwatch_interruptions_total{cause=closed,resource=pods}"])
+}
