@@ -111,7 +111,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		var item Scanned
 		stopped := false
 		complete := s.list(meta, &item, func() bool {
-			trace.frame(&item)
+			trace.frame(Added, &item)
 			object, err := c.decodeItem(&item)
 			stopped = !yield(object, err) || err != nil
 			return !stopped
@@ -160,11 +160,10 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := scanner{buffer: newBuffer(body, c.opts.MaxFrame)}
 		var scanned Scanned
 		for {
-			event, err := c.nextEvent(&s, &scanned)
+			event, err := c.nextEvent(&s, &scanned, trace)
 			if err == io.EOF {
 				return
 			}
-			trace.frame(&scanned)
 			if event.Type == Synced && !opts.SendInitialEvents {
 				event.Type = Bookmark
 			}
@@ -176,11 +175,12 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 }
 
 // nextEvent reads one event. An ERROR event becomes an error; io.EOF is the end in good order.
-func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.err
 	}
+	trace.frame(eventType, scanned)
 	event.Type = eventType
 	switch eventType {
 	case errorEvent:

@@ -47,6 +47,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	}
 	return func(yield func(Event[T]) bool) {
 		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, declinedBy(lw)), trace: traceOf(ctx), yield: yield}
+		defer e.trace.stopped()
 		for ctx.Err() == nil && e.turn() {
 		}
 	}

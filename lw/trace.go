@@ -11,12 +11,13 @@ type Trace struct {
 	Open        func(req *Request)            // a request is about to be made
 	Opened      func(req *Request, err error) // its response arrived, or err says why not
 	Read        func(bytes int)               // bytes of a response arrived, after decompression
-	Frame       func(bytes int)               // the object of a watch's event, or a list's item, was read, of so many bytes of JSON
+	Frame       func(t EventType, bytes int)  // the object of a watch's event, as its type is on the wire, or a list's item, as Added, was read, of so many bytes of JSON
 	Page        func(meta ListMeta)           // a page of a list was read to its end
 	Bookmark    func(resourceVersion string)
 	Synced      func(resourceVersion string) // a list is complete
 	Live        func(resourceVersion string) // a watch is open
 	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
+	Stopped     func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 
 type traceKey struct{}
@@ -64,9 +65,15 @@ func (b *tracedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (t *Trace) frame(scanned *Scanned) {
+func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 	if t.Frame != nil {
-		t.Frame(len(scanned.body))
+		t.Frame(eventType, len(scanned.body))
+	}
+}
+
+func (t *Trace) stopped() {
+	if t.Stopped != nil {
+		t.Stopped()
 	}
 }
 

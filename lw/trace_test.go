@@ -18,12 +18,13 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 		Open:        func(req *Request) { see("open " + map[bool]string{true: "watch", false: "list"}[req.Watch]) },
 		Opened:      func(_ *Request, err error) { see("opened " + strconv.FormatBool(err == nil)) },
 		Read:        func(n int) { bytes += n },
-		Frame:       func(n int) { see("frame " + strconv.Itoa(n)) },
+		Frame:       func(t EventType, n int) { see("frame " + t.String() + " " + strconv.Itoa(n)) },
 		Page:        func(meta ListMeta) { see("page " + meta.ResourceVersion) },
 		Bookmark:    func(version string) { see("bookmark " + version) },
 		Synced:      func(version string) { see("synced " + version) },
 		Live:        func(version string) { see("live " + version) },
 		Interrupted: func(b *Break) { see("interrupted " + strconv.FormatBool(b.Relist)) },
+		Stopped:     func() { see("stopped") },
 	}
 	run := func(trace *Trace) {
 		synctest.Test(t, func(t *testing.T) {
@@ -38,10 +39,15 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	}
 	run(trace)
 	require.Equal(t, []string{
-		"open list", "opened true", "frame 47", "page 5", "synced 5",
-		"open watch", "opened true", "live 5", "frame 78", "frame 36", "bookmark 9", "frame 142", "interrupted true",
+		"open list", "opened true", "frame ADDED 47", "page 5", "synced 5",
+		"open watch", "opened true", "live 5", "frame ADDED 78", "frame BOOKMARK 36", "bookmark 9", "frame ERROR 142",
+		"interrupted true", "stopped",
 	}, seen)
 	require.Equal(t, len(list)+len(events), bytes)
+	seen = nil
+	list, events = podList("5", ""), podEvent("ADDED", "b", "6")+"{"
+	run(trace)
+	require.Equal(t, []string{"live 5", "frame ADDED 78", "interrupted false", "stopped"}, seen[6:], "what breaks off is no frame")
 	run(&Trace{}) // funcs that are not set are not called
 	run(nil)
 }

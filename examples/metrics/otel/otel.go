@@ -17,8 +17,7 @@ import (
 // listwatch.resource: give each stream one of its own, as "pods". The trace serves one stream at a time, and the next one
 // of the same resource after it has ended.
 //
-// Nothing of an object, a request's path or an error's text becomes an attribute. The end of the stream's context is nothing
-// that a trace is told: listwatch.live stays as it was then.
+// Nothing of an object, a request's path or an error's text becomes an attribute.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	m, err := newInstruments(meter, attribute.String("listwatch.resource", resource))
 	if err != nil {
@@ -36,13 +35,16 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 			}
 			m.open.Record(ctx, time.Since(began).Seconds(), m.with(labels...))
 		},
-		Read:        func(bytes int) { m.bytes.Add(ctx, int64(bytes), attrs) },
-		Frame:       func(bytes int) { m.frames.Record(ctx, int64(bytes), attrs) },
+		Read: func(bytes int) { m.bytes.Add(ctx, int64(bytes), attrs) },
+		Frame: func(t lw.EventType, bytes int) {
+			m.frames.Record(ctx, int64(bytes), m.with(attribute.String("listwatch.event.type", t.String())))
+		},
 		Page:        func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
 		Bookmark:    func(string) { m.bookmarks.Add(ctx, 1, attrs) },
 		Synced:      func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
 		Live:        func(string) { m.isLive.Store(1) },
 		Interrupted: func(b *lw.Break) { m.interrupted(ctx, b) },
+		Stopped:     func() { m.isLive.Store(0) },
 	}, nil
 }
 

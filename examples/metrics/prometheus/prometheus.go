@@ -13,8 +13,7 @@ import (
 // give each stream one of its own, as "pods"; a second stream of the same name is an error. The trace serves one stream at
 // a time, and the next one of the same resource after it has ended.
 //
-// Nothing of an object, a request's path or an error's text becomes a label. The end of the stream's context is nothing that
-// a trace is told: listwatch_live stays as it was then.
+// Nothing of an object, a request's path or an error's text becomes a label.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
 	m := newMetrics()
 	err := prometheus.WrapRegistererWith(prometheus.Labels{"resource": resource}, registerer).Register(m)
@@ -34,12 +33,13 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 			}
 		},
 		Read:        func(bytes int) { m.bytes.Add(float64(bytes)) },
-		Frame:       func(bytes int) { m.frames.Observe(float64(bytes)) },
+		Frame:       func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
 		Page:        func(lw.ListMeta) { m.pages.Inc() },
 		Bookmark:    func(string) { m.bookmarks.Inc() },
 		Synced:      func(string) { m.lists.Inc(); m.synced.Set(1) },
 		Live:        func(string) { m.live.Set(1) },
 		Interrupted: m.interrupted,
+		Stopped:     func() { m.live.Set(0) },
 	}, nil
 }
 
@@ -49,8 +49,8 @@ type metrics struct {
 
 	requests, failures, interruptions, relists *prometheus.CounterVec
 	bytes, pages, bookmarks, lists             prometheus.Counter
-	open                                       *prometheus.HistogramVec
-	frames, delay                              prometheus.Histogram
+	open, frames                               *prometheus.HistogramVec
+	delay                                      prometheus.Histogram
 	live, synced                               prometheus.Gauge
 }
 
@@ -69,8 +69,7 @@ func newMetrics() *metrics {
 	m.failures = counter("listwatch_request_failures_total", "Requests without a response that could be read.", "verb", "cause")
 	m.open = histogram("listwatch_request_open_duration_seconds", "Time from a request to its response's header, or to the failure.", measure.OpenSeconds, "verb")
 	m.bytes = counter("listwatch_read_bytes_total", "Bytes of responses read, after decompression.").WithLabelValues()
-	m.frames = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "listwatch_frame_size_bytes", Help: "Sizes of list items and of watch events' objects.", Buckets: measure.FrameBytes}))
+	m.frames = histogram("listwatch_frame_size_bytes", "Sizes of list items and of watch events' objects.", measure.FrameBytes, "type")
 	m.pages = counter("listwatch_list_pages_total", "Pages of lists read to their end; that of a check of the version is one.").WithLabelValues()
 	m.lists = counter("listwatch_lists_total", "Lists completed.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Bookmarks received.").WithLabelValues()
