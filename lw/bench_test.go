@@ -69,7 +69,7 @@ func (w *whole) next() *Object {
 	if _, ok := w.event(&w.scanned); !ok {
 		panic(w.err)
 	}
-	return newObject(&w.scanned, false)
+	return decoded(&w.scanned)
 }
 
 func newWhole(text []byte) *whole {

@@ -251,7 +251,7 @@ func (c *Client[T]) accept(suffix string) string {
 	if c.opts.MetadataOnly {
 		accept += ";as=PartialObjectMetadata" + suffix + ";g=meta.k8s.io;v=v1"
 	}
-	if raw, ok := any(c.codec).(RawCodec); ok && !raw.KeepManagedFields {
+	if dropsManagedFields(c.codec) {
 		accept += ";drop=metadata.managedFields"
 	}
 	return accept

@@ -19,13 +19,26 @@ type RawCodec struct {
 }
 
 // Decode copies the object's text: two allocations.
-func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, c.KeepManagedFields), nil }
+func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, c.cuts(s)), nil }
 
 // Same implements [Comparer].
-func (c RawCodec) Same(o *Object, s *Scanned) bool {
-	cuts := s.managedFields
+func (c RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), c.cuts(s)) }
+
+func (c RawCodec) cuts(s *Scanned) []span {
 	if c.KeepManagedFields {
-		cuts = nil
+		return nil
 	}
-	return s.isText(o.raw, s.prefix(), cuts)
+	return s.cutsFor(withoutManagedFields)
+}
+
+// dropsManagedFields reports whether a codec is one of ours and keeps nothing of metadata.managedFields. One that is built
+// around ours may read them from the object as the server sent it.
+func dropsManagedFields(codec any) bool {
+	switch codec := codec.(type) {
+	case RawCodec:
+		return !codec.KeepManagedFields
+	case *Projection:
+		return codec.keep.member([]byte("metadata")).member([]byte("managedFields")) == nothing
+	}
+	return false
 }

@@ -71,34 +71,36 @@ func (s *scanner) event(o *Scanned) (EventType, bool) {
 
 // object reads an object's envelope and metadata. It begins at pos, within a frame; spans count from its first byte.
 func (s *scanner) object(o *Scanned) {
-	*o = Scanned{managedFields: o.managedFields[:0], missing: o.missing}
+	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], missing: o.missing}
 	start := s.pos - s.mark
+	trim := trimmer{start: start}
 	for more := s.open('{', "an object"); more; more = s.more() {
-		switch string(s.key()) {
+		name := trim.key(s)
+		keep := o.keep.member(name)
+		switch string(name) {
 		case "metadata":
-			s.metadata(o, start)
+			s.metadata(o, start, keep)
 		case "kind":
 			s.stringField(&o.kind, start, "kind to be a string")
 		case "apiVersion":
 			s.stringField(&o.apiVersion, start, "apiVersion to be a string")
 		default:
-			s.skip()
+			s.value(o, start, keep)
 		}
+		trim.done(s, o, keep)
 	}
 }
 
-func (s *scanner) metadata(o *Scanned, start int) {
+func (s *scanner) metadata(o *Scanned, start int, keep *fields) {
 	if s.next() == 'n' {
 		s.skip()
 		return
 	}
-	first, before := true, 0 // whether nothing that stays stands before this member, and where what stands before it ends
+	trim := trimmer{start: start}
 	for more := s.open('{', "metadata to be an object"); more; more = s.more() {
-		if first {
-			s.next()
-			before = s.pos - s.mark - start
-		}
-		switch string(s.key()) {
+		name := trim.key(s)
+		keep := keep.member(name)
+		switch string(name) {
 		case "name":
 			s.stringField(&o.name, start, "metadata.name to be a string")
 		case "namespace":
@@ -108,41 +110,33 @@ func (s *scanner) metadata(o *Scanned, start int) {
 		case "resourceVersion":
 			s.stringField(&o.resourceVersion, start, "metadata.resourceVersion to be a string")
 		case "annotations":
-			s.annotations(o)
-		case "managedFields":
-			s.managedFields(o, first, before, start)
-			before = s.pos - s.mark - start
-			continue
+			s.annotations(o, start, keep)
 		default:
-			s.skip()
+			s.value(o, start, keep)
 		}
-		first, before = false, s.pos-s.mark-start
+		trim.done(s, o, keep)
 	}
 }
 
-// managedFields steps over the value and notes what to cut: the member with the comma before it, or, when it comes first,
-// with the comma behind it.
-func (s *scanner) managedFields(o *Scanned, first bool, before, start int) {
-	s.skip()
-	end := s.pos - s.mark - start
-	if first && s.next() == ',' {
-		end = s.pos + 1 - s.mark - start
-	}
-	o.managedFields = append(o.managedFields, span{start: before, end: end})
-}
-
-func (s *scanner) annotations(o *Scanned) {
+func (s *scanner) annotations(o *Scanned, start int, keep *fields) {
 	if s.next() == 'n' {
 		s.skip()
 		return
 	}
+	if keep == nothing {
+		keep = nil // it goes as a whole, so that no parts of it are to be cut
+	}
+	trim := trimmer{start: start}
 	for more := s.open('{', "metadata.annotations to be an object"); more; more = s.more() {
-		if string(s.key()) != "k8s.io/initial-events-end" {
-			s.skip()
-			continue
+		name := trim.key(s)
+		keep := keep.member(name)
+		if string(name) == "k8s.io/initial-events-end" {
+			value := s.text("the annotation to be a string")
+			o.initialEventsEnd = string(s.data[s.mark+value.start:s.mark+value.end]) == "true"
+		} else {
+			s.value(o, start, keep)
 		}
-		value := s.text("the annotation to be a string")
-		o.initialEventsEnd = string(s.data[s.mark+value.start:s.mark+value.end]) == "true"
+		trim.done(s, o, keep)
 	}
 }
 

@@ -33,12 +33,9 @@ type Object struct {
 	namespace, name, uid, resourceVersion string // parts of raw
 }
 
-// newObject copies a scanned object.
-func newObject(s *Scanned, keepManagedFields bool) *Object {
-	prefix, cuts := s.prefix(), s.managedFields
-	if keepManagedFields {
-		cuts = nil
-	}
+// newObject copies a scanned object without cuts, none of which may concern the metadata that every object has.
+func newObject(s *Scanned, cuts []span) *Object {
+	prefix := s.prefix()
 	raw := s.text(prefix, cuts)
 	part := func(at span) string {
 		if at.escaped {
@@ -46,9 +43,10 @@ func newObject(s *Scanned, keepManagedFields bool) *Object {
 		}
 		start := at.start + len(prefix)
 		for _, cut := range cuts {
-			if cut.start < at.start {
-				start -= cut.end - cut.start
+			if cut.start > at.start {
+				break
 			}
+			start -= cut.end - cut.start
 		}
 		return raw[start : start+at.end-at.start]
 	}
@@ -71,7 +69,7 @@ func ParseObject(text []byte) (*Object, error) {
 		return nil, s.err
 	}
 	scanned.body = s.data[s.mark:s.pos]
-	object := newObject(&scanned, true)
+	object := newObject(&scanned, nil)
 	if err := s.endOfText(); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ func scanObject(t *testing.T, text string) *Scanned {
 	return &o
 }
 
+func decoded(s *Scanned) *Object { return newObject(s, s.cutsFor(withoutManagedFields)) }
+
 // TestManagedFieldsAreCut wherever they stand, with the right comma.
 func TestManagedFieldsAreCut(t *testing.T) {
 	cases := map[string]string{
@@ -37,14 +39,14 @@ func TestManagedFieldsAreCut(t *testing.T) {
 	}
 	for text, want := range cases {
 		scanned := scanObject(t, text)
-		object := newObject(scanned, false)
+		object := decoded(scanned)
 		require.Equal(t, want, object.Raw())
 		require.True(t, json.Valid([]byte(object.Raw())))
 		if strings.Contains(want, `"n"`) {
 			require.Equal(t, "n", object.GetName(), text)
 			require.Equal(t, "u", object.GetUID(), text)
 		}
-		require.Equal(t, text, newObject(scanned, true).Raw())
+		require.Equal(t, text, newObject(scanned, nil).Raw())
 	}
 }
 
@@ -81,7 +83,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 
 // TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
 func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
-	object := newObject(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`), false)
+	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
 	require.Equal(t, "7", object.GetResourceVersion())
 }
@@ -97,7 +99,7 @@ func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 		for _, list := range []ListMeta{{}, {Kind: "PodList", APIVersion: "v1"}} {
 			scanned := scanObject(t, text)
 			scanned.missing = newMissing(&list)
-			object := newObject(scanned, false)
+			object := decoded(scanned)
 			before := strings.Clone(object.Raw())
 			clear(scanned.body)
 			require.Equal(t, before, object.Raw())
@@ -109,10 +111,10 @@ func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 // TestItemsGetKindAndVersion: an object is the same whether it came by list or by watch.
 func TestItemsGetKindAndVersion(t *testing.T) {
 	pod := sample.Pods(3, 1)[0]
-	watched := newObject(scanObject(t, pod.JSON()), false)
+	watched := decoded(scanObject(t, pod.JSON()))
 	scanned := scanObject(t, pod.Item())
 	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
-	listed := newObject(scanned, false)
+	listed := decoded(scanned)
 	require.Equal(t, watched, listed)
 	require.Equal(t, pod.Name, listed.GetName())
 	require.Equal(t, "Pod", listed.Kind())
@@ -171,7 +173,7 @@ func FuzzObject(f *testing.F) {
 			return
 		}
 		scanned.body = s.data[s.mark:s.pos]
-		object := newObject(&scanned, false)
+		object := decoded(&scanned)
 		require.True(t, json.Valid([]byte(object.Raw())))
 		got := decodeAny(t, object.Raw())
 		want := decodeAny(t, string(scanned.body)).(map[string]any)

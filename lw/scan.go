@@ -115,6 +115,12 @@ func (s *scanner) key() []byte {
 	if s.err != nil {
 		return nil
 	}
+	if start := s.pos + 1; s.data[s.pos] == '"' { // as nearly always: at hand, without escapes or white space
+		if end := plain(s.data, start); s.data[end] == '"' && s.data[end+1] == ':' {
+			s.pos = end + 2
+			return s.data[start:end]
+		}
+	}
 	free := s.mark < 0
 	if s.next(); free {
 		s.mark = s.pos

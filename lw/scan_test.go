@@ -24,7 +24,7 @@ func readEvents(src io.Reader) (events []string, err error) {
 			}
 			return events, s.err
 		}
-		events = append(events, eventType.String()+" "+newObject(&o, true).Raw())
+		events = append(events, eventType.String()+" "+newObject(&o, nil).Raw())
 	}
 }
 

@@ -9,7 +9,8 @@ type Scanned struct {
 	body                                  []byte // the object's text
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
-	managedFields                         []span  // what to leave out, each with one of the commas beside it
+	keep                                  *fields // what the codec before kept of an object; see cutsFor
+	cuts                                  []span  // what to leave out so that keep stays, in the text's order
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
 	missing                               missing // what an item of a list gets when it lacks it
 }
@@ -59,14 +60,17 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	case len(cuts) == 1:
 		return "{" + prefix + view(o.body[1:cuts[0].start]) + view(o.body[cuts[0].end:])
 	}
-	out := append(make([]byte, 0, len(o.body)+len(prefix)), '{')
-	out = append(out, prefix...)
+	size := len(prefix) + len(o.body)
+	for _, cut := range cuts {
+		size -= cut.end - cut.start
+	}
+	out := append(append(make([]byte, 0, size), '{'), prefix...)
 	from := 1
 	for _, cut := range cuts {
 		out = append(out, o.body[from:cut.start]...)
 		from = cut.end
 	}
-	return string(append(out, o.body[from:]...))
+	return view(append(out, o.body[from:]...))
 }
 
 // isText reports whether text is what the method text would return.

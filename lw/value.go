@@ -102,25 +102,35 @@ func (v Value) Elements() iter.Seq[Value] {
 }
 
 // Get returns the value at a path: member names joined by dots, with a backslash before a dot that belongs to a name, and
-// [n] for an array's element, as in "metadata.labels.app\.kubernetes\.io/name" or "spec.containers[0].image".
+// [n] for an array's element, as in "metadata.labels.app\.kubernetes\.io/name" or "spec.containers[0].image". With [*] it is
+// the first element that has the rest of the path; [Value.Elements] gives them all. A path that is malformed leads nowhere.
 func (v Value) Get(path string) Value {
 	for path != "" && v != "" {
-		if path[0] == '.' {
-			path = path[1:]
+		first, rest, expected := cutStep(path)
+		if expected != "" {
+			return ""
 		}
-		if path != "" && path[0] == '[' {
-			end := indexByte(path, ']')
-			if end < 0 {
-				return ""
-			}
-			v, path = v.element(path[1:end]), path[end+1:]
-			continue
+		switch first.kind {
+		case toMember:
+			v = v.Member(first.name)
+		case toElement:
+			v = v.element(first.index)
+		case toEveryElement:
+			return v.first(rest)
 		}
-		var name string
-		name, path = cutName(path)
-		v = v.Member(name)
+		path = rest
 	}
 	return v
+}
+
+// first returns what the path leads to in the first element that has it.
+func (v Value) first(path string) Value {
+	for element := range v.Elements() {
+		if found := element.Get(path); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // Member returns the object's member of this very name, without reading it as a path; of several, the last.
@@ -133,45 +143,14 @@ func (v Value) Member(name string) (found Value) {
 	return found
 }
 
-func (v Value) element(index string) Value {
-	n, err := strconv.ParseUint(index, 10, 31)
-	if err != nil {
-		return ""
-	}
+func (v Value) element(index uint64) Value {
 	for element := range v.Elements() {
-		if n == 0 {
+		if index == 0 {
 			return element
 		}
-		n--
+		index--
 	}
 	return ""
-}
-
-// cutName takes the first member name off a path.
-func cutName(path string) (name, rest string) {
-	for i := range len(path) {
-		switch path[i] {
-		case '.', '[':
-			return path[:i], path[i:]
-		case '\\':
-			return cutEscapedName(path)
-		}
-	}
-	return path, ""
-}
-
-func cutEscapedName(path string) (name, rest string) {
-	var text []byte
-	for i := 0; i < len(path); i++ {
-		switch c := path[i]; {
-		case c == '.' || c == '[':
-			return string(text), path[i:]
-		case c == '\\' && i+1 < len(path):
-			i++
-		}
-		text = append(text, path[i])
-	}
-	return string(text), ""
 }
 
 // valueEnd returns the position behind the value that begins at i. The text is known to be valid.

@@ -1,0 +1,96 @@
+package lw
+
+import "strconv"
+
+// PathError says what is wrong with a path.
+type PathError struct {
+	Path     string
+	Offset   int    // in bytes
+	Expected string // what should stand there
+}
+
+func (e *PathError) Error() string {
+	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
+}
+
+// step is one step of a path.
+type step struct {
+	kind  stepKind
+	name  string
+	index uint64
+}
+
+type stepKind uint8
+
+const (
+	toMember stepKind = iota
+	toElement
+	toEveryElement
+)
+
+// cutStep takes the first step off a path. At a mistake expected says what should stand where rest begins.
+func cutStep(path string) (first step, rest, expected string) {
+	if path != "" && path[0] == '[' {
+		return cutElement(path)
+	}
+	if path != "" && path[0] == '.' {
+		path = path[1:]
+	}
+	first.name, rest = cutName(path)
+	switch {
+	case rest == "\\":
+		return first, rest, "a character after the backslash"
+	case len(rest) == len(path):
+		return first, rest, "a member name"
+	}
+	return first, rest, ""
+}
+
+// cutName takes a member name off a path; a backslash before a character makes it part of the name.
+func cutName(path string) (name, rest string) {
+	for i := range len(path) {
+		switch path[i] {
+		case '.', '[':
+			return path[:i], path[i:]
+		case '\\':
+			return cutEscapedName(path)
+		}
+	}
+	return path, ""
+}
+
+func cutEscapedName(path string) (name, rest string) {
+	var text []byte
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '.' || c == '[':
+			return string(text), path[i:]
+		case c == '\\':
+			if i++; i == len(path) {
+				return string(text), path[i-1:]
+			}
+		}
+		text = append(text, path[i])
+	}
+	return string(text), ""
+}
+
+func cutElement(path string) (first step, rest, expected string) {
+	end := indexByte(path, ']')
+	if end < 0 {
+		return first, "", "]"
+	}
+	index := path[1:end]
+	switch n, err := strconv.ParseUint(index, 10, 31); {
+	case index == "*":
+		first.kind = toEveryElement
+	case err != nil:
+		return first, path[1:], "an index or * in brackets"
+	default:
+		first.kind, first.index = toElement, n
+	}
+	if rest = path[end+1:]; rest != "" && rest[0] != '.' && rest[0] != '[' {
+		return first, rest, "a dot or ["
+	}
+	return first, rest, ""
+}

@@ -1,0 +1,55 @@
+package lw
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// tenFields are what a table of Pods shows.
+func tenFields(t testing.TB) *Projection {
+	return projection(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
+		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
+		"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount")
+}
+
+func projection(t testing.TB, paths ...string) *Projection {
+	t.Helper()
+	p, err := Project(paths...)
+	require.NoError(t, err)
+	return p
+}
+
+func BenchmarkProjectedEvent(b *testing.B) {
+	benchmarkProjected(b, func(*Scanned) {})
+}
+
+// BenchmarkProjectedLater is what a pass of its own would cost, over an object that was scanned before.
+func BenchmarkProjectedLater(b *testing.B) {
+	benchmarkProjected(b, func(o *Scanned) { o.keep = nil })
+}
+
+func benchmarkProjected(b *testing.B, before func(*Scanned)) {
+	text := podEvents()
+	w, p := newWhole(text), tenFields(b)
+	b.SetBytes(int64(len(text) / 500))
+	b.ReportAllocs()
+	for b.Loop() {
+		before(&w.scanned)
+		w.event(&w.scanned)
+		keptObject, _ = p.Decode(&w.scanned)
+	}
+}
+
+// TestProjectionAllocations: as for a whole object, its text and the object; to compare takes none.
+func TestProjectionAllocations(t *testing.T) {
+	w, p := newWhole(podEvents()), tenFields(t)
+	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() {
+		w.event(&w.scanned)
+		keptObject, _ = p.Decode(&w.scanned)
+	}))
+	require.Zero(t, testing.AllocsPerRun(1000, func() {
+		w.event(&w.scanned)
+		p.Same(keptObject, &w.scanned)
+	}))
+}

@@ -1,0 +1,88 @@
+package lw_test
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// answers is a transport that gives each request the next body.
+type answers []string
+
+func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	body := (*a)[0]
+	*a = (*a)[1:]
+	return io.NopCloser(strings.NewReader(body)), nil
+}
+
+// TestReflectorOfProjections: a new list copies nothing of what is known by its version and yields no deltas, not even
+// where fields differ that are not kept; where kept ones differ, as after a restored backup, it does both.
+func TestReflectorOfProjections(t *testing.T) {
+	const n = 1000
+	const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
+	var items []string
+	for _, pod := range sample.Pods(1, n) {
+		items = append(items, pod.Item())
+	}
+	list := func() string {
+		return `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2000000"},"items":[` + strings.Join(items, ",") + "]}"
+	}
+	first := list()
+	items[1] = strings.Replace(items[1], `"schedulerName":"default-scheduler"`, `"schedulerName":"other"`, 1)
+	notKept := list()
+	changed := sample.Pods(1, n)[2]
+	changed.Phase = "Failed"
+	items[2] = changed.Item()
+	kept := list()
+	synctest.Test(t, func(t *testing.T) {
+		projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status.phase")
+		require.NoError(t, err)
+		transport := &answers{first, tooOld, first, tooOld, notKept, tooOld, kept}
+		client, err := lw.NewClient(transport, lw.Pods(""), projection, nil)
+		require.NoError(t, err)
+		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+		allocated, deltas := foldLists(t, reflector, 4)
+		require.Equal(t, []int{n, 0, 0, 1}, deltas)
+		for _, bytes := range allocated[1:] {
+			require.Less(t, bytes, allocated[0]/4, "of %d", allocated)
+		}
+		for pod := range reflector.Store().All() {
+			require.False(t, pod.Get("spec.nodeName").Exists())
+			require.True(t, pod.Get("status.phase").Exists())
+		}
+	})
+}
+
+// foldLists follows until so many lists were read, and returns what each allocated and how many deltas it brought.
+func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, deltas []int) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var before, after runtime.MemStats
+	count := 0
+	for event, changes := range reflector.Deltas(ctx) {
+		count += len(changes)
+		switch event.Type {
+		case lw.Reset:
+			count = 0
+			runtime.ReadMemStats(&before)
+		case lw.Synced:
+			runtime.ReadMemStats(&after)
+			allocated, deltas = append(allocated, after.TotalAlloc-before.TotalAlloc), append(deltas, count)
+			if len(deltas) == lists {
+				return allocated, deltas
+			}
+		}
+	}
+	return allocated, deltas
+}

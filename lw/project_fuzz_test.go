@@ -1,0 +1,136 @@
+package lw
+
+import (
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+// every stands for [*] among the names of a path in FuzzProjection; JSON text does not contain it.
+const every = "\xff"
+
+// FuzzProjection holds a projection against what encoding/json reads and a few lines select: from a choice of fields, and
+// for a path of any kind that what it names reads the same as before.
+func FuzzProjection(f *testing.F) {
+	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
+		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},
+		{"status", "conditions", every}, {"status", "phase"}, {"status", "a", "b", "c"}, {"a", every, every, "b"}, {"a", "b"}}
+	f.Add([]byte(sample.Pods(1, 1)[0].JSON()), uint16(0b0011_0100_1010), "spec.containers[*].ports[*].name")
+	f.Add([]byte(`{"a":[[{"b":1,"c":2}],{"b":[]},"x",null],"metadata":{"annotations":{"a.b":1,"c":2}}}`), uint16(0b1_1000_0000_1000), `a[*][0].b`)
+	f.Add([]byte(`{"spec" : "x" , "\u0073pec":{"nodeName":1,"x":2,"nodeName":{}},"metadata":{"managedFields":0,"labels":[]}}`), uint16(0b10_0011), "")
+	f.Fuzz(func(t *testing.T, text []byte, chosen uint16, path string) {
+		var selected [][]string
+		var paths []string
+		for i, names := range choice {
+			if chosen>>i&1 == 1 {
+				selected, paths = append(selected, names), append(paths, pathOf(names))
+			}
+		}
+		object := projectBoth(t, text, projection(t, paths...))
+		if object == nil {
+			return
+		}
+		whole, err := ParseObject(text)
+		require.NoError(t, err)
+		require.Equal(t, selectAny(decodeAny(t, string(text)), selected), decodeAny(t, object.Raw()))
+
+		p, err := Project(path)
+		if err != nil {
+			malformed := err.(*PathError)
+			require.LessOrEqual(t, malformed.Offset, len(path))
+			whole.Get(path)
+		} else if steps, _ := projectionSteps(path); steps[0].name != "metadata" && !strings.ContainsRune(path, utf8.RuneError) {
+			require.Equal(t, whole.Get(path), projectBoth(t, text, p).Get(path))
+		}
+	})
+}
+
+// projectBoth projects on the way, read whole and byte by byte, and later, and checks that it makes no difference.
+func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
+	scan := func(s scanner, o *Scanned) (*Object, error) {
+		s.markNext()
+		if s.object(o); s.err != nil {
+			return nil, s.err
+		}
+		o.body = s.data[s.mark:s.pos]
+		object, err := p.Decode(o)
+		require.NoError(t, err)
+		require.True(t, p.Same(object, o))
+		return object, s.endOfText()
+	}
+	later, errLater := scan(scanner{buffer: newBuffer(&textReader{text: text}, 0)}, &Scanned{})
+	object, err := scan(scanner{buffer: newBuffer(&textReader{text: text}, 0)}, &Scanned{keep: p.keep})
+	single, errSingle := scan(scanner{buffer: newBuffer(iotest.OneByteReader(&textReader{text: text}), 0)}, &Scanned{keep: p.keep})
+	require.Equal(t, errLater, err)
+	require.Equal(t, errSingle, err)
+	if err != nil {
+		return nil
+	}
+	require.Equal(t, later, object)
+	require.Equal(t, single, object)
+	return object
+}
+
+func pathOf(names []string) (path string) {
+	for _, name := range names {
+		if name == every {
+			path += "[*]"
+		} else {
+			path += "." + strings.ReplaceAll(name, ".", `\.`)
+		}
+	}
+	return strings.TrimPrefix(path, ".")
+}
+
+// selectAny is what stays of an object by the selected paths and by what always stays.
+func selectAny(object any, selected [][]string) any {
+	paths := [][]string{{"kind"}, {"apiVersion"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}}
+	for _, path := range selected {
+		if len(path) > 1 || path[0] != "metadata" {
+			paths = append(paths, path)
+			continue
+		}
+		metadata, _ := object.(map[string]any)["metadata"].(map[string]any)
+		for name := range metadata {
+			if name != "managedFields" {
+				paths = append(paths, []string{"metadata", name})
+			}
+		}
+	}
+	return keepAny(object, paths)
+}
+
+func keepAny(value any, paths [][]string) any {
+	beneath := map[string][][]string{}
+	for _, path := range paths {
+		if len(path) == 0 {
+			return value
+		}
+		beneath[path[0]] = append(beneath[path[0]], path[1:])
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for name, member := range v {
+			if beneath[name] != nil {
+				kept[name] = keepAny(member, beneath[name])
+			}
+		}
+		return kept
+	case []any:
+		kept := []any{}
+		for _, element := range v {
+			if beneath[every] != nil {
+				kept = append(kept, keepAny(element, beneath[every]))
+			}
+		}
+		return kept
+	case string:
+		return ""
+	}
+	return value
+}

@@ -1,0 +1,226 @@
+package lw
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+func TestProjection(t *testing.T) {
+	const head = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"}`
+	cases := []struct {
+		name, paths, text, want string // text and want without the head and the last bracket
+	}{
+		{"a field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
+		{"the first of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},
+		{"the last of an object", "a.d", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"d":3}`},
+		{"with gaps", "a.b a.d a.f", `,"a":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`, `,"a":{"b":1,"d":3,"f":5}`},
+		{"in the text's order", "b a", `,"a":1,"x":2,"b":3`, `,"a":1,"b":3`},
+		{"whole objects and arrays", "a b", `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`, `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`},
+		{"not there", "a.b.c", `,"x":1`, ``},
+		{"not there, beneath what is", "a.b.c", `,"a":{"b":{"x":1},"y":2}`, `,"a":{"b":{}}`},
+		{"white space", "a.c b", ` , "a" : { "b" : 1 , "c" : 2 , "d" : 3 } , "x" : 4, "b":5 `, ` , "a" : {  "c" : 2 }, "b":5 `},
+		{"nothing left between white space", "a.z", `,"a": { "b" : 1 , "c" : 2 } `, `,"a": {  } `},
+
+		{"of every element", "c[*].i", `,"c":[{"i":1,"n":2},{"n":3},{"n":4,"i":5}]`, `,"c":[{"i":1},{},{"i":5}]`},
+		{"every element whole", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
+		{"arrays in arrays", "c[*][*].i", `,"c":[[{"i":1,"n":2}],[],[{"n":3}]]`, `,"c":[[{"i":1}],[],[{}]]`},
+		{"no elements", "c[*].i", `,"c":[ ]`, `,"c":[ ]`},
+		{"elements of other kinds keep their place", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
+
+		{"null on the way", "a.b", `,"a":null`, `,"a":null`},
+		{"a scalar on the way", "a.b c.d e.f", `,"a":"secret","c":-1.5e3,"e":false`, `,"a":"","c":-1.5e3,"e":false`},
+		{"an array without index", "a.b", `,"a":[{"b":1},2]`, `,"a":[]`},
+		{"an index into an object", "a[*].b", `,"a":{"b":1}`, `,"a":{}`},
+		{"an escaped quote where it is emptied", "a.b", `,"a":"x\"y\\"`, `,"a":""`},
+
+		{"overlapping", "a a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
+		{"overlapping the other way round", "a.b a", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
+		{"overlapping elements", "a[*].b a[*]", `,"a":[{"b":1,"c":2}]`, `,"a":[{"b":1,"c":2}]`},
+		{"members and elements of the same", "a.b a[*].b", `,"a":[{"b":1,"c":2}],"a":{"b":1,"c":2}`, `,"a":[{"b":1}],"a":{"b":1}`},
+		{"twice the same", "a.b a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
+
+		{"duplicates stay, as the last wins", "a.b", `,"a":{"b":1,"b":2,"c":3},"a":{"c":4}`, `,"a":{"b":1,"b":2},"a":{}`},
+		{"a duplicate that hides the field", "a.b", `,"a":{"b":1},"a":"x"`, `,"a":{"b":1},"a":""`},
+		{"names with escapes in the text", "a.b", `,"\u0061":{"\u0062":1,"\u0063":2}`, `,"\u0061":{"\u0062":1}`},
+		{"names with dots and brackets", `a.k8s\.io/x a.y\[0] a.back\\slash`, `,"a":{"k8s.io/x":1,"y[0]":2,"back\\slash":3,"k8s":{"io/x":4}}`, `,"a":{"k8s.io/x":1,"y[0]":2,"back\\slash":3}`},
+		{"a leading dot", ".a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
+		{"beneath what always stays", "kind.x metadata.name.x", `,"a":1`, ``},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			p := projection(t, strings.Fields(c.paths)...)
+			text := head + c.text + "}"
+			scanned := scanObject(t, text)
+			object, err := p.Decode(scanned)
+			require.NoError(t, err)
+			require.Equal(t, head+c.want+"}", object.Raw())
+			require.True(t, json.Valid([]byte(object.Raw())))
+			require.Equal(t, "n", object.GetName())
+			require.True(t, p.Same(object, scanned))
+			whole := newObject(scanned, nil)
+			for _, path := range strings.Fields(c.paths) {
+				require.Equal(t, whole.Get(path), object.Get(path), path)
+			}
+		})
+	}
+}
+
+// TestProjectedMetadata: what the engine needs stays, and managedFields only by their own name.
+func TestProjectedMetadata(t *testing.T) {
+	const text = `{"x":1,"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],` +
+		`"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"},"status":{}}`
+	const start, end = `{"apiVersion":"v1","kind":"Pod","metadata":{`, `}}`
+	cases := map[string]string{
+		"":                       `"name":"n","namespace":"ns","uid":"u","resourceVersion":"7"`,
+		"metadata.labels":        `"name":"n","namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","resourceVersion":"7"`,
+		"metadata.annotations":   `"name":"n","namespace":"ns","uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+		"metadata.annotations.d": `"name":"n","namespace":"ns","uid":"u","annotations":{"d":"4"},"resourceVersion":"7"`,
+		"metadata":               `"generateName":"g","name":"n","namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+		"metadata.managedFields": `"name":"n","managedFields":[{"manager":"m","time":"t"}],"namespace":"ns","uid":"u","resourceVersion":"7"`,
+		"metadata.managedFields[*].manager metadata.labels.a metadata metadata.annotations.c": `"generateName":"g","name":"n","managedFields":[{"manager":"m"}],"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+	}
+	for paths, want := range cases {
+		p := projection(t, strings.Fields(paths)...)
+		object, err := p.Decode(scanObject(t, text))
+		require.NoError(t, err)
+		require.Equal(t, start+want+end, object.Raw(), paths)
+		require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
+		require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
+
+		client, err := NewClient(&script{}, Pods(""), p, nil)
+		require.NoError(t, err)
+		asksToDrop := strings.HasSuffix(client.listRequest(ListOptions{}).Accept, ";drop=metadata.managedFields")
+		require.Equal(t, !strings.Contains(paths, "managedFields"), asksToDrop, paths)
+	}
+}
+
+// TestProjectedItems get kind and apiVersion as others do.
+func TestProjectedItems(t *testing.T) {
+	pod, p := sample.Pods(3, 1)[0], tenFields(t)
+	watched, err := p.Decode(scanObject(t, pod.JSON()))
+	require.NoError(t, err)
+	scanned := scanObject(t, pod.Item())
+	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	listed, err := p.Decode(scanned)
+	require.NoError(t, err)
+	require.Equal(t, watched, listed)
+	require.Equal(t, pod.Phase, listed.Get("status.phase").String())
+	clear(scanned.body)
+	require.Equal(t, watched, listed, "the bytes of the stream may be overwritten")
+}
+
+// TestSameTellsWhatWouldBeProjected: what is not kept makes no difference, and all else does.
+func TestSameTellsWhatWouldBeProjected(t *testing.T) {
+	p := projection(t, "a.b")
+	const text = `{"metadata":{"name":"n"},"a":{"x":1,"b":2},"c":3}`
+	object, err := p.Decode(scanObject(t, text))
+	require.NoError(t, err)
+	for other, same := range map[string]bool{
+		text: true,
+		`{"metadata":{"name":"n"},"a":{"x":5,"b":2,"y":6},"d":7}`: true,
+		`{"metadata":{"name":"n"},"a":{"x":1,"b":4},"c":3}`:       false,
+		`{"metadata":{"name":"n"},"a":{"b":2,"b":2}}`:             false,
+		`{"metadata":{"name":"n"}}`:                               false,
+	} {
+		require.Equal(t, same, p.Same(object, scanObject(t, other)), other)
+	}
+}
+
+func TestMalformedPaths(t *testing.T) {
+	for path, want := range map[string]string{
+		"":               `lw: path "": expected a member name at byte 0`,
+		".":              `lw: path ".": expected a member name at byte 1`,
+		"a.":             `lw: path "a.": expected a member name at byte 2`,
+		"a..b":           `lw: path "a..b": expected a member name at byte 2`,
+		"a.[*]":          `lw: path "a.[*]": expected a member name at byte 2`,
+		"[*].a":          `lw: path "[*].a": expected a member name at byte 0`,
+		"a[*]b":          `lw: path "a[*]b": expected a dot or [ at byte 4`,
+		"a[*":            `lw: path "a[*": expected ] at byte 3`,
+		"a[":             `lw: path "a[": expected ] at byte 2`,
+		"a[]":            `lw: path "a[]": expected an index or * in brackets at byte 2`,
+		"a[-1]":          `lw: path "a[-1]": expected an index or * in brackets at byte 2`,
+		"a[x].b":         `lw: path "a[x].b": expected an index or * in brackets at byte 2`,
+		"a[99999999999]": `lw: path "a[99999999999]": expected an index or * in brackets at byte 2`,
+		`a\`:             `lw: path "a\": expected a character after the backslash at byte 1`,
+		`a.\`:            `lw: path "a.\": expected a character after the backslash at byte 2`,
+		"a[0].b":         `lw: path "a[0].b": expected [*], as a projection keeps the index of every element, at byte 1`,
+	} {
+		_, err := Project("spec", path)
+		require.EqualError(t, err, want)
+		malformed, ok := errors.AsType[*PathError](err)
+		require.True(t, ok)
+		require.Equal(t, path, malformed.Path)
+	}
+}
+
+func TestGetOfEveryElement(t *testing.T) {
+	value := Value(`{"c":[{"n":1},{"i":2},{"i":3}],"d":[[],[4]],"e":[{"n":null}],"o":{"i":1}}`)
+	for path, want := range map[string]string{
+		"c[*].i": "2", "c[*]": `{"n":1}`, "d[*][*]": "4", "d[*][0]": "4", "c[1].i": "2", "e[*].n": "null",
+		"c[*].x": "", "o[*].i": "", "c[*": "", "c[*]i": "", "c.[1]": "", "c[1]..i": "", "c.": "", `c\`: "", "c[*].": "",
+	} {
+		require.Equal(t, want, string(value.Get(path)), path)
+	}
+}
+
+// around is a codec that the client does not know for a projection.
+type around struct{ inner *Projection }
+
+func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
+
+// TestProjectionWithinACodec: it is no less correct, and from the second object on as fast, as the scanner has learnt.
+func TestProjectionWithinACodec(t *testing.T) {
+	p := projection(t, "a")
+	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
+	client, err := NewClient(&script{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "application/json", client.listRequest(ListOptions{}).Accept, "it may look at all")
+	seen := 0
+	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
+		require.NoError(t, err)
+		if event.Type == Added {
+			seen++
+			require.Equal(t, `{"metadata":{"name":"n"},"a":1}`, event.Object.Raw())
+		}
+	}
+	require.Equal(t, 2, seen)
+
+	scanned := scanObject(t, `{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}`)
+	for _, codec := range []Codec[*Object]{p, RawCodec{}, RawCodec{KeepManagedFields: true}, p} {
+		object, err := codec.Decode(scanned)
+		require.NoError(t, err)
+		fresh, err := codec.Decode(scanObject(t, string(scanned.body)))
+		require.NoError(t, err)
+		require.Equal(t, fresh, object, "several codecs may take turns")
+	}
+}
+
+// TestProjectedMemory measures what is left of a Pod of 6.5 kB when ten of its fields are kept.
+func TestProjectedMemory(t *testing.T) {
+	const n = 10_000
+	w, p := newWhole(podEvents()), tenFields(t)
+	heap := func() int {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return int(stats.HeapAlloc)
+	}
+	objects := make([]*Object, n)
+	w.next() // the buffer has its size from here on
+	before := heap()
+	for i := range objects {
+		w.event(&w.scanned)
+		objects[i], _ = p.Decode(&w.scanned)
+	}
+	each := (heap() - before) / n
+	t.Logf("%d bytes each, of them %d text", each, len(objects[0].Raw()))
+	require.LessOrEqual(t, each, 700)
+	runtime.KeepAlive(objects)
+	runtime.KeepAlive(w)
+}
