@@ -87,9 +87,9 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target of lw for FUZZTIME (default 1m)
-	@set -e; for target in $$($(GO) test ./lw -list '^Fuzz' | grep '^Fuzz'); do \
-		$(GO) test ./lw -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done
+fuzz: ## each fuzz target of lw and lw/codec for FUZZTIME (default 1m)
+	@set -e; for package in ./lw ./lw/codec; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
 
 .PHONY: size
 size: ## the size of a wasm program that uses the engine and the cache

@@ -2,6 +2,13 @@ module github.com/seed-6d2a410a/listwatch
 
 go 1.26
 
-require github.com/stretchr/testify v1.12.1
+require (
+	github.com/json-iterator/go v1.1.12
+	github.com/modern-go/reflect2 v1.0.2
+	github.com/stretchr/testify v1.12.1
+)
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	github.com/modern-go/concurrent v0.0.0-20180228061459-e0a39a4cb421 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)

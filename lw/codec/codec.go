@@ -1,0 +1,115 @@
+// Package codec decodes objects into Go structs: a user's own, or those of k8s.io/api.
+//
+//	client, err := lw.NewClient(transport, lw.Pods("default"), codec.JSON[*corev1.Pod]{}, nil)
+//
+// A struct needs the three methods of [lw.Keyed], and json tags for the fields that it wants; the rest of an object is
+// skipped. It holds only what it has fields for, so a small struct is the way to a small store.
+//
+// # What is read, and how
+//
+// JSON is read as Kubernetes reads it, which is encoding/json with these differences: names of members are
+// case-sensitive, and a number in an any is an int64 where it is written as an integer and fits, else a float64. All
+// values are copies. Custom UnmarshalJSON and UnmarshalText methods are called. A global extension registered with
+// json-iterator by another package takes part; do not register one.
+//
+// json-iterator reads the structs. What it gets wrong is kept from it: package lw validates the text first, and this
+// package reads numbers, any and map keys itself, so that nothing that it returns depends on json-iterator's leniency.
+// These differences remain, and none of them can come from a Kubernetes server or matters to Kubernetes' types:
+//
+//   - an object that has a member twice: which one counts, and whether the two are merged, depends on the type
+//   - a number beyond a float64 in a member that the struct has no field for is refused in some places
+//   - two fields of one JSON name at different depths of embedding, of which only one has a tag
+//
+// # The way back
+//
+// Use encoding/json's Marshal. json-iterator's ignores omitzero and writes what a MarshalJSON returns unseen, and a
+// write is too rare for its speed to matter.
+package codec
+
+import (
+	"unsafe"
+
+	jsoniter "github.com/json-iterator/go"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// JSON is the [lw.Codec] of T, a pointer to a struct. The zero value is ready for use, by several goroutines at once.
+//
+// An object has kind and apiVersion also when it came from a list whose items lack them. It has no metadata.managedFields
+// unless KeepManagedFields is set.
+//
+// It is no [lw.Comparer]: that takes the text that an object was decoded from, and keeping it would double the memory.
+// So a list trusts an object that is held under the same key and resource version to be unchanged.
+type JSON[T lw.Keyed] struct {
+	KeepManagedFields bool
+
+	// Transform, if set, is given every object before it is kept, and returns what to keep: the object itself, changed, or
+	// another of the same namespace, name and resource version. It owns the object, and must not return nil.
+	Transform func(T) T
+}
+
+// api has no state but its cache of decoders by type.
+var api = newAPI()
+
+func newAPI() jsoniter.API {
+	api := jsoniter.Config{CaseSensitive: true}.Froze()
+	api.RegisterExtension(&exact{})
+	return api
+}
+
+// Decode implements [lw.Codec]. The error is a *[FieldError].
+func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
+	text, err := lw.RawCodec{KeepManagedFields: c.KeepManagedFields}.Decode(s)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	object, err := FromObject[T](text)
+	if err != nil {
+		return object, err
+	}
+	if c.Transform != nil {
+		object = c.Transform(object)
+	}
+	return object, checkKey(object, s)
+}
+
+// FromObject decodes an object that is held as text, for programs that keep [lw.Object]s and want a struct now and then.
+// The error is a *[FieldError].
+func FromObject[T any](o *lw.Object) (T, error) {
+	text := wellFormed(o.Raw())
+	object, ok := decode[T](text)
+	if !ok {
+		return object, locate[T](text)
+	}
+	return object, nil
+}
+
+// decode reads a T from text that is known to be valid, and returns none if it does not fit.
+func decode[T any](text string) (T, bool) {
+	var object, none T
+	// The bytes are the string's own: json-iterator only reads them.
+	if api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), &object) != nil {
+		return none, false
+	}
+	return object, true
+}
+
+// checkKey finds structs that do not read the metadata which the engine goes by, for want of a tag or an embedded struct:
+// in a store all of their objects would be one.
+func checkKey(object lw.Keyed, s *lw.Scanned) error {
+	for _, check := range []struct {
+		field, method, has string
+		want               []byte
+	}{
+		{"metadata.namespace", "GetNamespace", object.GetNamespace(), s.Namespace()},
+		{"metadata.name", "GetName", object.GetName(), s.Name()},
+		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
+	} {
+		if check.has != string(check.want) {
+			return &FieldError{Field: check.field, Expected: check.method + " to return it", Found: "another value"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package codec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// body is a transport with one response.
+type body string
+
+func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(b))), nil
+}
+
+// list reads a list's items, of which text are the bytes between the brackets.
+func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
+	client, err := lw.NewClient(body(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[`+items+`]}`), lw.Pods(""), codec, nil)
+	require.NoError(t, err)
+	var meta lw.ListMeta
+	for object, e := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+		if err = e; err == nil {
+			objects = append(objects, object)
+		}
+	}
+	return objects, err
+}
+
+// watch reads one event's object.
+func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
+	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
+	require.NoError(t, err)
+	for event, e := range client.Watch(t.Context(), lw.WatchOptions{}) {
+		if err = e; event.Type == lw.Added {
+			got = event.Object
+		}
+	}
+	return got, err
+}
+
+func TestListedAndWatchedObjectsAreTheSame(t *testing.T) {
+	const members = `"metadata":{"name":"a","namespace":"b","resourceVersion":"1","labels":{"app":"web"},` +
+		`"managedFields":[{"manager":"kubelet"}]},"any":{"large":9007199254740993}`
+	listed, err := list(t, JSON[*thing]{}, "{"+members+"}")
+	require.NoError(t, err)
+	watched, err := watch(t, JSON[*thing]{}, `{"kind":"Pod","apiVersion":"v1",`+members+"}")
+	require.NoError(t, err)
+	require.Equal(t, watched, listed[0])
+	require.Equal(t, TypeMeta{Kind: "Pod", APIVersion: "v1"}, watched.TypeMeta)
+	require.Equal(t, map[string]string{"app": "web"}, watched.Labels)
+	require.Equal(t, map[string]any{"large": int64(9007199254740993)}, watched.Any)
+	require.Nil(t, watched.ManagedFields)
+
+	kept, err := list(t, JSON[*thing]{KeepManagedFields: true}, "{"+members+"}")
+	require.NoError(t, err)
+	require.Len(t, kept[0].ManagedFields, 1)
+}
+
+// TestObjectsOutliveTheBuffer: what was decoded first is unchanged after the buffer has been filled with other objects.
+func TestObjectsOutliveTheBuffer(t *testing.T) {
+	item := func(c string) string {
+		return `{"metadata":{"name":"` + c + `","labels":{"` + c + `":"` + c + `"}},"string":"` + strings.Repeat(c, 10000) +
+			`","raw":"` + c + `","bytes":"` + strings.Repeat(c, 4) + `","any":{"` + c + `":["` + c + `"]},"number":1}`
+	}
+	var items []string
+	for c := 'a'; c <= 'z'; c++ {
+		items = append(items, item(string(c)))
+	}
+	objects, err := list(t, JSON[*thing]{}, strings.Join(items, ","))
+	require.NoError(t, err)
+	require.Len(t, objects, len(items))
+	for i, object := range objects {
+		want := new(thing)
+		require.NoError(t, json.Unmarshal([]byte(items[i]), want))
+		want.TypeMeta = TypeMeta{Kind: "Pod", APIVersion: "v1"}
+		require.Equal(t, want, object)
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	codec := JSON[*concurrently]{}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 50 {
+				object, err := watch(t, codec, `{"metadata":{"name":"a"},"spec":{"replicas":3}}`)
+				if err != nil || object.Spec.Replicas != 3 {
+					t.Error(object, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// concurrently is a type that no other test decodes, so that its decoder is made concurrently.
+type concurrently struct {
+	meta `json:"metadata"`
+	Spec struct {
+		Replicas int `json:"replicas"`
+	} `json:"spec"`
+}
+
+func TestTransform(t *testing.T) {
+	codec := JSON[*thing]{Transform: func(object *thing) *thing {
+		object.Labels = nil
+		return object
+	}}
+	object, err := watch(t, codec, `{"metadata":{"name":"a","labels":{"large":"text"}},"int":3}`)
+	require.NoError(t, err)
+	require.Nil(t, object.Labels)
+	require.Equal(t, 3, object.Int)
+
+	codec.Transform = func(object *thing) *thing {
+		object.Name = ""
+		return object
+	}
+	_, err = watch(t, codec, `{"metadata":{"name":"a"}}`)
+	require.ErrorContains(t, err, "field metadata.name: expected GetName to return it, found another value")
+}
+
+// forgetful has no tag, so that "metadata" is none of its fields.
+type forgetful struct{ Metadata meta }
+
+func (f *forgetful) GetNamespace() string       { return f.Metadata.Namespace }
+func (f *forgetful) GetName() string            { return f.Metadata.Name }
+func (f *forgetful) GetResourceVersion() string { return f.Metadata.ResourceVersion }
+
+// TestStructsWithoutMetadataAreRefused: all of their objects would have one key.
+func TestStructsWithoutMetadataAreRefused(t *testing.T) {
+	_, err := list(t, JSON[*forgetful]{}, `{"metadata":{"name":"a","resourceVersion":"1"}}`)
+	fault, ok := errors.AsType[*FieldError](err)
+	require.True(t, ok)
+	require.Equal(t, "metadata.name", fault.Field)
+}
+
+func TestFieldErrors(t *testing.T) {
+	const long = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	for _, test := range []struct{ members, want string }{
+		{`"int":"s3cret"`, "field int: expected int, found a string"},
+		{`"int8":128`, "field int8: expected int8, found a number"},
+		{`"int":1.5`, "field int: expected int, found a number"},
+		{`"uint":-1`, "field uint: expected uint, found a number"},
+		{`"any":1e999`, "field any: expected interface {}, found a number"},
+		{`"any":{"a":[1,{"b":1e999}]}`, "field any.a[1].b: expected another value, found a number"},
+		{`"string":{"s3cret":1}`, "field string: expected string, found an object"},
+		{`"bool":null,"string":true`, "field string: expected string, found a boolean"},
+		{`"struct":["s3cret"]`, "field struct: expected codec.small, found an array"},
+		{`"structs":[{"a":1},{"b":"x","next":{"a":"s3cret"}}]`, "field structs[1].next.a: expected int, found a string"},
+		{`"mapStruct":{"x.y/z":{"a":"s3cret"}}`, `field mapStruct.x\.y/z.a: expected int, found a string`},
+		{`"mapInt":{"s3cret":true}`, "field mapInt.s3cret: expected bool, found a boolean"},
+		{`"map":{"` + long + long + long + long + `":1}`, "field map: expected map[string]string, found an object"},
+		{`"map":{"s3\ncret":1}`, "field map: expected map[string]string, found an object"},
+		{`"time":"s3cret"`, "field time: expected time.Time, found a string"},
+		{`"timePtr":7`, "field timePtr: expected time.Time, found a number"},
+		{`"custom":[7]`, "field custom: expected codec.intOrString, found an array"},
+		{`"customs":{"a":1,"b":{"s3cret":1}}`, "field customs.b: expected codec.intOrString, found an object"},
+		{`"text":"quiet s3cret"`, "field text: expected codec.shout, found a string"},
+		{`"bytes":"s3cret"`, "field bytes: expected []uint8, found a string"},
+		{`"quoted":7`, "field quoted: expected int64, found a number"},
+		{`"quoted":" 7"`, "field quoted: expected int64, found a string"},
+		{`"error":"s3cret"`, "field error: expected error, found a string"},
+		{`"inlined":7`, "field inlined: expected string, found a number"},
+	} {
+		_, err := watch(t, JSON[*thing]{}, `{"metadata":{"name":"a","namespace":"b","resourceVersion":"5"},`+test.members+"}")
+		require.EqualError(t, err, "object b/a at resource version 5: "+test.want)
+		wrapped, ok := err.(*lw.DecodeError)
+		require.True(t, ok)
+		require.IsType(t, &FieldError{}, wrapped.Err)
+		require.Nil(t, errors.Unwrap(wrapped.Err))
+	}
+}
+
+// whole is a type that reads itself.
+type whole struct{ meta }
+
+func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
+
+func TestAnObjectThatReadsItself(t *testing.T) {
+	_, err := watch(t, JSON[*whole]{}, `{"metadata":{"name":"a"}}`)
+	require.EqualError(t, err, "object a at resource version : the object: expected codec.whole, found an object")
+}

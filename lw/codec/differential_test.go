@@ -1,0 +1,236 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// exactly reads as encoding/json does, and then as Kubernetes does: numbers in an any by their writing.
+func exactly(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	return settle(reflect.ValueOf(into).Elem())
+}
+
+// settle replaces the json.Numbers that stand in anys.
+func settle(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return settle(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				if err := settle(v.Field(i)); err != nil {
+					return err
+				}
+			}
+		}
+	case reflect.Interface:
+		if v.NumMethod() == 0 && !v.IsNil() {
+			settled, err := settleAny(v.Interface())
+			if settled != nil {
+				v.Set(reflect.ValueOf(settled))
+			}
+			return err
+		}
+	case reflect.Slice:
+		if anys, ok := v.Interface().([]any); ok {
+			_, err := settleAny(anys)
+			return err
+		}
+	case reflect.Map:
+		if anys, ok := v.Interface().(map[string]any); ok {
+			_, err := settleAny(anys)
+			return err
+		}
+	}
+	return nil
+}
+
+func settleAny(value any) (_ any, err error) {
+	switch value := value.(type) {
+	case json.Number:
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+			return n, nil
+		}
+		return strconv.ParseFloat(string(value), 64)
+	case []any:
+		for i := range value {
+			if value[i], err = settleAny(value[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for name := range value {
+			if value[name], err = settleAny(value[name]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return value, nil
+}
+
+// requireAgreement holds this package against encoding/json for one text.
+func requireAgreement(t *testing.T, text []byte) {
+	object, err := lw.ParseObject(text)
+	if err != nil {
+		require.False(t, json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && !isOddEnvelope(err), "%s", err)
+		return
+	}
+	if outside(lw.Value(object.Raw())) {
+		return
+	}
+	got, err := FromObject[*thing](object)
+	want := new(thing)
+	wantErr := exactly(text, want)
+	if err == nil {
+		require.NoError(t, wantErr)
+		normalize(got)
+		normalize(want)
+		require.Equal(t, want, got)
+		return
+	}
+	require.Nil(t, got)
+	fault := err.(*FieldError)
+	if wantErr == nil && strings.HasPrefix(fault.Field, "quoted") {
+		// encoding/json takes any number that strconv takes for a quoted one, such as 007 and -Inf.
+		require.False(t, json.Valid([]byte(object.Get(fault.Field).String())), "%s", err)
+		return
+	}
+	if wantErr == nil && hasNumberBeyondFloats(lw.Value(object.Raw())) {
+		return
+	}
+	require.Error(t, wantErr, "%s", err)
+	if fault.Field != "" {
+		require.True(t, object.Get(fault.Field).Exists(), "%s", err)
+	}
+}
+
+// isOddEnvelope: the scanner wants kind, apiVersion and some of the metadata to be strings, and nesting to end.
+func isOddEnvelope(err error) bool {
+	malformed, ok := err.(*lw.MalformedError)
+	return ok && (strings.Contains(malformed.Expected, "to be a") || strings.Contains(malformed.Expected, "1000 levels") ||
+		malformed.Expected == "an object")
+}
+
+// hasNumberBeyondFloats: json-iterator refuses such a number where nothing reads it.
+func hasNumberBeyondFloats(value lw.Value) bool {
+	for _, member := range value.Members() {
+		if hasNumberBeyondFloats(member) {
+			return true
+		}
+	}
+	for element := range value.Elements() {
+		if hasNumberBeyondFloats(element) {
+			return true
+		}
+	}
+	bits := 64
+	if value[0] == '0' {
+		bits = 32 // json-iterator skips numbers that begin so as a float32
+	}
+	n, err := strconv.ParseFloat(string(value), bits)
+	return err != nil && math.IsInf(n, 0)
+}
+
+// outside tells what the package's documentation excepts: members that stand twice. Names that differ by case only are
+// encoding/json's to mix up.
+func outside(value lw.Value) bool {
+	names := map[string]bool{}
+	for name, member := range value.Members() {
+		folded := strings.ToLower(name)
+		if names[folded] || known[folded] != "" && known[folded] != name || !isASCII(name) || outside(member) {
+			return true
+		}
+		names[folded] = true
+	}
+	for element := range value.Elements() {
+		if outside(element) {
+			return true
+		}
+	}
+	return false
+}
+
+// isASCII: encoding/json also takes the Kelvin sign for a k and the long s for an s.
+func isASCII(name string) bool {
+	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
+}
+
+// fields are the names of all fields, in order.
+var fields = slices.Sorted(maps.Values(known))
+
+// known are the names of all fields, by their lower case.
+var known = knownNames(reflect.TypeFor[thing](), map[string]string{"next": "next", "a": "a", "b": "b"})
+
+func knownNames(t reflect.Type, names map[string]string) map[string]string {
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			name = field.Name
+		}
+		if field.Name == "meta" {
+			knownNames(field.Type, names)
+		}
+		names[strings.ToLower(name)] = name
+	}
+	return names
+}
+
+// normalize makes the raw text comparable: it may be spaced, and invalid UTF-8 is replaced in it here and not there.
+func normalize(object *thing) {
+	raw := func(message json.RawMessage) json.RawMessage {
+		return json.RawMessage(wellFormed(string(message)))
+	}
+	object.Raw = raw(object.Raw)
+	if object.RawPtr != nil {
+		*object.RawPtr = raw(*object.RawPtr)
+	}
+	for i := range object.ManagedFields {
+		object.ManagedFields[i] = raw(object.ManagedFields[i])
+	}
+}
+
+func TestAgreesWithEncodingJSON(t *testing.T) {
+	for _, text := range seeds {
+		t.Run(text[:min(len(text), 60)], func(t *testing.T) { requireAgreement(t, []byte(text)) })
+	}
+}
+
+// FuzzDecode: what encoding/json reads into a struct of all kinds of fields is read the same here, and what it refuses is
+// refused, with a field that is there.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(seeds[0]))
+	for i := 1; i < len(seeds); i += 40 {
+		f.Add([]byte(seeds[i]))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) { requireAgreement(t, text) })
+}
+
+// FuzzField: the same of one field, which the fuzzer need not spell.
+func FuzzField(f *testing.F) {
+	for i, value := range values {
+		f.Add(uint8(i), value)
+		f.Add(uint8(i*7), "["+value+"]")
+		f.Add(uint8(i*13), `{"a":`+value+`}`)
+	}
+	f.Fuzz(func(t *testing.T, field uint8, value string) {
+		requireAgreement(t, []byte(`{"`+fields[int(field)%len(fields)]+`":`+value+`}`))
+	})
+}

@@ -1,0 +1,92 @@
+//go:build !js
+
+package codec_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// Metadata is what every type needs, and as much more as it wants.
+type Metadata struct {
+	Namespace       string `json:"namespace,omitempty"`
+	Name            string `json:"name"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+}
+
+func (m *Metadata) GetNamespace() string       { return m.Namespace }
+func (m *Metadata) GetName() string            { return m.Name }
+func (m *Metadata) GetResourceVersion() string { return m.ResourceVersion }
+
+// Widget holds what this program wants to know of a widget.
+type Widget struct {
+	Metadata `json:"metadata"`
+	Spec     struct {
+		Size int64 `json:"size"`
+	} `json:"spec"`
+}
+
+// A collection's objects come as structs. With k8s.io/api's types it is codec.JSON[*corev1.Pod]{}.
+func ExampleJSON() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	create := func(widget string) {
+		if _, err := server.Create("widgets.lw.example.com", widget); err != nil {
+			panic(err)
+		}
+	}
+	create(`{"metadata":{"name":"small"},"spec":{"size":1,"color":"red"}}`)
+
+	transport, err := http.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	widgets := lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: "default"}
+	client, err := lw.NewClient(transport, widgets, codec.JSON[*Widget]{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	for event := range lw.ListAndWatch(context.Background(), client, nil) {
+		switch event.Type {
+		case lw.Added:
+			fmt.Println(event.Object.Name, event.Object.Spec.Size)
+		case lw.Live:
+			create(`{"metadata":{"name":"large"},"spec":{"size":9007199254740993}}`)
+			create(`{"metadata":{"name":"wrong"},"spec":{"size":"huge"}}`)
+		case lw.Interrupted:
+			fmt.Println(event.Break.Err)
+			return
+		}
+	}
+	// Output:
+	// small 1
+	// large 9007199254740993
+	// object default/wrong at resource version 4: field spec.size: expected int64, found a string
+}
+
+// Objects may be kept as text, and read as structs when they are needed. The way back is encoding/json's.
+func ExampleFromObject() {
+	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w","namespace":"default"},"spec":{"size":1}}`))
+	if err != nil {
+		panic(err)
+	}
+	widget, err := codec.FromObject[*Widget](object)
+	if err != nil {
+		panic(err)
+	}
+	widget.Spec.Size++
+	text, err := json.Marshal(widget)
+	fmt.Println(string(text), err)
+	// Output:
+	// {"metadata":{"namespace":"default","name":"w"},"spec":{"size":2}} <nil>
+}

@@ -1,0 +1,161 @@
+package codec
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	jsoniter "github.com/json-iterator/go"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// numberDecoder reads numbers of all kinds. json-iterator takes 25000000000000000000 for an int64, and rounds float32s
+// twice.
+type numberDecoder struct{ t reflect.Type }
+
+func (d numberDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	if iter.ReadNil() {
+		return
+	}
+	value := reflect.NewAt(d.t, ptr).Elem()
+	switch next := iter.WhatIsNext(); {
+	case next == jsoniter.NumberValue:
+		if !setNumber(value, string(iter.ReadNumber())) {
+			mismatch(iter)
+		}
+	case next == jsoniter.StringValue && d.t == numberType: // encoding/json allows a json.Number to stand in quotes
+		text := iter.ReadString()
+		if !isNumber(text) {
+			mismatch(iter)
+			return
+		}
+		value.SetString(text)
+	default:
+		mismatch(iter)
+	}
+}
+
+func isNumber(text string) bool {
+	value, err := lw.ParseValue([]byte(text))
+	return err == nil && string(value) == text && (text[0] == '-' || text[0]-'0' < 10)
+}
+
+// setNumber tells whether value could hold the number exactly, or, as a float, could hold it.
+func setNumber(value reflect.Value, text string) bool {
+	var err error
+	switch {
+	case value.CanInt():
+		var n int64
+		n, err = strconv.ParseInt(text, 10, value.Type().Bits())
+		value.SetInt(n)
+	case value.CanUint():
+		var n uint64
+		n, err = strconv.ParseUint(text, 10, value.Type().Bits())
+		value.SetUint(n)
+	case value.CanFloat():
+		var n float64
+		n, err = strconv.ParseFloat(text, value.Type().Bits())
+		value.SetFloat(n)
+	default:
+		value.SetString(text)
+	}
+	return err == nil
+}
+
+// anyDecoder reads what it finds: nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes' unstructured
+// objects have them. json-iterator reads every number as a float64.
+type anyDecoder struct{}
+
+func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) { *(*any)(ptr) = readAny(iter) }
+
+func readAny(iter *jsoniter.Iterator) any {
+	switch iter.WhatIsNext() {
+	case jsoniter.NilValue:
+		iter.ReadNil()
+		return nil
+	case jsoniter.BoolValue:
+		return iter.ReadBool()
+	case jsoniter.StringValue:
+		return iter.ReadString()
+	case jsoniter.NumberValue:
+		return readNumber(iter)
+	case jsoniter.ArrayValue:
+		list := []any{}
+		iter.ReadArrayCB(func(iter *jsoniter.Iterator) bool {
+			list = append(list, readAny(iter))
+			return !failed(iter)
+		})
+		return list
+	}
+	members := map[string]any{}
+	iter.ReadMapCB(func(iter *jsoniter.Iterator, name string) bool {
+		members[name] = readAny(iter)
+		return !failed(iter)
+	})
+	return members
+}
+
+func readNumber(iter *jsoniter.Iterator) any {
+	text := string(iter.ReadNumber())
+	if !strings.ContainsAny(text, ".eE") {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return n
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		mismatch(iter)
+	}
+	return n
+}
+
+// rawDecoder copies text. json-iterator makes nil of null.
+type rawDecoder struct{}
+
+func (rawDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	iter.WhatIsNext() // steps over white space
+	*(*json.RawMessage)(ptr) = iter.SkipAndReturnBytes()
+}
+
+// textDecoder reads into an encoding.TextUnmarshaler. json-iterator gives it "" for null.
+type textDecoder struct{ t reflect.Type }
+
+func (d textDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	switch iter.WhatIsNext() {
+	case jsoniter.NilValue:
+		iter.ReadNil()
+	case jsoniter.StringValue:
+		if !setText(reflect.NewAt(d.t, ptr), iter.ReadString()) {
+			mismatch(iter)
+		}
+	default:
+		mismatch(iter)
+	}
+}
+
+func setText(pointer reflect.Value, text string) bool {
+	return pointer.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) == nil
+}
+
+// keyDecoder reads the names of a map's members. json-iterator accepts floats and booleans, and white space before them.
+type keyDecoder struct{ t reflect.Type }
+
+func (d keyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
+	text, pointer := iter.ReadString(), reflect.NewAt(d.t, ptr)
+	ok := true
+	switch value := pointer.Elem(); {
+	case pointer.Type().Implements(textUnmarshaler):
+		ok = setText(pointer, text)
+	case value.Kind() == reflect.String:
+		value.SetString(text)
+	default:
+		ok = (value.CanInt() || value.CanUint()) && setNumber(value, text)
+	}
+	if !ok {
+		mismatch(iter)
+	}
+}
