@@ -5,7 +5,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -73,7 +72,7 @@ type Client[T Keyed] struct {
 	resource  Resource
 	codec     Codec[T]
 	opts      ClientOptions
-	declined  *atomic.Bool // the server does not offer streaming lists
+	streaming *streamingVerdict
 	known     func(namespace, name, resourceVersion []byte) (T, bool)
 }
 
@@ -86,7 +85,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, declined: new(atomic.Bool)}, nil
+	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, streaming: new(streamingVerdict)}, nil
 }
 
 // Recall implements [Recaller].

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -170,7 +169,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		require.Equal(t, want, last)
 		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
-	require.False(t, newMachine(&Options{ShardSelector: selector}, new(atomic.Bool)).watch().SendInitialEvents)
+	require.False(t, newMachine(&Options{ShardSelector: selector}, new(streamingVerdict)).watch().SendInitialEvents)
 }
 
 func TestResourceStringsAndMistakes(t *testing.T) {

@@ -3,7 +3,6 @@ package lw
 import (
 	"context"
 	"iter"
-	"sync/atomic"
 	"time"
 )
 
@@ -19,8 +18,8 @@ type Options struct {
 	PageSize int
 
 	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the
-	// server the work of building a large response; a server that does not offer it, or never marks its end, gets
-	// ordinary ones from then on, from all streams of the same [Client].
+	// server the work of building a large response; a server that refuses it, or fails to
+	// complete it twice in a row, gets ordinary ones from then on, from all streams of the same [Client].
 	NoStreamingList bool
 
 	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
@@ -46,7 +45,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, declinedBy(lw)), trace: traceOf(ctx), yield: yield}
+		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, verdictOf(lw)), trace: traceOf(ctx), yield: yield}
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.turn() {
 		}
@@ -65,12 +64,12 @@ type engine[T Keyed] struct {
 	gone    bool // the caller wants no more
 }
 
-// declinedBy returns where a client remembers that its server does not offer streaming lists.
-func declinedBy[T Keyed](lw ListerWatcher[T]) *atomic.Bool {
+// verdictOf returns where a client remembers what it knows of its server's streaming lists.
+func verdictOf[T Keyed](lw ListerWatcher[T]) *streamingVerdict {
 	if client, ok := lw.(*Client[T]); ok {
-		return client.declined
+		return client.streaming
 	}
-	return new(atomic.Bool)
+	return new(streamingVerdict)
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.

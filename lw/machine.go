@@ -3,7 +3,6 @@ package lw
 import (
 	"errors"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 )
 
@@ -63,13 +62,14 @@ type machine struct {
 	phase phase
 
 	// The list.
-	mayStream   bool         // streaming lists may be asked for,
-	declined    *atomic.Bool // unless the server was found not to offer them; shared by all streams of one client
-	listVersion string       // the version to ask of the next list: "0", then the last one seen, "" when that is too old
-	token       string       // of the next page
-	whole       bool         // ask for all in one page, as a continue token expired
-	pageSize    int          // zero: never page
-	alwaysPages bool         // a list of version "0" came in pages: there is no cache that would answer an unpaged one
+	mayStream   bool              // streaming lists may be asked for,
+	verdict     *streamingVerdict // unless the server was found not to offer them
+	plain       bool              // the next list is an ordinary one, as a streaming one has failed
+	listVersion string            // the version to ask of the next list: "0", then the last one seen, "" when that is too old
+	token       string            // of the next page
+	whole       bool              // ask for all in one page, as a continue token expired
+	pageSize    int               // zero: never page
+	alwaysPages bool              // a list of version "0" came in pages: there is no cache that would answer an unpaged one
 
 	// The list part of a streaming list.
 	highest string    // the highest version of an object in it
@@ -91,8 +91,8 @@ type machine struct {
 	random func() float64 // in [0, 1)
 }
 
-func newMachine(opts *Options, declined *atomic.Bool) *machine {
-	m := &machine{mayStream: !opts.NoStreamingList && opts.ShardSelector == "", declined: declined, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
+func newMachine(opts *Options, verdict *streamingVerdict) *machine {
+	m := &machine{mayStream: !opts.NoStreamingList && opts.ShardSelector == "", verdict: verdict, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
 	if m.random == nil {
 		m.random = rand.Float64
 	}
@@ -114,6 +114,7 @@ func (m *machine) step(in input) *Break {
 	case watchSynced:
 		m.phase, m.moved, m.news = watching, true, true
 		m.version, m.listVersion = in.version, in.version
+		m.verdict.succeeded()
 	case watchMoved:
 		return m.move(in.version, in.now)
 	case listFailed:
@@ -129,7 +130,7 @@ func (m *machine) step(in input) *Break {
 // relist makes a list the next thing to do, of the kind that the server is known or hoped to offer.
 func (m *machine) relist() {
 	m.token = ""
-	if m.phase = listing; m.mayStream && !m.declined.Load() {
+	if m.phase = listing; m.mayStream && !m.plain && m.verdict.offered() {
 		m.phase = streaming
 	}
 }
@@ -150,7 +151,7 @@ func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
 		return m.regressed(now)
 	}
 	m.version, m.listVersion = meta.ResourceVersion, meta.ResourceVersion
-	m.whole = false
+	m.whole, m.plain = false, false
 	m.phase = watching
 	return nil
 }
@@ -255,7 +256,7 @@ func (m *machine) afterWatch(err error) next {
 }
 
 // afterStream decides on a streaming list that failed before its end. What may pass is tried again; for anything else
-// there is the ordinary list, from now on, as servers and proxies that do not know streaming lists fail in many ways.
+// there is the ordinary list, at once, as servers and proxies that do not know streaming lists fail in many ways.
 func (m *machine) afterStream(err error) next {
 	switch {
 	case errors.Is(err, ErrExpired), errors.Is(err, ErrTooLarge):
@@ -263,7 +264,8 @@ func (m *machine) afterStream(err error) next {
 	case errors.Is(err, ErrTooManyRequests), Refused(err):
 		return next{relist: true}
 	case errors.Is(err, ErrSilent), errors.Is(err, ErrNoInitialEnd), answered(err):
-		m.declined.Store(true)
+		m.verdict.failed(err)
+		m.plain = true
 		return next{relist: true, now: true}
 	}
 	return next{relist: true} // the connection's fault

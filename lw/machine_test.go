@@ -3,7 +3,6 @@ package lw
 import (
 	"errors"
 	"io"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +27,7 @@ func newRig(t *testing.T, opts Options) *rig {
 }
 
 func newStreamingRig(t *testing.T, opts Options) *rig {
-	b := &rig{T: t, machine: newMachine(&opts, new(atomic.Bool)), now: time.Unix(0, 0)}
+	b := &rig{T: t, machine: newMachine(&opts, new(streamingVerdict)), now: time.Unix(0, 0)}
 	b.random = func() float64 { return 0 }
 	return b
 }

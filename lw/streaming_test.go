@@ -34,29 +34,58 @@ func TestEmptyStreamingList(t *testing.T) {
 	require.Equal(t, []string{"RESET @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events)
 }
 
-// TestStreamingListFallsBack to an ordinary one, at once, and remembers it for the next relist.
+// TestStreamingListFallsBack to an ordinary one, at once. A refusal is remembered for the next relist, and so is anything
+// else when it has happened twice.
 func TestStreamingListFallsBack(t *testing.T) {
 	invalid := &StatusError{Status: Status{Code: 422, Reason: "Invalid"}}
 	cases := map[string]struct {
-		answer answer
-		events []string
+		answer  answer
+		events  []string
+		settled bool
 	}{
-		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}},
-		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}},
-		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"RESET @", "ADDED a @", refusedEnd}},
-		"ended at once":          {answer{}, []string{refusedEnd}},
-		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}},
-		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"RESET @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}},
+		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
+		"shutting down":          {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
+		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
+		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"RESET @", "ADDED a @", refusedEnd}, false},
+		"ended at once":          {answer{}, []string{refusedEnd}, false},
+		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
+		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"RESET @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
 	}
+	const streaming, relist = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "/api/v1/pods?watch=1&resourceVersion=9&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			events, s := follow(t, &Options{}, c.answer, answer{body: podList("9", "", "b")}, answer{body: expiredEvent}, answer{body: podList("12", "")})
-			want := append(c.events, "RESET @", "ADDED b @", "SYNCED @9", "LIVE @9",
-				"INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9", "RESET @", "SYNCED @12")
-			require.Equal(t, want, events)
-			require.Equal(t, "/api/v1/pods?resourceVersion=0&limit=500", s.asked[1])
-			require.Equal(t, "/api/v1/pods?resourceVersion=9", s.asked[3])
+			list, expired := answer{body: podList("9", "", "b")}, answer{body: expiredEvent}
+			answers := []answer{c.answer, list, expired, c.answer, list, expired, list}
+			asked := []string{streaming, "/api/v1/pods?resourceVersion=0&limit=500", "", relist, "/api/v1/pods?resourceVersion=9", "", "/api/v1/pods?resourceVersion=9"}
+			if c.settled {
+				answers, asked = []answer{c.answer, list, expired, list}, append(asked[:3:3], asked[4])
+			}
+			events, s := follow(t, &Options{}, answers...)
+			require.Equal(t, append(c.events, "RESET @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
+			for i, want := range asked {
+				if want != "" {
+					require.Equal(t, want, s.asked[i], "request %d", i)
+				}
+			}
 		})
+	}
+}
+
+// TestStreamingListsAreTrustedAgain when one has succeeded.
+func TestStreamingListsAreTrustedAgain(t *testing.T) {
+	b := newStreamingRig(t, Options{})
+	for _, version := range []string{"7", "8", "9"} {
+		require.Equal(t, streaming, b.phase)
+		b.do(input{signal: watchOpened})
+		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, b.do(input{signal: watchEnded}))
+		require.Equal(t, listing, b.phase)
+		b.synced(version)
+		b.watchFails(status(410))
+		require.Equal(t, streaming, b.phase)
+		b.do(input{signal: watchOpened})
+		b.do(input{signal: watchSynced, version: version})
+		b.now = b.now.Add(time.Hour)
+		b.do(input{signal: watchFailed, err: status(410)})
 	}
 }
 
