@@ -70,6 +70,7 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
 	cd e2e && $(GO) vet ./...
 	cd e2e/clients && $(GO) vet ./...
+	cd bench && $(GO) vet ./...
 	cd examples/metrics && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
@@ -79,8 +80,9 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 .PHONY: bench
-bench: ## the scanner's benchmarks, with the ratio to framing and copying alone
+bench: ## the scanner beside framing and copying alone, and the store beside client-go's, as ratios
 	$(GO) test ./lw -run '^$$' -bench . -count 5
+	cd bench && $(GO) run ./store
 
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST

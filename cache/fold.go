@@ -40,15 +40,72 @@ type Delta[T any] struct {
 	Missed bool
 }
 
-// fold applies one event and returns what it changed. The slice is valid until the next call.
-func (s *Store[T]) fold(event lw.Event[T]) []Delta[T] {
+// Writer changes a store. One goroutine at a time may use it; readers see all that one call does, or nothing of it.
+type Writer[T any] struct{ store *Store[T] }
+
+// Fold applies events of a stream, see [lw.EventType], and returns what they changed. The slice is valid until the writer
+// is used again.
+func (w *Writer[T]) Fold(events ...lw.Event[T]) []Delta[T] {
+	s := w.store
+	s.begin()
+	defer s.mu.Unlock()
+	for i := range events {
+		s.fold(&events[i])
+	}
+	return s.deltas
+}
+
+// Put adds objects, or replaces those of the same keys. The slice is valid until the writer is used again.
+func (w *Writer[T]) Put(objects ...T) []Delta[T] {
+	s := w.store
+	s.begin()
+	defer s.mu.Unlock()
+	for _, object := range objects {
+		s.upsert(object)
+	}
+	return s.deltas
+}
+
+// Delete removes the objects with these keys, as far as there are any. The slice is valid until the writer is used again.
+func (w *Writer[T]) Delete(keys ...lw.Key) []Delta[T] {
+	s := w.store
+	s.begin()
+	defer s.mu.Unlock()
+	for _, key := range keys {
+		hash := s.hash(key)
+		if slot, object, ok := s.find(&s.state, hash, key); ok {
+			s.take(slot, hash, object)
+			s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object})
+		}
+	}
+	return s.deltas
+}
+
+// Replace makes the store hold these objects and no others, as a list of this resource version does. The slice is valid
+// until the writer is used again.
+func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Delta[T] {
+	s := w.store
+	s.begin()
+	defer s.mu.Unlock()
+	s.fold(&lw.Event[T]{Type: lw.Reset})
+	for _, object := range objects {
+		s.upsert(object)
+	}
+	s.fold(&lw.Event[T]{Type: lw.Synced, ResourceVersion: resourceVersion})
+	return s.deltas
+}
+
+// begin locks the store for writing.
+func (s *Store[T]) begin() {
 	clear(s.deltas) // so that they keep no object alive
 	s.deltas = s.deltas[:0]
 	s.mu.Lock()
-	defer s.mu.Unlock()
+}
+
+func (s *Store[T]) fold(event *lw.Event[T]) {
 	switch event.Type {
 	case lw.Reset:
-		s.generation++
+		s.startList()
 	case lw.Added, lw.Modified:
 		s.upsert(event.Object)
 	case lw.Deleted:
@@ -56,18 +113,64 @@ func (s *Store[T]) fold(event lw.Event[T]) []Delta[T] {
 	case lw.Interrupted:
 		s.doubt(event.Break.Err)
 	case lw.Synced:
+		s.endList()
+	}
+	if event.ResourceVersion != "" && event.ResourceVersion != s.state.version {
+		s.changed()
+		s.state.version = event.ResourceVersion
+		s.wake()
+	}
+}
+
+// startList begins to mark what a list has. Snapshots show the last whole state until it is complete.
+func (s *Store[T]) startList() {
+	if !s.listing {
+		s.whole = s.freeze()
+	}
+	s.listing = true
+	clear(s.seen)
+}
+
+// endList deletes what the list that just ended did not have.
+func (s *Store[T]) endList() {
+	if s.listing {
 		s.sweep()
-		s.doubtful = false
-		select {
-		case <-s.synced:
-		default:
-			close(s.synced)
+	}
+	s.listing, s.whole, s.doubtful, s.seen = false, nil, false, nil
+	if s.outdated {
+		s.outdated = false
+		s.changed()
+	}
+	s.shrink()
+	select {
+	case <-s.synced:
+	default:
+		close(s.synced)
+	}
+}
+
+func (s *Store[T]) sweep() {
+	objects := s.state.objects // as it is now; what is deleted meanwhile does no harm to a loop over slots
+	objects.All(func(slot uint32, object T) bool {
+		if !s.marked(slot) {
+			s.take(slot, s.hash(s.key(object)), object)
+			s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object, Missed: true})
 		}
+		return true
+	})
+}
+
+func (s *Store[T]) marked(slot uint32) bool {
+	return int(slot/64) < len(s.seen) && s.seen[slot/64]>>(slot%64)&1 != 0
+}
+
+func (s *Store[T]) mark(slot uint32) {
+	for s.listing && int(slot/64) >= len(s.seen) {
+		s.seen = append(s.seen, 0)
 	}
-	if event.ResourceVersion != "" {
-		s.version = event.ResourceVersion
+	if s.listing {
+		s.seen[slot/64] |= 1 << (slot % 64)
 	}
-	return s.deltas
 }
 
 // doubt notes that versions may have run backwards, as after a restored backup: an object may then have been written anew
@@ -78,79 +181,32 @@ func (s *Store[T]) doubt(cause error) {
 	}
 }
 
-// upsert stores an object. One whose version is known already, as most are in a relist, changes nothing but the mark that
-// the list had it.
+// upsert stores an object. One that is known already, as most are in a relist, changes nothing but the mark that the list
+// had it.
 func (s *Store[T]) upsert(object T) {
-	names := s.namespaces[object.GetNamespace()]
-	if names == nil {
-		names = make(map[string]*entry[T])
-		s.namespaces[clone(object.GetNamespace())] = names
-	}
-	e := names[object.GetName()]
-	if e == nil {
-		names[clone(object.GetName())] = &entry[T]{object: object, generation: s.generation}
-		s.length++
+	key := s.key(object)
+	hash := s.hash(key)
+	slot, old, ok := s.find(&s.state, hash, key)
+	switch {
+	case !ok:
+		s.mark(s.add(hash, object))
 		s.deltas = append(s.deltas, Delta[T]{Type: Added, New: object})
 		return
+	case !s.unchanged(old, object, s.doubtful):
+		s.set(slot, old, object)
+		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: old, New: object})
 	}
-	e.generation = s.generation
-	if version := object.GetResourceVersion(); version == "" || version != e.object.GetResourceVersion() || !s.same(e.object, object) {
-		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: e.object, New: object})
-		e.object = object
-	}
+	s.mark(slot)
 }
-
-// same tells whether two objects of the same version are the same, as they are unless a restored backup has undone what was
-// known of that version.
-func (s *Store[T]) same(old, object T) bool {
-	if o, ok := any(old).(interface{ Equal(T) bool }); ok {
-		return o.Equal(object)
-	}
-	return !s.doubtful
-}
-
-// clone copies a key. An object's name is a part of its text, and as a map's key it would keep the text of the object's
-// first state alive for as long as the key is there.
-func clone(text string) string { return string([]byte(text)) }
 
 // remove deletes an object, whose last state the event brought.
 func (s *Store[T]) remove(object T) {
-	names := s.namespaces[object.GetNamespace()]
-	if names[object.GetName()] == nil {
+	key := s.key(object)
+	hash := s.hash(key)
+	slot, old, ok := s.find(&s.state, hash, key)
+	if !ok {
 		return // a deletion told twice, or of something that the selector never let us see
 	}
-	delete(names, object.GetName())
-	s.forget(object.GetNamespace(), names)
+	s.take(slot, hash, old)
 	s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object})
-}
-
-// sweep deletes what the list that just ended did not have.
-func (s *Store[T]) sweep() {
-	for namespace, names := range s.namespaces {
-		for name, e := range names {
-			if e.generation == s.generation {
-				continue
-			}
-			delete(names, name)
-			s.forget(namespace, names)
-			s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: e.object, Missed: true})
-		}
-	}
-}
-
-// forget counts an object out, and drops its namespace with the last one.
-func (s *Store[T]) forget(namespace string, names map[string]*entry[T]) {
-	if s.length--; len(names) == 0 {
-		delete(s.namespaces, namespace)
-	}
-}
-
-// known finds the stored object of a key and a version, for [lw.Recaller]. It runs in the Reflector's goroutine, the only
-// one that writes, and so needs no lock; looking up a map by a converted slice allocates nothing.
-func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
-	e := s.namespaces[string(namespace)][string(name)]
-	if e == nil || s.doubtful || len(version) == 0 || e.object.GetResourceVersion() != string(version) {
-		return object, false
-	}
-	return e.object, true
 }

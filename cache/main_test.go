@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -16,6 +17,9 @@ func TestMain(m *testing.M) {
 		before++ // the one that brings the timer's events, whenever we look
 	}
 	code := m.Run()
+	if fuzz := flag.Lookup("test.fuzz"); fuzz.Value.String() != "" {
+		os.Exit(code) // the fuzzer leaves some of its own
+	}
 	if code == 0 && !eventually(func() bool { return runtime.NumGoroutine() <= before }) {
 		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
 		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)

@@ -15,12 +15,12 @@ import (
 func TestReadersWhileItWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := &world{Rand: rand.New(rand.NewPCG(1, 1)), requests: 150, end: cancel, calm: true}
+	w := &world{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
 	reflector := NewReflector(w, plainLists())
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			r := reader{T: t, store: reflector.Store(), seen: map[lw.Key]int{}}
+			r := reader{T: t, store: reflector.Store(), lists: NewLister(reflector.Store()), seen: map[lw.Key]int{}}
 			for ctx.Err() == nil {
 				r.look()
 				runtime.Gosched() // wasm has one thread, and does not take it from anyone
@@ -28,9 +28,14 @@ func TestReadersWhileItWrites(t *testing.T) {
 			<-reflector.Store().Synced()
 		})
 	}
-	if err := reflector.Run(ctx); err != context.Canceled {
-		t.Error(err)
+	for range 30 { // each begins with a list
+		run, end := context.WithCancel(ctx)
+		w.requests, w.end = 5, end
+		if err := reflector.Run(run); err != context.Canceled {
+			t.Error(err)
+		}
 	}
+	cancel()
 	readers.Wait()
 }
 
@@ -38,6 +43,7 @@ func TestReadersWhileItWrites(t *testing.T) {
 type reader struct {
 	*testing.T
 	store *Store[*lw.Object]
+	lists *Lister[*lw.Object]
 	at    int            // the store's version
 	seen  map[lw.Key]int // each object's version
 }
@@ -57,12 +63,13 @@ func (r *reader) look() {
 		once[object.Key()] = true
 		r.see(object)
 	}
-	for object := range r.store.Namespace("a") {
+	for _, object := range r.lists.List("a") {
 		if object.GetNamespace() != "a" {
 			r.Errorf("%v is in namespace a", object.Key())
 		}
 		r.see(object)
 	}
+	r.snapshot()
 	for object := range r.store.All() {
 		if now, ok := r.store.Get(object.Key()); ok {
 			r.see(now)
@@ -71,6 +78,29 @@ func (r *reader) look() {
 	}
 	if n := r.store.Len(); n < 0 || n > 9 {
 		r.Errorf("%d objects of 9 keys", n)
+	}
+}
+
+// snapshot checks that a snapshot agrees with itself, whenever it is looked at.
+func (r *reader) snapshot() {
+	snapshot := r.store.Snapshot()
+	version, _ := strconv.Atoi(snapshot.ResourceVersion())
+	byNamespace, n := r.lists.index.In(snapshot), 0
+	for _, namespace := range byNamespace.Keys() {
+		for object := range byNamespace.All(namespace) {
+			if found, ok := snapshot.Get(object.Key()); !ok || found != object || object.GetNamespace() != namespace {
+				r.Errorf("%v is in the index and not in the snapshot", object.Key())
+			}
+			n++
+		}
+	}
+	for object := range snapshot.All() {
+		if v, _ := strconv.Atoi(object.GetResourceVersion()); v > version {
+			r.Errorf("%v has version %d in a snapshot of version %d", object.Key(), v, version)
+		}
+	}
+	if n != snapshot.Len() {
+		r.Errorf("%d objects in the index, and %d in the snapshot", n, snapshot.Len())
 	}
 }
 

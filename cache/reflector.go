@@ -13,16 +13,17 @@ type Reflector[T lw.Keyed] struct {
 	source  lw.ListerWatcher[T]
 	opts    *lw.Options
 	store   *Store[T]
+	writer  *Writer[T]
 	running atomic.Bool
 }
 
 // NewReflector returns a reflector with an empty store. Nothing happens before Run or Deltas. opts may be nil.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
-	store := newStore[T]()
+	store, writer := NewStore[T](nil)
 	if recaller, ok := source.(lw.Recaller[T]); ok {
 		source = recaller.Recall(store.known)
 	}
-	return &Reflector[T]{source: source, opts: opts, store: store}
+	return &Reflector[T]{source: source, opts: opts, store: store, writer: writer}
 }
 
 // Store returns the reflector's store, for reading.
@@ -52,7 +53,7 @@ func (r *Reflector[T]) Deltas(ctx context.Context) iter.Seq2[lw.Event[T], []Delt
 		}
 		defer r.running.Store(false)
 		for event := range lw.ListAndWatch(ctx, r.source, r.opts) {
-			if !yield(event, r.store.fold(event)) {
+			if !yield(event, r.writer.Fold(event)) {
 				return
 			}
 		}

@@ -1,82 +1,113 @@
 package cache
 
 import (
+	"hash/maphash"
 	"iter"
 	"sync"
+	"sync/atomic"
 
+	"github.com/seed-6d2a410a/listwatch/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Store holds the last known state of every object of one collection, found by key and by namespace. All methods may run
-// concurrently. The objects are shared: do not change them. Only the store's [Reflector] writes.
-type Store[T lw.Keyed] struct {
-	mu         sync.RWMutex
-	namespaces map[string]map[string]*entry[T] // by namespace, then by name; no inner map is empty
-	length     int
-	version    string
-	synced     chan struct{}
+// Store holds the last known state of every object of one collection, found by key, by the indexes that [NewIndex] adds,
+// and as immutable snapshots. All methods may run concurrently. The objects are shared: do not change them. Only the
+// store's writer changes it, which is a [Reflector], or a [Writer].
+type Store[T any] struct {
+	key  func(T) lw.Key
+	seed maphash.Seed
+	comparison[T]
 
-	// The rest belongs to the Reflector's goroutine.
-	generation uint64 // of the list that is being folded in
-	doubtful   bool   // an object of the same version may be another one
-	deltas     []Delta[T]
+	mu       sync.RWMutex
+	state    state[T]
+	indexes  []indexer[T]
+	epoch    uint64 // that owns what is written from now on; a snapshot begins another
+	waiters  []waiter
+	synced   chan struct{}
+	snapshot atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
+	whole    *Snapshot[T]                // the last whole state, while a list is being folded in
+	outdated bool                        // the list has changed something
+
+	// The rest belongs to the writer.
+	free     []uint32 // slots below next that are empty
+	next     uint32   // the first slot that was never used
+	listing  bool     // between Reset and Synced
+	seen     []uint64 // a bit for each slot whose object the list has had
+	doubtful bool     // an object of the same version may be another one
+	deltas   []Delta[T]
 }
 
-type entry[T any] struct {
-	object     T
-	generation uint64 // of the list that had the object last
+// state is what a snapshot copies.
+type state[T any] struct {
+	objects slots.Vector[T]
+	table   slots.Table // from the hash of a key to a slot of objects
+	length  int
+	version string
 }
 
-func newStore[T lw.Keyed]() *Store[T] {
-	return &Store[T]{namespaces: make(map[string]map[string]*entry[T]), synced: make(chan struct{})}
+// NewStore returns an empty store of objects of any type, and its only writer. key names an object; it may be nil for types
+// that have GetNamespace, GetName and GetResourceVersion. An object of any other type that is not comparable by == should
+// have a method Equal(T) bool, or else each that is written anew counts as changed.
+func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
+	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), comparison: newComparison[T]()}
+	if s.key == nil {
+		if s.version == nil {
+			panic("cache: NewStore needs a key func for a type without GetNamespace, GetName and GetResourceVersion")
+		}
+		s.key = func(object T) lw.Key { return lw.KeyOf(any(object).(lw.Keyed)) }
+	}
+	return s, &Writer[T]{s}
+}
+
+func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
+
+// find returns the slot of an object, whose key has this hash.
+func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
+	slot, ok = in.table.Find(hash, func(slot uint32) bool {
+		object, _ = in.objects.Get(slot)
+		return s.key(object) == key
+	})
+	if !ok {
+		var none T
+		object = none
+	}
+	return slot, object, ok
 }
 
 // Get returns the object with a key.
 func (s *Store[T]) Get(key lw.Key) (object T, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if e := s.namespaces[key.Namespace][key.Name]; e != nil {
-		return e.object, true
-	}
-	return object, false
+	_, object, ok = s.find(&s.state, s.hash(key), key)
+	return object, ok
 }
 
 // Len returns how many objects there are.
 func (s *Store[T]) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.length
+	return s.state.length
 }
 
 // List returns all objects, in no particular order.
 func (s *Store[T]) List() []T {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	objects := make([]T, 0, s.length)
-	for _, names := range s.namespaces {
-		for _, e := range names {
-			objects = append(objects, e.object)
-		}
-	}
+	return s.state.list()
+}
+
+func (in *state[T]) list() []T {
+	objects := make([]T, 0, in.length)
+	in.objects.All(func(_ uint32, object T) bool {
+		objects = append(objects, object)
+		return true
+	})
 	return objects
 }
 
 // All iterates over all objects as they were when the iteration began, in no particular order. The store may be used
 // within the loop.
 func (s *Store[T]) All() iter.Seq[T] { return over(s.List) }
-
-// Namespace iterates over the objects of one namespace, in the manner of All. It costs in proportion to their number.
-func (s *Store[T]) Namespace(namespace string) iter.Seq[T] {
-	return over(func() []T {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-		objects := make([]T, 0, len(s.namespaces[namespace]))
-		for _, e := range s.namespaces[namespace] {
-			objects = append(objects, e.object)
-		}
-		return objects
-	})
-}
 
 func over[T any](list func() []T) iter.Seq[T] {
 	return func(yield func(T) bool) {
@@ -92,9 +123,9 @@ func over[T any](list func() []T) iter.Seq[T] {
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the version of the collection that the store has reached; "" before the first list is complete.
-// While a list is being folded in anew, the store may hold newer objects than this.
+// While a list is being folded in anew, the store may hold newer objects than this; a [Snapshot] never does.
 func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.version
+	return s.state.version
 }

@@ -23,15 +23,16 @@ func TestReading(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		require.Zero(t, s.store.Len())
 		require.Empty(t, s.store.List())
-		require.Empty(t, names(s.store.Namespace("a")))
+		lister := NewLister(s.store)
+		require.Empty(t, lister.List("a"))
 
 		s.play("list@4 a/x@1 a/y@2 b/x@3 node@4", "watch")
 		require.Equal(t, 4, s.store.Len())
 		all := []string{"a/x", "a/y", "b/x", "node"}
 		require.Equal(t, all, names(slices.Values(s.store.List())))
 		require.Equal(t, all, names(s.store.All()))
-		for namespace, want := range map[string][]string{"a": {"a/x", "a/y"}, "b": {"b/x"}, "": {"node"}, "c": nil} {
-			require.Equal(t, want, names(s.store.Namespace(namespace)), namespace)
+		for namespace, want := range map[string][]string{"a": {"a/x", "a/y"}, "b": {"b/x"}, "": all, "c": nil} {
+			require.Equal(t, want, names(slices.Values(lister.List(namespace))), namespace)
 		}
 		for word, version := range map[string]string{"a/x": "1", "b/x": "3", "node": "4", "b/y": "", "c/x": "", "a/node": "", "x": ""} {
 			got, ok := s.store.Get(object(word).Key())
@@ -47,7 +48,7 @@ func TestReading(t *testing.T) {
 func TestLoopsShowOneMoment(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
 		(*Store[*lw.Object]).All,
-		func(s *Store[*lw.Object]) iter.Seq[*lw.Object] { return s.Namespace("a") },
+		func(s *Store[*lw.Object]) iter.Seq[*lw.Object] { return NewIndex(s, ByNamespace[*lw.Object]).All("a") },
 	} {
 		onStage(t, func(t *testing.T, s *stage) {
 			s.play("list@4 a/x@1 a/y@2 a/z@3")
@@ -67,19 +68,6 @@ func TestLoopsShowOneMoment(t *testing.T) {
 			require.Equal(t, 4, seen)
 		})
 	}
-}
-
-// TestEmptyNamespacesGo, however their last object went: namespaces come and go in a cluster.
-func TestEmptyNamespacesGo(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.play("list@4 a/x@1 a/y@2 b/z@3", "watch -b/z@5")
-		require.Len(t, s.store.namespaces, 1)
-		s.play("list@9 c/w@8")
-		require.Len(t, s.store.namespaces, 1)
-		require.Equal(t, []string{"c/w"}, names(s.store.Namespace("c")))
-		s.play("list@10")
-		require.Empty(t, s.store.namespaces)
-	})
 }
 
 // TestSyncedWaitsForTheFirstWholeList, and is closed for good then.

@@ -23,7 +23,7 @@ type world struct {
 	page     []*lw.Object           // what a list that is under way has still to give
 	requests int                    // how many are answered before end is called
 	end      func()
-	calm     bool // end requests only in ways that are followed by another without a pause
+	calm     bool // end requests in good order only, which is followed by another without a pause
 }
 
 // state is what was there at a version.
@@ -117,7 +117,7 @@ func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Ev
 				return
 			}
 		}
-		if err := w.trouble(); err != nil && (!w.calm || err == errs["expired"]) {
+		if err := w.trouble(); err != nil && !w.calm {
 			yield(lw.Event[*lw.Object]{}, err)
 			return
 		}

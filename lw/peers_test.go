@@ -30,6 +30,7 @@ func TestStopWhileTheCallerIsBusy(t *testing.T) {
 	for stop := range all {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			s := &script{answers: answers}
 			seen, asked := 0, 0
 			for range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -47,8 +46,9 @@ func allNamespaces(r *run) {
 	f := r.follow(ConfigMaps(""), r.AdminToken, nil, nil)
 	r.create(7, "cm-")
 	f.equal("/api/v1/configmaps")
-	require.Len(r, slices.Collect(f.reflector.Store().Namespace(r.ns)), r.configMapsIn(r.ns))
-	require.Len(r, slices.Collect(f.reflector.Store().Namespace(first)), r.configMapsIn(first))
+	lister := cache.NewLister(f.reflector.Store())
+	require.Len(r, lister.List(r.ns), r.configMapsIn(r.ns))
+	require.Len(r, lister.List(first), r.configMapsIn(first))
 	_, ok := f.reflector.Store().Get(lw.Key{Namespace: first, Name: "cm-1"})
 	require.True(r, ok)
 }

@@ -1,0 +1,63 @@
+package cache
+
+import "github.com/seed-6d2a410a/listwatch/lw"
+
+// comparison tells whether objects of one type are the same.
+type comparison[T any] struct {
+	version func(T) string    // nil for types without
+	equal   func(a, b T) bool // the type's own Equal; nil for types without
+	byValue bool              // == is defined
+}
+
+func newComparison[T any]() (c comparison[T]) {
+	var none T
+	if _, ok := any(none).(lw.Keyed); ok {
+		c.version = func(object T) string { return any(object).(lw.Keyed).GetResourceVersion() }
+	}
+	if _, ok := any(none).(interface{ Equal(T) bool }); ok {
+		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
+	}
+	c.byValue = isComparable[T]()
+	return c
+}
+
+// isComparable reports whether == is defined for a type; of an interface's values that cannot be known.
+func isComparable[T any]() (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	var none T
+	return any(none) != nil && any(none) == any(none) //nolint:staticcheck // it panics where == is not defined
+}
+
+// unchanged reports whether an object that comes under a known key is what is known. The version tells, if there is one;
+// where the text can be compared it must agree, as a restored backup gives versions out a second time.
+func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
+	if c.version != nil {
+		if version := c.version(object); version == "" || version != c.version(old) {
+			return false
+		}
+	}
+	switch {
+	case c.equal != nil:
+		return c.equal(old, object)
+	case c.version != nil:
+		return !doubtful
+	}
+	return c.byValue && any(old) == any(object)
+}
+
+// identical reports whether two objects of two snapshots are the same.
+func (c *comparison[T]) identical(a, b T) bool {
+	switch {
+	case c.byValue:
+		return any(a) == any(b)
+	case c.equal != nil:
+		return c.equal(a, b)
+	case c.version != nil:
+		return c.version(a) != "" && c.version(a) == c.version(b)
+	}
+	return false
+}

@@ -1,0 +1,231 @@
+package cache
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+	"weak"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// book is an object that knows nothing of Kubernetes.
+type book struct {
+	isbn    string
+	authors []string
+	year    int
+}
+
+func (b *book) authorsOf(to []string) []string { return append(to, b.authors...) }
+
+func newLibrary() (*Store[*book], *Writer[*book]) {
+	return NewStore(func(b *book) lw.Key { return lw.Key{Name: b.isbn} })
+}
+
+func isbns(books []*book) []string {
+	var found []string
+	for _, b := range books {
+		found = append(found, b.isbn)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// TestAStoreOfBooks: any type will do, with typed keys and several of them.
+func TestAStoreOfBooks(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
+	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
+
+	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
+	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
+	require.Equal(t, []Delta[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
+	require.Empty(t, writer.Put(gopl), "nothing changed")
+	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
+	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
+	require.Empty(t, byYear.List(1979))
+
+	second := &book{"2", []string{"Kernighan", "Ritchie"}, 1988}
+	require.Equal(t, []Delta[*book]{{Type: Updated, Old: k_r, New: second}}, writer.Put(second))
+	require.Empty(t, byYear.List(1978))
+	require.Equal(t, []*book{second}, byAuthor.List("Ritchie"))
+	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects are gone")
+
+	require.Equal(t, []Delta[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
+	require.ElementsMatch(t, []string{"Kernighan", "Ritchie"}, byAuthor.Keys())
+	require.Equal(t, 1, byAuthor.Len("Kernighan"))
+	require.Zero(t, byAuthor.Len("Donovan"))
+}
+
+// TestReplaceOfBooks makes the store hold exactly what it is given, and tells deletions as missed.
+func TestReplaceOfBooks(t *testing.T) {
+	books, writer := newLibrary()
+	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}
+	writer.Put(one, two)
+	deltas := writer.Replace("7", two, three)
+	require.Equal(t, []Delta[*book]{{Type: Added, New: three}, {Type: Deleted, Old: one, Missed: true}}, deltas)
+	require.Equal(t, []string{"2", "3"}, isbns(books.List()))
+	require.Equal(t, "7", books.ResourceVersion())
+	<-books.Synced()
+	require.Len(t, writer.Replace("8"), 2)
+	require.Zero(t, books.Len())
+}
+
+// TestBatchIsOneStep: readers see all of a call, or nothing.
+func TestBatchIsOneStep(t *testing.T) {
+	books, writer := newLibrary()
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		for range 500 {
+			if n := len(books.List()); n%10 != 0 {
+				t.Errorf("%d books of a batch of ten", n)
+			}
+		}
+	}()
+	for i := 0; ; i++ {
+		batch := make([]*book, 10)
+		for j := range batch {
+			batch[j] = &book{isbn: strconv.Itoa((i%100)*10 + j)}
+		}
+		writer.Put(batch...)
+		runtime.Gosched() // wasm has one thread
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
+
+// TestIndexesComeAndGo at any time, also while a list is being folded in.
+func TestIndexesComeAndGo(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.play("list@4 a/x@1 a/y@2 b/z@3")
+		early := NewIndex(s.store, ByNamespace[*lw.Object])
+		var late *Index[*lw.Object, string]
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+			if event.Type == lw.Reset {
+				late = NewIndex(s.store, ByNamespace[*lw.Object])
+			}
+			return true
+		}
+		s.play("list@9 a/x@1 c/w@8", "watch -a/x@10")
+		for _, index := range []*Index[*lw.Object, string]{early, late} {
+			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are gone")
+			require.Equal(t, []string{"c/w"}, names(index.All("c")))
+		}
+		early.Close()
+		s.onEvent = nil
+		s.play("list@12 c/w@8 d/v@11")
+		require.Equal(t, []string{"c"}, early.Keys(), "it stands still")
+		require.ElementsMatch(t, []string{"c", "d"}, late.Keys())
+		early.Close()
+	})
+}
+
+// TestAnIndexMayPanic: its store is as it was before, and goes on.
+func TestAnIndexMayPanic(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
+	careful := NewIndex(books, func(b *book, to []int) []int {
+		if b.year < 0 {
+			panic("before Christ")
+		}
+		return append(to, b.year)
+	})
+	good, bad := &book{"1", []string{"A"}, 2000}, &book{"1", []string{"B"}, -1}
+	writer.Put(good)
+	require.PanicsWithValue(t, "before Christ", func() { writer.Put(bad) })
+	require.PanicsWithValue(t, "before Christ", func() { writer.Put(&book{isbn: "2", year: -1}) })
+	require.Equal(t, []*book{good}, books.List())
+	require.Equal(t, []string{"A"}, byAuthor.Keys())
+	writer.Put(&book{"1", []string{"C"}, 2001})
+	require.Equal(t, []string{"C"}, byAuthor.Keys())
+	require.Equal(t, []int{2001}, careful.Keys())
+	require.PanicsWithValue(t, "no", func() { NewIndex(books, func(*book, []int) []int { panic("no") }) })
+	writer.Put(good)
+	require.Equal(t, []int{2000}, careful.Keys())
+}
+
+// TestKeysTwiceCountOnce.
+func TestKeysTwiceCountOnce(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
+	writer.Put(&book{isbn: "1", authors: []string{"A", "B", "A", "A"}})
+	require.Equal(t, 1, byAuthor.Len("A"))
+	writer.Put(&book{isbn: "1", authors: []string{"B", "B"}})
+	require.Equal(t, []string{"B"}, byAuthor.Keys())
+	writer.Delete(lw.Key{Name: "1"})
+	require.Empty(t, byAuthor.Keys())
+}
+
+// TestReadyMadeIndexes.
+func TestReadyMadeIndexes(t *testing.T) {
+	pod := func(text string) *lw.Object {
+		object, err := lw.ParseObject([]byte(text))
+		require.NoError(t, err)
+		return object
+	}
+	object := pod(`{"metadata":{"name":"a","namespace":"n","labels":{"app":"web"},"ownerReferences":[{"uid":"1"},{"uid":"2"}]},
+		"spec":{"nodeName":"n1","replicas":3,"ok":true,"none":null,"args":["x","y",["z"],{"a":1},4],"object":{}}}`)
+	bare := pod(`{"metadata":{"name":"b"}}`)
+	for name, c := range map[string]struct {
+		keys func(*lw.Object, []string) []string
+		want []string
+	}{
+		"namespace":         {ByNamespace[*lw.Object], []string{"n"}},
+		"label":             {ByLabel("app"), []string{"web"}},
+		"another label":     {ByLabel("tier"), nil},
+		"owner":             {ByOwner, []string{"1", "2"}},
+		"field":             {ByField("spec.nodeName"), []string{"n1"}},
+		"number":            {ByField("spec.replicas"), []string{"3"}},
+		"truth":             {ByField("spec.ok"), []string{"true"}},
+		"null":              {ByField("spec.none"), nil},
+		"array":             {ByField("spec.args"), []string{"x", "y", "4"}},
+		"object":            {ByField("spec.object"), nil},
+		"a field not there": {ByField("status.phase"), nil},
+	} {
+		require.Equal(t, c.want, c.keys(object, nil), name)
+		if name != "namespace" {
+			require.Empty(t, c.keys(bare, nil), name)
+		}
+	}
+}
+
+// TestIndexKeysDoNotKeepObjects: a label's value is a part of the object's text.
+func TestIndexKeysDoNotKeepObjects(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	byLabel := NewIndex(store, ByLabel("app"))
+	put := func(version string) weak.Pointer[byte] {
+		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"x","resourceVersion":"` + version +
+			`","labels":{"app":"web"}},"filler":"` + strings.Repeat("x", 64<<10) + `"}`))
+		require.NoError(t, err)
+		writer.Put(object)
+		return weak.Make(unsafe.StringData(object.Raw()))
+	}
+	first := put("1")
+	put("2")
+	writer.Fold() // the deltas are valid until now
+	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
+	require.Equal(t, []string{"web"}, byLabel.Keys())
+}
+
+// TestLookupsCostWhatTheyFind, whatever the size of the store.
+func TestLookupsCostWhatTheyFind(t *testing.T) {
+	books, writer := newLibrary()
+	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
+	for i := range 20_000 {
+		writer.Put(&book{isbn: fmt.Sprint(i), year: i / 10})
+	}
+	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
+		if len(byYear.List(7)) != 10 {
+			t.Error("not ten books")
+		}
+	}))
+}

@@ -1,0 +1,236 @@
+package cache
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSnapshotsWithoutAChangeAreTheSame, so that whoever draws them can compare references.
+func TestSnapshotsWithoutAChangeAreTheSame(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		empty := s.store.Snapshot()
+		require.Same(t, empty, s.store.Snapshot())
+		s.play("list@3 a/x@1 a/y@2")
+		first := s.store.Snapshot()
+		require.NotSame(t, empty, first)
+		require.Zero(t, empty.Len())
+
+		s.play("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
+		require.Same(t, first, s.store.Snapshot(), "a list of the same at the same version, and events that change nothing")
+		s.play("list@3 a/x@1 a/y@2", "watch =5")
+		bookmarked := s.store.Snapshot()
+		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
+		deltas, err := Diff(first, bookmarked)
+		require.NoError(t, err)
+		require.Empty(t, deltas)
+		require.Equal(t, names(first.All()), names(bookmarked.All()))
+	})
+}
+
+// TestSnapshotsShowNoHalfList: from Reset to Synced they show what was before, also after an interruption.
+func TestSnapshotsShowNoHalfList(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		var shown []string
+		show := func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+			snapshot := s.store.Snapshot()
+			shown = append(shown, fmt.Sprint(snapshot.ResourceVersion(), names(snapshot.All())))
+			return true
+		}
+		s.onEvent = show
+		s.play("list x@1 !reset", "list@2 x@1 y@2")
+		require.Equal(t, []string{"[]", "2[x y]"}, slices.Compact(shown))
+		shown = nil
+		s.play("list x@1 z@3 !reset", "list@9 x@8 z@3", "watch -z@10")
+		require.Equal(t, []string{"2[x y]", "9[x z]", "10[x]"}, slices.Compact(shown))
+	})
+}
+
+// TestDiffOfTwoStores is a mistake that is told; from nothing, all is new.
+func TestDiffOfTwoStores(t *testing.T) {
+	one, writer := newLibrary()
+	other, _ := newLibrary()
+	_, err := Diff(one.Snapshot(), other.Snapshot())
+	require.ErrorIs(t, err, ErrForeignSnapshot)
+	b := &book{isbn: "1"}
+	writer.Put(b)
+	deltas, err := Diff(nil, one.Snapshot())
+	require.NoError(t, err)
+	require.Equal(t, []Delta[*book]{{Type: Added, New: b}}, deltas)
+}
+
+// TestShrinking: a store that lost most of its objects gives its memory back, and snapshots of before stay as they were.
+func TestShrinking(t *testing.T) {
+	books, writer := newLibrary()
+	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
+	const n = 10_000
+	for i := range n {
+		writer.Put(&book{isbn: strconv.Itoa(i), year: i % 100})
+	}
+	before := books.Snapshot()
+	for i := range n - 100 {
+		writer.Delete(lw.Key{Name: strconv.Itoa(i)})
+	}
+	require.Less(t, books.next, uint32(n/2))
+	require.Equal(t, 100, books.Len())
+	for i := n - 100; i < n; i++ {
+		b, ok := books.Get(lw.Key{Name: strconv.Itoa(i)})
+		require.True(t, ok)
+		require.Equal(t, []*book{b}, byYear.List(b.year))
+	}
+	require.Equal(t, n, before.Len())
+	require.Equal(t, n/100, byYear.In(before).Len(7))
+	deltas, err := Diff(before, books.Snapshot())
+	require.NoError(t, err)
+	require.Len(t, deltas, n-100, "what has moved is not told")
+}
+
+// shelf is a store beside a map that does the same, and snapshots that are held.
+type shelf struct {
+	t       *testing.T
+	books   *Store[*book]
+	writer  *Writer[*book]
+	byYear  *Index[*book, int]
+	byFirst *Index[*book, string] // closed, and made anew, now and then
+	model   map[string]*book
+	listing map[string]*book // what the list under way has had; nil: none is
+	held    []heldShelf
+}
+
+type heldShelf struct {
+	snapshot *Snapshot[*book]
+	model    map[string]*book
+}
+
+func byFirst(b *book, to []string) []string { return append(to, b.isbn[:1], b.isbn[len(b.isbn)-1:]) }
+
+func newShelf(t *testing.T) *shelf {
+	s := &shelf{t: t, model: map[string]*book{}}
+	s.books, s.writer = newLibrary()
+	s.byYear = NewIndex(s.books, func(b *book, to []int) []int { return append(to, b.year) })
+	s.byFirst = NewIndex(s.books, byFirst)
+	return s
+}
+
+// step does what two bytes say.
+func (s *shelf) step(op, n byte) {
+	b := &book{isbn: strconv.Itoa(int(n % 120)), year: int(n) / 8}
+	switch op % 16 {
+	case 0, 1, 2:
+		s.hold()
+	case 3:
+		s.byFirst.Close()
+		s.byFirst = NewIndex(s.books, byFirst)
+	case 4:
+		s.writer.Fold(lw.Event[*book]{Type: lw.Reset})
+		s.listing = map[string]*book{}
+	case 5:
+		s.writer.Fold(lw.Event[*book]{Type: lw.Synced, ResourceVersion: strconv.Itoa(int(n))})
+		if s.listing != nil {
+			s.model = s.listing
+		}
+		s.listing = nil
+	case 6, 7, 8, 9:
+		s.writer.Delete(lw.Key{Name: b.isbn})
+		delete(s.model, b.isbn)
+		delete(s.listing, b.isbn)
+	default:
+		s.writer.Put(b)
+		if s.model[b.isbn] = b; s.listing != nil {
+			s.listing[b.isbn] = b
+		}
+	}
+}
+
+// hold takes a snapshot. While a list is under way it is that from before, whose model was held then.
+func (s *shelf) hold() {
+	snapshot := s.books.Snapshot()
+	require.Same(s.t, snapshot, s.books.Snapshot())
+	if s.listing == nil {
+		s.held = append(s.held, heldShelf{snapshot, maps.Clone(s.model)})
+	}
+}
+
+func (s *shelf) check(h heldShelf) {
+	t := s.t
+	require.Equal(t, len(h.model), h.snapshot.Len())
+	byYear, first := s.byYear.In(h.snapshot), s.byFirst.In(h.snapshot)
+	years, n := map[int]int{}, 0
+	for _, b := range h.model {
+		found, ok := h.snapshot.Get(lw.Key{Name: b.isbn})
+		require.True(t, ok && found == b)
+		require.Contains(t, byYear.List(b.year), b)
+		require.Contains(t, slices.Collect(first.All(b.isbn[:1])), b)
+		years[b.year]++
+	}
+	for year, count := range years {
+		require.Equal(t, count, byYear.Len(year))
+	}
+	require.Len(t, byYear.Keys(), len(years))
+	for range h.snapshot.All() {
+		n++
+	}
+	require.Equal(t, len(h.model), n)
+	_, ok := h.snapshot.Get(lw.Key{Name: "none"})
+	require.False(t, ok)
+}
+
+func (s *shelf) compare(from, to heldShelf) {
+	deltas, err := Diff(from.snapshot, to.snapshot)
+	require.NoError(s.t, err)
+	state := maps.Clone(from.model)
+	for _, d := range deltas {
+		key := d.Old
+		if d.Type == Added {
+			key = d.New
+		}
+		require.True(s.t, state[key.isbn] == d.Old, "%v of %s", d.Type, key.isbn)
+		require.True(s.t, d.Old != d.New)
+		if state[key.isbn] = d.New; d.Type == Deleted {
+			delete(state, key.isbn)
+		}
+	}
+	require.True(s.t, maps.Equal(to.model, state))
+}
+
+func playShelf(t *testing.T, steps []byte) {
+	s := newShelf(t)
+	for i := 0; i+1 < len(steps); i += 2 {
+		s.step(steps[i], steps[i+1])
+	}
+	s.step(5, 0)
+	s.hold()
+	for i, h := range s.held {
+		s.check(h)
+		s.compare(s.held[i/2], h)
+		s.compare(h, s.held[0])
+	}
+}
+
+// TestHeldSnapshots stay what they were, with their indexes, whatever is written after them; and what Diff tells leads
+// from one to another.
+func TestHeldSnapshots(t *testing.T) {
+	for seed := range uint64(40) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		steps := make([]byte, 500)
+		for i := range steps {
+			steps[i] = byte(random.Uint32())
+		}
+		playShelf(t, steps)
+	}
+}
+
+func FuzzHeldSnapshots(f *testing.F) {
+	f.Add([]byte{15, 1, 15, 2, 0, 0, 6, 1, 15, 3, 0, 0, 4, 0, 15, 9, 5, 7, 0, 0})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		if len(steps) <= 1000 {
+			playShelf(t, steps)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package cache
+
+import (
+	"context"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// waiter waits until the store has reached a version.
+type waiter struct {
+	version string
+	reached chan struct{}
+}
+
+// WaitFor returns when the store has seen a resource version, by an event, a bookmark or a list: reads then show all that
+// was written up to it. Versions are compared as KEP-5504 has it; one that cannot be compared is waited for exactly. ""
+// waits for the first complete list. It returns context.Cause(ctx) when ctx ends before.
+func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
+	w := waiter{version: resourceVersion, reached: make(chan struct{})}
+	s.mu.Lock()
+	reached := hasReached(s.state.version, resourceVersion)
+	if !reached {
+		s.waiters = append(s.waiters, w)
+	}
+	s.mu.Unlock()
+	if reached {
+		return nil
+	}
+	select {
+	case <-w.reached:
+		return nil
+	case <-ctx.Done():
+		s.leave(w)
+		return context.Cause(ctx)
+	}
+}
+
+func hasReached(version, wanted string) bool {
+	if order, ok := lw.CompareResourceVersions(version, wanted); ok {
+		return order >= 0
+	}
+	return version != "" && (version == wanted || wanted == "")
+}
+
+// wake lets those go on whose version is reached.
+func (s *Store[T]) wake() {
+	if len(s.waiters) == 0 {
+		return
+	}
+	var left []waiter
+	for _, w := range s.waiters {
+		if hasReached(s.state.version, w.version) {
+			close(w.reached)
+		} else {
+			left = append(left, w)
+		}
+	}
+	s.waiters = left
+}
+
+func (s *Store[T]) leave(gone waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, w := range s.waiters {
+		if w.reached == gone.reached {
+			s.waiters = append(s.waiters[:i], s.waiters[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWaitFor: a version is reached by an event, a bookmark or a list, and one that is reached is not waited for.
+func TestWaitFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, writer := NewStore[*lw.Object](nil)
+		done := map[string]bool{}
+		for _, version := range []string{"", "5", "6", "10", "100", "opaque"} {
+			go func() {
+				require.NoError(t, store.WaitFor(t.Context(), version))
+				done[version] = true
+			}()
+		}
+		reached := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			for _, version := range want {
+				require.True(t, done[version], "version %q", version)
+			}
+			require.Len(t, done, len(want))
+		}
+		reached()
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
+		reached()
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "5"})
+		reached("", "5")
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@9"), ResourceVersion: "9"})
+		reached("", "5", "6")
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "11"})
+		reached("", "5", "6", "10")
+		require.NoError(t, store.WaitFor(t.Context(), "11"))
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "opaque"})
+		reached("", "5", "6", "10", "opaque")
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "1000"})
+		reached("", "5", "6", "10", "100", "opaque")
+		require.Empty(t, store.waiters)
+	})
+}
+
+// TestWaitForEndsWithItsContext, and leaves nothing behind.
+func TestWaitForEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, _ := NewStore[*lw.Object](nil)
+		enough := errors.New("enough")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, enough)
+		defer cancel()
+		began := time.Now()
+		require.Equal(t, enough, store.WaitFor(ctx, "5"))
+		require.Equal(t, time.Minute, time.Since(began))
+		require.Empty(t, store.waiters)
+	})
+}

@@ -1,0 +1,151 @@
+package slots
+
+const runSize = 64
+
+// Set is a sorted set of slots. The zero value is empty. Most sets of an index are small, and many have one member, which
+// costs no memory but the Set's own.
+type Set struct {
+	length uint32
+	one    uint32 // the only member, if length is 1
+	runs   *runs  // all members, if there are more
+}
+
+// runs hold the members of a set in order; no run is empty.
+type runs struct {
+	epoch uint64
+	list  []*run
+}
+
+type run struct {
+	epoch uint64
+	slots []uint32
+}
+
+// Len returns the number of members.
+func (s *Set) Len() int { return int(s.length) }
+
+// All calls each with every member in order, until it returns false. It returns whether all were seen.
+func (s *Set) All(each func(slot uint32) bool) bool {
+	switch s.length {
+	case 0:
+		return true
+	case 1:
+		return each(s.one)
+	}
+	for _, r := range s.runs.list {
+		for _, slot := range r.slots {
+			if !each(slot) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Insert adds a member, which must not be there.
+func (s *Set) Insert(epoch uint64, slot uint32) {
+	s.length++
+	switch s.length {
+	case 1:
+		s.one = slot
+		return
+	case 2:
+		s.runs = &runs{epoch: epoch, list: []*run{{epoch: epoch, slots: append(make([]uint32, 0, 4), s.one)}}}
+	}
+	s.own(epoch)
+	at := s.runs.find(slot)
+	if at == len(s.runs.list) { // behind all: what is added in order fills its runs
+		if last := s.runs.list[at-1]; len(last.slots) < runSize {
+			at--
+		} else {
+			s.runs.insert(at, &run{epoch: epoch})
+		}
+	}
+	r := s.runs.own(epoch, at)
+	if len(r.slots) == runSize {
+		r = s.runs.halve(epoch, at, slot)
+	}
+	i := r.find(slot)
+	r.slots = append(r.slots, 0)
+	copy(r.slots[i+1:], r.slots[i:])
+	r.slots[i] = slot
+}
+
+// Remove takes a member out, which must be there.
+func (s *Set) Remove(epoch uint64, slot uint32) {
+	s.length--
+	if s.length == 0 {
+		return
+	}
+	s.own(epoch)
+	at := s.runs.find(slot)
+	r := s.runs.own(epoch, at)
+	i := r.find(slot)
+	if r.slots = append(r.slots[:i], r.slots[i+1:]...); len(r.slots) == 0 {
+		s.runs.list = append(s.runs.list[:at], s.runs.list[at+1:]...)
+	}
+	if s.length == 1 {
+		s.one, s.runs = s.runs.list[0].slots[0], nil
+	}
+}
+
+// own makes the list of runs this epoch's.
+func (s *Set) own(epoch uint64) {
+	if s.runs.epoch != epoch {
+		s.runs = &runs{epoch: epoch, list: append(make([]*run, 0, len(s.runs.list)+2), s.runs.list...)}
+	}
+}
+
+// find returns the first run whose last member is not less than a slot; the number of runs if there is none.
+func (rs *runs) find(slot uint32) int {
+	low, high := 0, len(rs.list)
+	for low < high {
+		middle := (low + high) / 2
+		if r := rs.list[middle]; r.slots[len(r.slots)-1] < slot {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+func (rs *runs) own(epoch uint64, at int) *run {
+	r := rs.list[at]
+	if r.epoch != epoch {
+		r = &run{epoch: epoch, slots: append(make([]uint32, 0, len(r.slots)+1), r.slots...)}
+		rs.list[at] = r
+	}
+	return r
+}
+
+func (rs *runs) insert(at int, r *run) {
+	rs.list = append(rs.list, nil)
+	copy(rs.list[at+1:], rs.list[at:])
+	rs.list[at] = r
+}
+
+// halve splits a full run and returns the half into which a slot belongs.
+func (rs *runs) halve(epoch uint64, at int, slot uint32) *run {
+	low := rs.list[at]
+	high := &run{epoch: epoch, slots: append([]uint32(nil), low.slots[runSize/2:]...)}
+	low.slots = low.slots[:runSize/2]
+	rs.insert(at+1, high)
+	if slot > low.slots[len(low.slots)-1] {
+		return high
+	}
+	return low
+}
+
+// find returns where a slot is, or belongs.
+func (r *run) find(slot uint32) int {
+	low, high := 0, len(r.slots)
+	for low < high {
+		if middle := (low + high) / 2; r.slots[middle] < slot {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

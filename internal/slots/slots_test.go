@@ -1,0 +1,202 @@
+package slots
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// model is a key-value store made of the three structures as an index makes use of them, beside maps that do the same.
+type model struct {
+	t        *testing.T
+	hash     func(key uint32) uint32
+	epoch    uint64
+	elements Vector[uint32] // a key in each slot
+	table    Table
+	set      Set // the slots of odd keys
+
+	slots map[uint32]uint32 // by key
+	free  []uint32
+	held  []held
+}
+
+// held is a snapshot with what it must show.
+type held struct {
+	elements Vector[uint32]
+	table    Table
+	set      Set
+	slots    map[uint32]uint32
+}
+
+func (m *model) insert(key uint32) {
+	slot := uint32(len(m.slots) + len(m.free))
+	if n := len(m.free); n > 0 {
+		slot, m.free = m.free[n-1], m.free[:n-1]
+	}
+	m.slots[key] = slot
+	m.elements.Set(m.epoch, slot, key)
+	m.table.Insert(m.epoch, m.hash(key), slot)
+	if key%2 == 1 {
+		m.set.Insert(m.epoch, slot)
+	}
+}
+
+func (m *model) remove(key uint32) {
+	slot := m.slots[key]
+	m.elements.Clear(m.epoch, slot)
+	m.table.Remove(m.epoch, m.hash(key), slot)
+	if key%2 == 1 {
+		m.set.Remove(m.epoch, slot)
+	}
+	delete(m.slots, key)
+	m.free = append(m.free, slot)
+}
+
+func (m *model) hold() {
+	m.held = append(m.held, held{m.elements, m.table, m.set, maps.Clone(m.slots)})
+	m.epoch++
+}
+
+func (m *model) check(h held) {
+	t := m.t
+	seen := map[uint32]uint32{}
+	h.elements.All(func(slot, key uint32) bool { seen[key] = slot; return true })
+	require.Equal(t, h.slots, seen)
+	var odd, members []uint32
+	for key, slot := range h.slots {
+		if key%2 == 1 {
+			odd = append(odd, slot)
+		}
+		got, ok := h.find(m, key)
+		require.True(t, ok, "key %d", key)
+		require.Equal(t, slot, got)
+	}
+	_, ok := h.find(m, 1<<31)
+	require.False(t, ok)
+	h.set.All(func(slot uint32) bool { members = append(members, slot); return true })
+	slices.Sort(odd)
+	require.Equal(t, odd, members)
+	require.Equal(t, len(odd), h.set.Len())
+}
+
+func (h *held) find(m *model, key uint32) (uint32, bool) {
+	return h.table.Find(m.hash(key), func(slot uint32) bool {
+		got, ok := h.elements.Get(slot)
+		return ok && got == key
+	})
+}
+
+// compare holds Changed against the difference of the models.
+func (m *model) compare(older, newer held) {
+	type change struct{ before, after uint32 } // plus one; zero: none
+	want := map[uint32]change{}
+	for key, slot := range older.slots {
+		want[slot] = change{before: key + 1}
+	}
+	for key, slot := range newer.slots {
+		if c := want[slot]; c.before == key+1 {
+			delete(want, slot)
+		} else {
+			want[slot] = change{before: c.before, after: key + 1}
+		}
+	}
+	got := map[uint32]change{}
+	Changed(&older.elements, &newer.elements, func(slot, before, after uint32, was, is bool) {
+		c := change{}
+		if was {
+			c.before = before + 1
+		}
+		if is {
+			c.after = after + 1
+		}
+		if c.before != c.after {
+			got[slot] = c
+		}
+	})
+	require.Equal(m.t, want, got)
+}
+
+// play takes steps as a source of bytes tells, and checks all snapshots in the end.
+func play(t *testing.T, steps []byte, hash func(uint32) uint32) {
+	m := &model{t: t, hash: hash, slots: map[uint32]uint32{}}
+	next := uint32(0)
+	for i := 0; i+1 < len(steps); i += 2 {
+		switch op, n := steps[i]%16, uint32(steps[i+1]); {
+		case op == 0:
+			m.hold()
+		case op < 3: // many at once, so that runs and pages are split
+			for range n {
+				m.insert(next)
+				next++
+			}
+		case op < 8:
+			m.insert(next)
+			next++
+		default:
+			for key := n; key < next; key++ {
+				if _, ok := m.slots[key]; ok {
+					m.remove(key)
+					break
+				}
+			}
+		}
+	}
+	m.hold()
+	for i, h := range m.held {
+		m.check(h)
+		m.compare(m.held[0], h)
+		m.compare(h, m.held[i/2])
+	}
+}
+
+var hashes = map[string]func(uint32) uint32{
+	"spread": func(key uint32) uint32 { return key * 2654435761 },
+	"equal":  func(uint32) uint32 { return 0xdeadbeef },
+	"few":    func(key uint32) uint32 { return key % 5 << 30 },
+	"low":    func(key uint32) uint32 { return key },
+}
+
+// TestSnapshotsStayAsTheyWere, whatever is written after them, and however hashes are spread.
+func TestSnapshotsStayAsTheyWere(t *testing.T) {
+	for name, hash := range hashes {
+		t.Run(name, func(t *testing.T) {
+			for seed := range uint64(5) {
+				random := rand.New(rand.NewPCG(seed, 0))
+				steps := make([]byte, 100)
+				for i := range steps {
+					steps[i] = byte(random.Uint32())
+				}
+				play(t, steps, hash)
+			}
+		})
+	}
+}
+
+func FuzzSnapshots(f *testing.F) {
+	f.Add([]byte{1, 255, 0, 0, 1, 255, 9, 1, 9, 2, 0, 0, 9, 3})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		if len(steps) > 400 {
+			return
+		}
+		for _, hash := range hashes {
+			play(t, steps, hash)
+		}
+	})
+}
+
+// TestAllStopsWhenTold.
+func TestAllStopsWhenTold(t *testing.T) {
+	var v Vector[int]
+	var s Set
+	for i := range uint32(200) {
+		v.Set(0, i, 1)
+		s.Insert(0, i)
+	}
+	n := 0
+	require.False(t, v.All(func(uint32, int) bool { n++; return n < 70 }))
+	require.False(t, s.All(func(uint32) bool { n++; return n < 140 }))
+	require.Equal(t, 140, n)
+}

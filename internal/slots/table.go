@@ -1,0 +1,181 @@
+package slots
+
+const (
+	pageSize  = 32
+	chunkBits = 5
+	chunkMask = 1<<chunkBits - 1
+)
+
+// Table leads from hashes to slots. It knows no keys: whoever asks compares the keys of the slots that it offers. The zero
+// value is empty.
+//
+// It is an extendible hash: the first bits of a hash lead, by a directory, to a page of entries. A page that is full is
+// split in two, and only when a page has as many bits as the directory, the directory doubles. As hashes may be equal, it
+// does so only while it is small for the number of entries; otherwise the page overflows.
+type Table struct {
+	chunks []*chunk // the directory
+	epoch  uint64   // that made chunks
+	depth  uint8    // how many bits lead to a page
+	length int
+}
+
+// chunk is a part of the directory, so that a write copies no more of it.
+type chunk struct {
+	epoch uint64
+	pages [1 << chunkBits]*page
+}
+
+type page struct {
+	epoch  uint64
+	next   *page // what did not fit
+	depth  uint8 // how many first bits the page's hashes have in common
+	length uint8
+	hashes [pageSize]uint32
+	slots  [pageSize]uint32
+}
+
+// Find offers the slots of all entries with a hash, until one is accepted.
+func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
+	if t.chunks == nil {
+		return 0, false
+	}
+	at := t.at(hash)
+	for p := t.chunks[at>>chunkBits].pages[at&chunkMask]; p != nil; p = p.next {
+		for i, h := range p.hashes[:p.length] {
+			if h == hash && accept(p.slots[i]) {
+				return p.slots[i], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// at returns where in the directory a hash leads.
+func (t *Table) at(hash uint32) uint32 { return uint32(uint64(hash) >> (32 - t.depth)) }
+
+// Insert adds an entry. The same slot must not be there under the same hash.
+func (t *Table) Insert(epoch uint64, hash, slot uint32) {
+	t.own(epoch)
+	t.length++
+	for {
+		p := t.page(epoch, t.at(hash))
+		if p.length < pageSize || p.depth == t.depth && !t.mayDouble() {
+			p.add(epoch, hash, slot)
+			return
+		}
+		t.split(epoch, hash, p)
+	}
+}
+
+func (t *Table) mayDouble() bool { return 4<<t.depth <= t.length }
+
+// Remove takes an entry out. It must be there.
+func (t *Table) Remove(epoch uint64, hash, slot uint32) {
+	t.own(epoch)
+	t.length--
+	for p := t.page(epoch, t.at(hash)); ; p = p.ownNext(epoch) {
+		for i, s := range p.slots[:p.length] {
+			if s == slot && p.hashes[i] == hash {
+				p.length--
+				p.hashes[i], p.slots[i] = p.hashes[p.length], p.slots[p.length]
+				return
+			}
+		}
+	}
+}
+
+// own makes the directory's top this epoch's.
+func (t *Table) own(epoch uint64) {
+	switch {
+	case t.chunks == nil:
+		t.chunks, t.epoch = []*chunk{{epoch: epoch}}, epoch
+		t.chunks[0].pages[0] = &page{epoch: epoch}
+	case t.epoch != epoch:
+		t.chunks, t.epoch = append([]*chunk(nil), t.chunks...), epoch
+	}
+}
+
+// chunk returns a part of the directory for writing.
+func (t *Table) chunk(epoch uint64, at uint32) *chunk {
+	c := t.chunks[at>>chunkBits]
+	if c.epoch != epoch {
+		c = &chunk{epoch: epoch, pages: c.pages}
+		t.chunks[at>>chunkBits] = c
+	}
+	return c
+}
+
+// page returns the page at a place of the directory for writing. One that is copied replaces its original wherever the
+// directory has that.
+func (t *Table) page(epoch uint64, at uint32) *page {
+	p := t.chunks[at>>chunkBits].pages[at&chunkMask]
+	if p.epoch != epoch {
+		p = p.copy(epoch)
+		t.place(epoch, at, p)
+	}
+	return p
+}
+
+// place lets all places of the directory lead to a page that share its bits with the place at.
+func (t *Table) place(epoch uint64, at uint32, p *page) {
+	n := uint32(1) << (t.depth - p.depth)
+	first := at &^ (n - 1)
+	for i := first; i < first+n; i++ {
+		t.chunk(epoch, i).pages[i&chunkMask] = p
+	}
+}
+
+func (p *page) copy(epoch uint64) *page {
+	c := *p
+	c.epoch = epoch
+	return &c
+}
+
+func (p *page) ownNext(epoch uint64) *page {
+	if p.next.epoch != epoch {
+		p.next = p.next.copy(epoch)
+	}
+	return p.next
+}
+
+// add puts an entry into a page of this epoch, or behind it.
+func (p *page) add(epoch uint64, hash, slot uint32) {
+	for p.length == pageSize {
+		if p.next == nil {
+			p.next = &page{epoch: epoch}
+		}
+		p = p.ownNext(epoch)
+	}
+	p.hashes[p.length], p.slots[p.length] = hash, slot
+	p.length++
+}
+
+// split divides a page, to which a hash leads, by the next bit.
+func (t *Table) split(epoch uint64, hash uint32, p *page) {
+	if p.depth == t.depth {
+		t.double(epoch)
+	}
+	halves := [2]*page{{epoch: epoch, depth: p.depth + 1}, {epoch: epoch, depth: p.depth + 1}}
+	for from := p; from != nil; from = from.next {
+		for i, h := range from.hashes[:from.length] {
+			halves[h>>(31-p.depth)&1].add(epoch, h, from.slots[i])
+		}
+	}
+	n := uint32(1) << (t.depth - p.depth - 1)
+	first := t.at(hash) &^ (2*n - 1)
+	t.place(epoch, first, halves[0])
+	t.place(epoch, first+n, halves[1])
+}
+
+// double makes the directory lead by one more bit.
+func (t *Table) double(epoch uint64) {
+	old, size := *t, uint32(1)<<t.depth
+	t.depth++
+	t.chunks = make([]*chunk, (2*size+chunkMask)>>chunkBits)
+	for i := range t.chunks {
+		t.chunks[i] = &chunk{epoch: epoch}
+	}
+	for i := range 2 * size {
+		t.chunks[i>>chunkBits].pages[i&chunkMask] = old.chunks[i/2>>chunkBits].pages[i/2&chunkMask]
+	}
+}
