@@ -47,13 +47,18 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 // Folding the deltas always gives the store's content. After a new list only what changed meanwhile is told. A second run
 // continues with the same store, beginning with a list; two at once panic.
 func (r *Reflector[T]) Deltas(ctx context.Context) iter.Seq2[lw.Event[T], []Delta[T]] {
+	return r.follow(ctx, func(event lw.Event[T]) []Delta[T] { return r.writer.Fold(event) })
+}
+
+// follow yields every event with what fold made of it.
+func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delta[T]) iter.Seq2[lw.Event[T], []Delta[T]] {
 	return func(yield func(lw.Event[T], []Delta[T]) bool) {
 		if !r.running.CompareAndSwap(false, true) {
 			panic("cache: a Reflector is run twice at the same time")
 		}
 		defer r.running.Store(false)
 		for event := range lw.ListAndWatch(ctx, r.source, r.opts) {
-			if !yield(event, r.writer.Fold(event)) {
+			if !yield(event, fold(event)) {
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,16 +16,21 @@ import (
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)
+		var mu sync.Mutex
 		done := map[string]bool{}
 		for _, version := range []string{"", "5", "6", "10", "100", "opaque"} {
 			go func() {
 				require.NoError(t, store.WaitFor(t.Context(), version))
+				mu.Lock()
+				defer mu.Unlock()
 				done[version] = true
 			}()
 		}
 		reached := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			for _, version := range want {
 				require.True(t, done[version], "version %q", version)
 			}

@@ -1,0 +1,238 @@
+package cache
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Informer is a [Reflector] that is shared by many handlers. One stream and one store serve all of them; each has a bounded
+// queue of its own, so that a slow one holds up nobody else. All methods may run concurrently.
+type Informer[T lw.Keyed] struct {
+	reflector *Reflector[T]
+
+	mu       sync.Mutex // held while an event is folded and queued, so that all queues agree with the store
+	handlers []*Registration[T]
+	waiting  []*Registration[T] // those of which Synced waits to hear
+	synced   chan struct{}
+	start    func(*Registration[T], Handler[T]) // starts a handler's goroutine; nil while the informer does not run
+	resting  []resting[T]                       // handlers without a goroutine, as the informer does not run
+}
+
+// resting is a handler that will be called when the informer runs.
+type resting[T any] struct {
+	registration *Registration[T]
+	handler      Handler[T]
+}
+
+// NewInformer returns an informer with an empty store and no handlers. Nothing happens before Run. opts may be nil.
+func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
+	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
+}
+
+// Store returns the informer's store, for reading. It is ahead of what slow handlers were told.
+func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
+
+// Synced returns a channel that is closed when the first list is complete and all handlers that were there then were told
+// of it, or were removed. See also [Registration.Synced] and [Store.Synced].
+func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
+
+// Run follows the collection and calls the handlers until ctx ends, and returns context.Cause(ctx); or until Options.StopOn
+// says so, and returns what it was asked about. When it has returned, no handler is being called. It may be run again: what
+// was not told by then, is told then.
+func (i *Informer[T]) Run(ctx context.Context) error {
+	var group sync.WaitGroup
+	defer group.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	i.awake(func(r *Registration[T], h Handler[T]) {
+		group.Go(func() {
+			r.run(ctx, h)
+			i.rest(r, h)
+		})
+	})
+	defer i.asleep()
+	for event := range i.reflector.follow(ctx, i.fold) {
+		if event.Break != nil && event.Break.Final {
+			return event.Break.Err
+		}
+		if !i.waitForRoom(ctx) {
+			break
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// awake lets handlers be called from now on.
+func (i *Informer[T]) awake(start func(*Registration[T], Handler[T])) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.start != nil {
+		panic("cache: an Informer is run twice at the same time")
+	}
+	i.start = start
+	for _, r := range i.resting {
+		start(r.registration, r.handler)
+	}
+	i.resting = nil
+}
+
+func (i *Informer[T]) asleep() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.start = nil
+}
+
+// rest keeps a handler for the next run, unless it was removed.
+func (i *Informer[T]) rest(r *Registration[T], h Handler[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if r.dropped {
+		r.finish()
+	}
+	if !isClosed(r.done) {
+		i.resting = append(i.resting, resting[T]{r, h})
+	}
+}
+
+// Handle adds a handler, at any time. It is told what the store holds first. opts may be nil.
+func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registration[T] {
+	r := newRegistration(i, opts)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.register(r)
+	if i.start != nil {
+		i.start(r, h)
+	} else {
+		i.resting = append(i.resting, resting[T]{r, h})
+	}
+	return r
+}
+
+// Changes is a handler in the form of a loop, in the caller's goroutine: it yields what the store holds first, and then
+// every change, until ctx ends or the loop is left. Resyncs come as Updated with Resync set. The informer must be run by
+// another goroutine. opts may be nil.
+func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
+	return func(yield func(Change[T]) bool) {
+		r := newRegistration(i, opts)
+		i.mu.Lock()
+		i.register(r)
+		i.mu.Unlock()
+		defer r.Remove()
+		r.changes(ctx)(yield)
+	}
+}
+
+// register adds a registration, with what the store holds as its first changes.
+func (i *Informer[T]) register(r *Registration[T]) {
+	i.handlers = append(i.handlers[:len(i.handlers):len(i.handlers)], r)
+	for _, object := range i.Store().List() {
+		r.tell(Change[T]{Type: Added, New: object, Initial: true})
+	}
+	if isClosed(i.Store().Synced()) {
+		r.queue.addMark()
+	}
+	if !isClosed(i.synced) {
+		i.waiting = append(i.waiting, r)
+	}
+}
+
+// fold changes the store and queues what changed, for all handlers.
+func (i *Informer[T]) fold(event lw.Event[T]) []Delta[T] {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	initial := !isClosed(i.Store().Synced())
+	var deleted T // as the store held it; the event brings its last state
+	if event.Type == lw.Deleted {
+		deleted, _ = i.Store().Get(lw.KeyOf(event.Object))
+	}
+	deltas := i.reflector.writer.Fold(event)
+	for _, r := range i.handlers {
+		for _, d := range deltas {
+			change := Change[T]{Type: d.Type, Old: d.Old, New: d.New, Initial: initial && d.Type == Added, Stale: d.Missed, held: d.Old}
+			if event.Type == lw.Deleted {
+				change.held = deleted
+			}
+			r.tell(change)
+		}
+		if initial && event.Type == lw.Synced {
+			r.queue.addMark()
+		}
+	}
+	if initial && event.Type == lw.Synced {
+		i.closeSynced()
+	}
+	return deltas
+}
+
+// heard notes that a registration knows of the first list, or never will.
+func (i *Informer[T]) heard(r *Registration[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.waiting = slices.DeleteFunc(i.waiting, func(other *Registration[T]) bool { return other == r })
+	i.closeSynced()
+}
+
+func (i *Informer[T]) closeSynced() {
+	if len(i.waiting) == 0 && isClosed(i.Store().Synced()) && !isClosed(i.synced) {
+		close(i.synced)
+	}
+}
+
+// forget queues nothing for a registration any more. One that is dropped is not called any more either.
+func (i *Informer[T]) forget(r *Registration[T], drop bool) {
+	i.heard(r)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(other *Registration[T]) bool { return other == r })
+	if !drop {
+		return
+	}
+	r.dropped = true
+	before := len(i.resting)
+	i.resting = slices.DeleteFunc(i.resting, func(other resting[T]) bool { return other.registration == r })
+	if len(i.resting) < before {
+		r.finish()
+	}
+}
+
+// resync queues every object for one registration.
+func (i *Informer[T]) resync(r *Registration[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !slices.Contains(i.handlers, r) {
+		return
+	}
+	for _, object := range i.Store().List() {
+		r.tell(Change[T]{Type: Updated, Old: object, New: object, Resync: true, held: object})
+	}
+}
+
+// waitForRoom waits until no handler holds up the stream. It returns false when ctx ends first.
+func (i *Informer[T]) waitForRoom(ctx context.Context) bool {
+	i.mu.Lock()
+	handlers := i.handlers
+	i.mu.Unlock()
+	for _, r := range handlers {
+		for r.queue.full() {
+			select {
+			case <-r.queue.room:
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,57 @@
+package cache
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// live is a server whose lists are given, and whose watches bring what a test says.
+type live struct {
+	first  []string
+	events chan lw.Event[*lw.Object]
+}
+
+func (l *live) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+	return func(yield func(*lw.Object, error) bool) {
+		for _, word := range l.first {
+			if !yield(object(word), nil) {
+				return
+			}
+		}
+		meta.ResourceVersion = "2"
+	}
+}
+
+func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+	return func(yield func(lw.Event[*lw.Object], error) bool) {
+		event := lw.Event[*lw.Object]{Type: lw.Live, ResourceVersion: opts.ResourceVersion}
+		for yield(event, nil) {
+			select {
+			case event = <-l.events:
+			case <-ctx.Done():
+				yield(lw.Event[*lw.Object]{}, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
+
+// comeAndGo adds and deletes objects for as long as it may.
+func (l *live) comeAndGo(ctx context.Context) error {
+	for version := 3; ; version++ {
+		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}
+		if event.ResourceVersion = event.Object.GetResourceVersion(); version%2 == 1 {
+			event.Type = lw.Deleted
+		}
+		select {
+		case l.events <- event:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		runtime.Gosched() // wasm has one thread
+	}
+}

@@ -1,0 +1,56 @@
+package cache
+
+import (
+	"context"
+	"time"
+)
+
+// resyncTimer says when a handler's next resync is due. There is one for each handler that wants any.
+type resyncTimer struct {
+	period time.Duration
+	timer  *time.Timer // nil: never
+}
+
+func newResyncTimer(period time.Duration) *resyncTimer {
+	t := &resyncTimer{period: period}
+	if period > 0 {
+		t.timer = time.NewTimer(period)
+	}
+	return t
+}
+
+func (t *resyncTimer) stop() {
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+// wait waits until something arrived, or ctx ends, or a resync is due, which it reports.
+func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bool) {
+	var fired <-chan time.Time
+	if t.timer != nil {
+		fired = t.timer.C
+	}
+	select {
+	case <-arrived:
+	case <-ctx.Done():
+	case <-fired:
+		t.timer.Reset(t.period)
+		return true
+	}
+	return false
+}
+
+// due reports whether a resync is due, without waiting.
+func (t *resyncTimer) due() bool {
+	if t.timer == nil {
+		return false
+	}
+	select {
+	case <-t.timer.C:
+		t.timer.Reset(t.period)
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,79 @@
+package cache
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestResync: each handler by its own period, and those that want none are not told; what waits tells more.
+func TestResync(t *testing.T) {
+	inTheater(t, "x@1#in y@2", func(t *testing.T, th *theater) {
+		var often, seldom, never, some notes
+		handle := func(n *notes, period time.Duration) {
+			th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: period})
+		}
+		handle(&often, time.Second)
+		handle(&seldom, 3*time.Second)
+		handle(&never, 0)
+		th.informer.Handle(some.handler(), &HandlerOptions[*lw.Object]{
+			Resync: 3 * time.Second, Filter: func(o *lw.Object) bool { return o.GetUID() == "in" }})
+		th.run()
+		all := []*notes{&often, &seldom, &never, &some}
+		for _, n := range all {
+			n.take()
+		}
+		time.Sleep(3*time.Second + time.Millisecond)
+		synctest.Wait()
+		var told []int
+		for _, n := range all {
+			told = append(told, len(n.words))
+		}
+		require.Equal(t, []int{6, 2, 0, 1}, told)
+		require.Equal(t, "~x@1>1", some.take())
+	})
+}
+
+// TestResyncOfASlowHandler: objects with a change that waits are not told twice, and a handler that is always busy gets its
+// resyncs too.
+func TestResyncOfASlowHandler(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		n := &notes{}
+		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Minute})
+		th.run()
+		n.take()
+		n.hold = make(chan struct{})
+		th.say("~x@3 ~x@4 +z@5 ~y@6 -y@7")
+		time.Sleep(90 * time.Second) // one is due while the handler is busy
+		n.hold <- struct{}{}
+		synctest.Wait()
+		require.Equal(t, 2, r.Len(), "z and y are told as what waits, and x is told again")
+		close(n.hold)
+		synctest.Wait()
+		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7", n.take())
+	})
+}
+
+// TestResyncKeepsToItsPeriod, also when changes come all the time.
+func TestResyncKeepsToItsPeriod(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		resyncs := 0
+		go func() {
+			for c := range th.informer.Changes(t.Context(), &HandlerOptions[*lw.Object]{Resync: 10 * time.Second}) {
+				if c.Resync && c.New.GetName() == "x" {
+					resyncs++
+				}
+			}
+		}()
+		th.run()
+		for version := range 100 {
+			time.Sleep(time.Second)
+			th.send("~y@" + string(rune('0'+version/10+3)) + string(rune('0'+version%10)))
+		}
+		synctest.Wait()
+		require.InDelta(t, 10, resyncs, 1)
+	})
+}

@@ -1,0 +1,42 @@
+//go:build !race
+
+package cache
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAHandlerThatNeverReturns: a million updates of a thousand keys cost it no more than its keys.
+func TestAHandlerThatNeverReturns(t *testing.T) {
+	source := &live{events: make(chan lw.Event[*lw.Object], 100)}
+	informer := NewInformer(source, plainLists())
+	stuck := make(chan struct{})
+	r := informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { <-stuck }}, nil)
+	before := heapInUse()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+	for version := range 1_000_000 {
+		o := object("pod-" + strconv.Itoa(version%1000) + "@" + strconv.Itoa(version+3))
+		source.events <- lw.Event[*lw.Object]{Type: lw.Modified, Object: o, ResourceVersion: o.GetResourceVersion()}
+	}
+	require.True(t, eventually(func() bool { return informer.Store().ResourceVersion() == "1000002" }))
+	require.Less(t, heapInUse()-before, int64(50<<20))
+	require.LessOrEqual(t, r.HighWater(), 1000)
+	cancel()
+	close(stuck)
+	<-done
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapInuse)
+}
