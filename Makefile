@@ -80,17 +80,18 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 .PHONY: bench
-bench: ## the scanner beside framing and copying alone, and the store beside client-go's, as ratios
+bench: ## the scanner beside framing and copying alone, the store and the work queue beside client-go's, as ratios
 	$(GO) test ./lw -run '^$$' -bench . -count 5
 	cd bench && $(GO) run ./store
+	cd bench && $(GO) run ./workqueue
 
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target of lw and lw/codec for FUZZTIME (default 1m)
-	@set -e; for package in ./lw ./lw/codec; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+fuzz: ## each fuzz target of lw, lw/codec and cache/workqueue for FUZZTIME (default 1m)
+	@set -e; for package in ./lw ./lw/codec ./cache/workqueue; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
 
 .PHONY: size

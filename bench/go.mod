@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/seed-6d2a410a/listwatch v0.0.0
+	golang.org/x/time v0.15.0
 	k8s.io/client-go v0.37.2
 )
 
@@ -23,7 +24,6 @@ require (
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/term v0.45.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
-	golang.org/x/time v0.15.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	k8s.io/apimachinery v0.37.2 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect

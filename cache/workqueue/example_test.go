@@ -1,0 +1,47 @@
+package workqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
+)
+
+// Two workers on one queue. The first try at b fails, and it comes again.
+func Example() {
+	queue := workqueue.New[string](nil)
+	for _, key := range []string{"a", "b", "a"} {
+		queue.Add(key)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	var mu sync.Mutex
+	reconciled := map[string]bool{}
+	reconcile := func(key string) error {
+		if key == "b" && queue.Failures(key) == 0 {
+			return errors.New("conflict")
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if reconciled[key] = true; len(reconciled) == 2 {
+			stop()
+		}
+		return nil
+	}
+
+	var workers sync.WaitGroup
+	for range 2 {
+		workers.Go(func() {
+			for key := range queue.Keys(ctx) {
+				if err := reconcile(key); err != nil {
+					queue.Retry(key)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	fmt.Println(reconciled)
+	// Output: map[a:true b:true]
+}

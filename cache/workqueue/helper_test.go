@@ -1,0 +1,71 @@
+package workqueue
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
+)
+
+// TestMain fails the package if its tests leave goroutines behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(20 * time.Second); code == 0 && runtime.NumGoroutine() > before; <-tick.C {
+		if time.Now().After(end) {
+			fmt.Fprintln(os.Stderr, "goroutines were left behind:")
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// unlimited is a limiter that never delays.
+func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
+
+// body is the body of a loop over a queue, which a test ends when it likes.
+type body struct {
+	key string
+	end func()
+}
+
+// begin takes the next key, which must be ready.
+func begin(t *testing.T, q *Queue[string]) body {
+	t.Helper()
+	require.NotZero(t, q.Len(), "no key is ready")
+	next, stop := iter.Pull(q.Keys(context.Background()))
+	key, ok := next()
+	require.True(t, ok)
+	return body{key, stop}
+}
+
+// takes works on the keys that are ready, and returns them.
+func takes(t *testing.T, q *Queue[string]) (keys []string) {
+	t.Helper()
+	for q.Len() > 0 {
+		b := begin(t, q)
+		b.end()
+		keys = append(keys, b.key)
+	}
+	return keys
+}
+
+// requireForgotten checks that a queue holds nothing.
+func requireForgotten(t *testing.T, q *Queue[string]) {
+	t.Helper()
+	require.Zero(t, q.Len())
+	require.Zero(t, q.Oldest())
+	require.Empty(t, q.entries)
+	require.Empty(t, q.delayed.heap)
+	require.Zero(t, q.working)
+}

@@ -1,0 +1,86 @@
+package workqueue
+
+import "container/heap"
+
+// fifo is the keys that are ready, first come, first served. It is a list through the entries, so that a burst leaves
+// nothing behind.
+type fifo[K comparable] struct {
+	first, last *entry[K]
+	length      int
+}
+
+func (f *fifo[K]) push(e *entry[K]) {
+	if f.first == nil {
+		f.first = e
+	} else {
+		f.last.next = e
+	}
+	f.last = e
+	f.length++
+}
+
+func (f *fifo[K]) pop() *entry[K] {
+	e := f.first
+	if e == nil {
+		return nil
+	}
+	if f.first, e.next = e.next, nil; f.first == nil {
+		f.last = nil
+	}
+	f.length--
+	return e
+}
+
+// delays is the keys that will be ready, the earliest first.
+type delays[K comparable] struct {
+	heap  []*entry[K]
+	turns uint64
+}
+
+// set delays a key, and returns false if it will be ready earlier already.
+func (d *delays[K]) set(e *entry[K], due moment) bool {
+	if e.delayed && due >= e.due {
+		return false
+	}
+	d.turns++
+	e.due, e.turn = due, d.turns
+	if e.delayed {
+		heap.Fix(d, e.index)
+		return true
+	}
+	e.delayed = true
+	heap.Push(d, e)
+	return true
+}
+
+func (d *delays[K]) pop() *entry[K] {
+	e := heap.Pop(d).(*entry[K])
+	e.delayed = false
+	return e
+}
+
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (d *delays[K]) Len() int { return len(d.heap) }
+
+func (d *delays[K]) Less(i, j int) bool {
+	a, b := d.heap[i], d.heap[j]
+	return a.due < b.due || a.due == b.due && a.turn < b.turn
+}
+
+func (d *delays[K]) Swap(i, j int) {
+	d.heap[i], d.heap[j] = d.heap[j], d.heap[i]
+	d.heap[i].index, d.heap[j].index = i, j
+}
+
+func (d *delays[K]) Push(e any) {
+	e.(*entry[K]).index = len(d.heap)
+	d.heap = append(d.heap, e.(*entry[K]))
+}
+
+func (d *delays[K]) Pop() any {
+	last := len(d.heap) - 1
+	e := d.heap[last]
+	d.heap[last] = nil
+	d.heap = d.heap[:last]
+	return e
+}

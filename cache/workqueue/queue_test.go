@@ -1,0 +1,250 @@
+package workqueue
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
+)
+
+func TestAKeyIsHeldOnceAndInOrder(t *testing.T) {
+	q := New[string](nil)
+	for _, key := range []string{"a", "b", "a", "c", "b"} {
+		q.Add(key)
+	}
+	require.Equal(t, 3, q.Len())
+	require.Equal(t, []string{"a", "b", "c"}, takes(t, q))
+	requireForgotten(t, q)
+}
+
+func TestAKeyThatIsWorkedOnComesAgainAfterwards(t *testing.T) {
+	q := New[string](nil)
+	q.Add("a")
+	b := begin(t, q)
+	q.Add("a")
+	q.Add("a")
+	q.Add("b")
+	require.Equal(t, 1, q.Len(), "only b is ready")
+	b.end()
+	require.Equal(t, []string{"b", "a"}, takes(t, q))
+	requireForgotten(t, q)
+}
+
+func TestDelayedKeysComeInTheOrderOfTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		q.AddAfter("late", 3*time.Second)
+		q.AddAfter("early", time.Second)
+		q.AddAfter("same", time.Second)
+		q.AddAfter("late", 2*time.Second)  // the earlier one counts
+		q.AddAfter("early", 4*time.Second) // as before
+		q.AddAfter("now", 0)
+		require.Equal(t, []string{"now"}, takes(t, q))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"early", "same"}, takes(t, q))
+		time.Sleep(500 * time.Millisecond)
+		q.Add("late") // now, and when its delay ends
+		require.Equal(t, []string{"late"}, takes(t, q))
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"late"}, takes(t, q))
+		requireForgotten(t, q)
+	})
+}
+
+func TestADelayThatEndsDuringTheWorkMakesTheKeyDirty(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		q.AddAfter("a", time.Second)
+		q.Add("a")
+		b := begin(t, q)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Zero(t, q.Len())
+		b.end()
+		require.Equal(t, []string{"a"}, takes(t, q))
+	})
+}
+
+func TestOldestIsHowLongTheNextKeyHasWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		q.AddAfter("a", time.Second)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Zero(t, q.Oldest())
+		time.Sleep(time.Minute)
+		q.Add("b")
+		require.Equal(t, time.Minute, q.Oldest())
+		begin(t, q).end()
+		require.Zero(t, q.Oldest())
+	})
+}
+
+func TestRetriesAreDelayedMoreAndMoreUntilOneSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: 5 * time.Second, Limiter: unlimited()})
+		q.Add("a")
+		for failures, delay := range []time.Duration{1, 2, 4, 5, 5} {
+			b := begin(t, q)
+			q.Retry("a")
+			q.Retry("a") // is the same failure
+			require.Equal(t, failures, q.Failures("a"))
+			time.Sleep(10 * time.Second) // the delay begins at the end of the body
+			b.end()
+			require.Equal(t, failures+1, q.Failures("a"))
+			time.Sleep(delay*time.Second - time.Nanosecond)
+			synctest.Wait()
+			require.Zero(t, q.Len())
+			time.Sleep(time.Nanosecond)
+			synctest.Wait()
+		}
+		require.Equal(t, []string{"a"}, takes(t, q))
+		requireForgotten(t, q)
+		require.Zero(t, q.Failures("a"))
+		q.Retry("a") // outside of a body
+		require.Equal(t, 1, q.Failures("a"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"a"}, takes(t, q))
+	})
+}
+
+func TestTheLimiterPacesTheRetriesOfAllKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](&Options{BaseDelay: time.Millisecond, Limiter: rate.NewLimiter(1, 2)})
+		for _, key := range []string{"a", "b", "c", "d"} {
+			q.Add(key)
+			b := begin(t, q)
+			q.Retry(key)
+			b.end()
+		}
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"a", "b"}, takes(t, q))
+		time.Sleep(time.Second - time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"c"}, takes(t, q))
+		q.Add("new") // is no retry
+		require.Equal(t, []string{"new"}, takes(t, q))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"d"}, takes(t, q))
+	})
+}
+
+func TestABodyThatPanicsOrExitsHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, leave := range []func(){func() { panic("as tests do") }, runtime.Goexit} {
+			q := New[string](nil)
+			q.Add("a")
+			var worker sync.WaitGroup
+			worker.Add(1)
+			go func() {
+				defer worker.Done()
+				defer func() { _ = recover() }()
+				for range q.Keys(t.Context()) {
+					leave()
+				}
+			}()
+			worker.Wait()
+			require.Equal(t, 1, q.Failures("a"))
+			time.Sleep(5 * time.Millisecond)
+			synctest.Wait()
+			require.Equal(t, []string{"a"}, takes(t, q))
+			requireForgotten(t, q)
+		}
+	})
+}
+
+func TestKeysEndWithTheirContextAndTheRestStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		var worked []string
+		go func() {
+			for key := range q.Keys(ctx) {
+				worked = append(worked, key)
+				cancel()
+			}
+			worked = append(worked, "end")
+		}()
+		synctest.Wait() // it waits for a key
+		q.Add("a")
+		q.Add("b")
+		synctest.Wait()
+		require.Equal(t, []string{"a", "end"}, worked)
+		require.Equal(t, []string{"b"}, takes(t, q))
+	})
+}
+
+// TestAKeyIsNotLostWithAWorker: the one that was woken for it may end by its context, while others wait.
+func TestAKeyIsNotLostWithAWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 {
+			q := New[string](nil)
+			leaving, leave := context.WithCancel(t.Context())
+			staying, stop := context.WithCancel(t.Context())
+			worked := make(chan string, 1)
+			var workers sync.WaitGroup
+			for _, ctx := range []context.Context{leaving, staying} {
+				workers.Go(func() {
+					for key := range q.Keys(ctx) {
+						worked <- key
+					}
+				})
+				synctest.Wait() // they wait in this order
+			}
+			q.mu.Lock() // so that both happen before either of them can look
+			go leave()
+			q.push(q.entry("a"), q.now())
+			q.mu.Unlock()
+			synctest.Wait()
+			require.Equal(t, "a", <-worked)
+			stop()
+			workers.Wait()
+		}
+	})
+}
+
+func TestCloseLetsTheWorkersFinishWhatIsReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		for _, key := range []string{"a", "b", "c"} {
+			q.Add(key)
+		}
+		q.AddAfter("late", time.Hour)
+		begins := time.Now()
+		b := begin(t, q)
+		q.Add("a") // dirty
+		q.Close()
+		q.Close()
+		q.Add("d")
+		q.AddAfter("d", time.Second)
+		q.Retry("d")
+		var worked []string
+		var worker sync.WaitGroup
+		worker.Go(func() {
+			for key := range q.Keys(t.Context()) {
+				worked = append(worked, key)
+				q.Retry(key) // no more
+			}
+		})
+		synctest.Wait()
+		require.Equal(t, []string{"b", "c"}, worked)
+		b.end()
+		worker.Wait()
+		require.Equal(t, []string{"b", "c", "a"}, worked)
+		require.Equal(t, begins, time.Now())
+		requireForgotten(t, q)
+		for range q.Keys(t.Context()) {
+			t.Error("it is closed")
+		}
+	})
+}

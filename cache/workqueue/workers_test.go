@@ -1,0 +1,61 @@
+package workqueue
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestWorkers lets many goroutines add and work at the same time. What a key's last addition asked for must have been
+// worked on in the end, and no key may have been in two loops at once.
+func TestWorkers(t *testing.T) {
+	const keys, producers, workers, additions = 50, 4, 8, 5_000
+	q := New[int](&Options{BaseDelay: time.Microsecond, MaxDelay: 10 * time.Microsecond, Limiter: unlimited()})
+	var asked, seen [keys]atomic.Int64
+	var busy [keys]atomic.Bool
+	var working, producing sync.WaitGroup
+	for range workers {
+		working.Go(func() {
+			for key := range q.Keys(t.Context()) {
+				if !busy[key].CompareAndSwap(false, true) {
+					t.Error("twice at once")
+				}
+				version := asked[key].Load()
+				if rand.IntN(4) == 0 && version < additions {
+					q.Retry(key)
+				} else {
+					seen[key].Store(version)
+				}
+				busy[key].Store(false)
+			}
+		})
+	}
+	for range producers {
+		producing.Go(func() {
+			for range additions {
+				key := rand.IntN(keys)
+				asked[key].Add(1)
+				if rand.IntN(10) == 0 {
+					q.AddAfter(key, time.Microsecond)
+				} else {
+					q.Add(key)
+				}
+			}
+		})
+	}
+	producing.Wait()
+	for key := range keys { // the last word, without delays and failures
+		asked[key].Add(additions)
+		q.Add(key)
+	}
+	q.Close()
+	working.Wait()
+	for key := range keys {
+		require.Equal(t, asked[key].Load(), seen[key].Load(), "key %d", key)
+	}
+	require.Empty(t, q.entries)
+}
