@@ -110,6 +110,8 @@ func (s *Store[T]) fold(event *lw.Event[T]) {
 		s.upsert(event.Object)
 	case lw.Deleted:
 		s.remove(event.Object)
+	case lw.Undecoded:
+		s.keep(event.Err)
 	case lw.Interrupted:
 		s.doubt(event.Break.Err)
 	case lw.Synced:
@@ -129,6 +131,7 @@ func (s *Store[T]) startList() {
 	}
 	s.listing = true
 	clear(s.seen)
+	clear(s.missed)
 }
 
 // endList deletes what the list that just ended did not have.
@@ -137,6 +140,7 @@ func (s *Store[T]) endList() {
 		s.sweep()
 	}
 	s.listing, s.whole, s.doubtful, s.seen = false, nil, false, nil
+	s.undecoded, s.missed = s.missed, nil
 	if s.outdated {
 		s.outdated = false
 		s.changed()
@@ -186,6 +190,7 @@ func (s *Store[T]) doubt(cause error) {
 func (s *Store[T]) upsert(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
+	s.decoded(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	switch {
 	case !ok:
@@ -203,6 +208,7 @@ func (s *Store[T]) upsert(object T) {
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
+	s.decoded(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	if !ok {
 		return // a deletion told twice, or of something that the selector never let us see

@@ -454,7 +454,7 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 			var sums []fold
 			for policy := range KeepAll + 1 {
 				for range 2 {
-					sum, slow := fold{}, random.IntN(3)
+					sum, slow, random := fold{}, random.IntN(3), rand.New(rand.NewPCG(seed, uint64(len(sums))))
 					sums = append(sums, sum)
 					informer.Handle(strict(t, sum, func() {
 						time.Sleep(time.Duration(slow*slow*random.IntN(2000)) * time.Millisecond)

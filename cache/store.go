@@ -18,15 +18,16 @@ type Store[T any] struct {
 	seed maphash.Seed
 	comparison[T]
 
-	mu       sync.RWMutex
-	state    state[T]
-	indexes  []indexer[T]
-	epoch    uint64 // that owns what is written from now on; a snapshot begins another
-	waiters  []waiter
-	synced   chan struct{}
-	snapshot atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
-	whole    *Snapshot[T]                // the last whole state, while a list is being folded in
-	outdated bool                        // the list has changed something
+	mu                sync.RWMutex
+	state             state[T]
+	indexes           []indexer[T]
+	epoch             uint64 // that owns what is written from now on; a snapshot begins another
+	waiters           []waiter
+	synced            chan struct{}
+	undecoded, missed map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
+	snapshot          atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
+	whole             *Snapshot[T]                // the last whole state, while a list is being folded in
+	outdated          bool                        // the list has changed something
 
 	// The rest belongs to the writer.
 	free     []uint32 // slots below next that are empty

@@ -10,13 +10,13 @@ import (
 
 // ListerWatcher lists a collection, and watches it from a resource version. [Client] is one; a test may be another.
 type ListerWatcher[T Keyed] interface {
-	// List makes one request and yields the objects as they arrive. After an error nothing more is yielded. meta is
-	// complete when the sequence has ended without an error.
+	// List makes one request and yields the objects as they arrive. After an error nothing more is yielded, unless it is
+	// a *[DecodeError]. meta is complete when the sequence has ended without another error.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
 	// Watch makes one request. It yields Live when the response has arrived, and then an event each; of a streaming list
 	// Synced where its list part ends. The sequence ends where the server ended the watch in good order; after an error
-	// nothing more is yielded.
+	// nothing more is yielded, unless it is a *[DecodeError].
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 }
 
@@ -111,8 +111,8 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		stopped := false
 		complete := s.list(meta, &item, func() bool {
 			trace.frame(Added, &item)
-			object, err := c.decodeItem(&item)
-			stopped = !yield(object, err) || err != nil
+			object, err := c.decodeItem(Added, &item)
+			stopped = !yield(object, err)
 			return !stopped
 		})
 		if complete && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
@@ -124,21 +124,21 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-func (c *Client[T]) decodeItem(item *Scanned) (T, error) {
+func (c *Client[T]) decodeItem(eventType EventType, item *Scanned) (T, error) {
 	if c.known != nil {
 		object, ok := c.known(item.Namespace(), item.Name(), item.ResourceVersion())
 		if comparer, compares := c.codec.(Comparer[T]); ok && (!compares || comparer.Same(object, item)) {
 			return object, nil
 		}
 	}
-	return c.decode(item)
+	return c.decode(eventType, item)
 }
 
-func (c *Client[T]) decode(s *Scanned) (T, error) {
+func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 	object, err := c.codec.Decode(s)
 	if err != nil {
 		key := Key{Namespace: string(s.Namespace()), Name: string(s.Name())}
-		err = &DecodeError{Key: key, ResourceVersion: string(s.ResourceVersion()), Err: err}
+		err = &DecodeError{Type: eventType, Key: key, ResourceVersion: string(s.ResourceVersion()), Err: err}
 	}
 	return object, err
 }
@@ -166,7 +166,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			if event.Type == Synced && !opts.SendInitialEvents {
 				event.Type = Bookmark
 			}
-			if !yield(event, err) || err != nil {
+			if _, goesOn := err.(*DecodeError); !yield(event, err) || err != nil && !goesOn {
 				return
 			}
 		}
@@ -190,9 +190,9 @@ func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace) (event
 			event.Type = Synced
 		}
 	case Added: // in a streaming list, or again after a reconnect
-		event.Object, err = c.decodeItem(scanned)
+		event.Object, err = c.decodeItem(Added, scanned)
 	default:
-		event.Object, err = c.decode(scanned)
+		event.Object, err = c.decode(eventType, scanned)
 	}
 	if err == nil && event.Type != Bookmark && event.Type != Synced {
 		event.ResourceVersion = event.Object.GetResourceVersion()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -197,16 +198,60 @@ func (f failing) Decode(s *Scanned) (*Object, error) {
 }
 
 func TestDecodeErrorNamesTheObject(t *testing.T) {
-	s := &script{answers: []answer{{body: podList("1", "", "good", "bad")}, {body: podEvent("ADDED", "bad", "7")}}}
+	s := &script{answers: []answer{{body: podList("1", "", "good", "bad", "good2")}, {body: podEvent("DELETED", "bad", "7") + podEvent("ADDED", "c", "8")}}}
 	c, err := NewClient(s, Pods(""), failing{}, nil)
 	require.NoError(t, err)
-	var last error
-	for _, last = range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+	var objects []string
+	var errs []error
+	for object, err := range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		objects = append(objects, object.GetName())
 	}
-	require.EqualError(t, last, "object bad at resource version 1: spec.replicas: expected a number")
-	for _, last = range c.Watch(t.Context(), WatchOptions{}) {
+	for event, err := range c.Watch(t.Context(), WatchOptions{}) {
+		if err != nil {
+			errs = append(errs, err)
+		} else if event.Object != nil {
+			objects = append(objects, event.Object.GetName())
+		}
 	}
-	require.Equal(t, Key{Name: "bad"}, last.(*DecodeError).Key)
+	require.Equal(t, []string{"good", "good2", "c"}, objects, "nothing else is lost")
+	require.EqualError(t, errs[0], "object bad at resource version 1: spec.replicas: expected a number")
+	require.Equal(t, &DecodeError{Type: Deleted, Key: Key{Name: "bad"}, ResourceVersion: "7", Err: errs[0].(*DecodeError).Err}, errs[1])
+}
+
+// TestUndecodedObjects are told with what happened to them; the stream goes on, in lists, watches and streaming lists.
+func TestUndecodedObjects(t *testing.T) {
+	run := func(opts *Options, answers ...answer) (told []string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{answers: answers}
+			c, err := NewClient(s, Pods(""), failing{}, nil)
+			require.NoError(t, err)
+			traced := 0
+			ctx := WithTrace(t.Context(), &Trace{Undecoded: func(*DecodeError) { traced++ }})
+			for event := range ListAndWatch(ctx, c, opts) {
+				if event.Type == Interrupted {
+					require.Equal(t, 2, traced)
+					return
+				}
+				text := event.Type.String() + "@" + event.ResourceVersion
+				if event.Err != nil {
+					text += " " + event.Err.Type.String() + " " + event.Err.Key.String() + " (" + event.Err.ResourceVersion + ")"
+				}
+				told = append(told, text)
+			}
+		})
+		return told
+	}
+	watch := podEvent("MODIFIED", "bad", "10") + podEvent("ADDED", "b", "11")
+	require.Equal(t, []string{
+		"RESET@", "ADDED@", "UNDECODED@ ADDED bad (1)", "SYNCED@9", "LIVE@9", "UNDECODED@10 MODIFIED bad (10)", "ADDED@11",
+	}, run(plainLists, answer{body: podList("9", "", "a", "bad")}, answer{body: watch}))
+	require.Equal(t, []string{
+		"RESET@", "ADDED@", "UNDECODED@ ADDED bad (3)", "SYNCED@9", "LIVE@9", "UNDECODED@10 MODIFIED bad (10)", "ADDED@11",
+	}, run(&Options{}, answer{body: podEvent("ADDED", "a", "1") + podEvent("ADDED", "bad", "3") + endOfInitial + watch}))
 }
 
 func TestStatusErrors(t *testing.T) {

@@ -69,6 +69,7 @@ func (e *FrameTooLargeError) Error() string {
 
 // DecodeError says that a codec could not decode an object that is well-formed.
 type DecodeError struct {
+	Type            EventType // what happened to the object: Added, Modified or Deleted; Added for an item of a list
 	Key             Key
 	ResourceVersion string
 	Err             error

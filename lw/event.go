@@ -18,6 +18,9 @@ const (
 	Bookmark
 	// Synced: the list is complete; whatever was not seen since Reset is gone.
 	Synced
+	// Undecoded: an object came that the codec could not decode; Event.Err says which, and what happened to it. What is
+	// known of it stays, and is stale until another event tells of it; a list has the object. Nothing else is lost.
+	Undecoded
 	// Live: a watch is open from where the stream was. What was folded is no longer stale.
 	Live
 	// Interrupted: the stream broke; Event.Break says why and what follows. What was folded is stale until Live or Synced.
@@ -28,7 +31,7 @@ const (
 
 var eventNames = [...]string{
 	Reset: "RESET", Added: "ADDED", Modified: "MODIFIED", Deleted: "DELETED", Bookmark: "BOOKMARK", Synced: "SYNCED",
-	Live: "LIVE", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
+	Undecoded: "UNDECODED", Live: "LIVE", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
 }
 
 // String returns the type's name in capitals, as on the wire.
@@ -63,7 +66,8 @@ type Event[T any] struct {
 	// ResourceVersion is the collection's version after the event: where a watch would resume. While a list is being
 	// read it is empty, as the list's version counts only when the list is complete.
 	ResourceVersion string
-	Break           *Break // for Interrupted
+	Break           *Break       // for Interrupted
+	Err             *DecodeError // for Undecoded
 }
 
 // Break says why the stream was interrupted, and how it goes on.

@@ -96,7 +96,7 @@ func (e *engine[T]) turn() bool {
 
 // send gives an event to the caller, and remembers if it was the last that the caller wants.
 func (e *engine[T]) send(event Event[T]) bool {
-	e.trace.event(event.Type, event.ResourceVersion, event.Break)
+	e.trace.event(event.Type, event.ResourceVersion, event.Break, event.Err)
 	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
 		return false
 	}
@@ -112,11 +112,14 @@ func (e *engine[T]) list() *Break {
 	defer dog.stop()
 	var meta ListMeta
 	for object, err := range e.lw.List(ctx, opts, &meta) {
-		if err != nil {
+		event := Event[T]{Type: Added, Object: object}
+		if undecoded, ok := err.(*DecodeError); ok {
+			event = Event[T]{Type: Undecoded, Err: undecoded}
+		} else if err != nil {
 			return e.step(input{signal: listFailed, err: err})
 		}
 		dog.hold()
-		if !check && (!e.begin() || !e.send(Event[T]{Type: Added, Object: object})) {
+		if !check && (!e.begin() || !e.send(event)) {
 			return nil
 		}
 		dog.resume(silentRequest)
@@ -155,7 +158,9 @@ func (e *engine[T]) watch() *Break {
 	defer dog.stop()
 	bookmarked := false
 	for event, err := range e.lw.Watch(ctx, opts) {
-		if err != nil {
+		if undecoded, ok := err.(*DecodeError); ok {
+			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: undecoded.ResourceVersion}
+		} else if err != nil {
 			return e.step(input{signal: watchFailed, err: err})
 		}
 		dog.hold()

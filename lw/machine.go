@@ -287,10 +287,7 @@ func answered(err error) bool {
 	if _, ok := errors.AsType[*StatusError](err); ok {
 		return true
 	}
-	if _, ok := errors.AsType[*FrameTooLargeError](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[*DecodeError](err)
+	_, ok := errors.AsType[*FrameTooLargeError](err)
 	return ok
 }
 

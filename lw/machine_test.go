@@ -143,7 +143,6 @@ func TestWhatEndsAWatch(t *testing.T) {
 		{"404", status(404), true, true, first, second},
 		{"garbage", malformed, false, true, first, second},
 		{"frame too large", &FrameTooLargeError{}, false, true, first, second},
-		{"object that does not decode", &DecodeError{Err: malformed}, false, true, first, second},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ type Trace struct {
 	Frame       func(t EventType, bytes int)  // the object of a watch's event, as its type is on the wire, or a list's item, as Added, was read, of so many bytes of JSON
 	Page        func(meta ListMeta)           // a page of a list was read to its end
 	Bookmark    func(resourceVersion string)
+	Undecoded   func(*DecodeError)
 	Synced      func(resourceVersion string) // a list is complete
 	Live        func(resourceVersion string) // a watch is open
 	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
@@ -84,8 +85,10 @@ func (t *Trace) page(meta ListMeta) {
 }
 
 // event tells what an event of the stream is, besides being about an object.
-func (t *Trace) event(eventType EventType, resourceVersion string, b *Break) {
+func (t *Trace) event(eventType EventType, resourceVersion string, b *Break, undecoded *DecodeError) {
 	switch {
+	case eventType == Undecoded && t.Undecoded != nil:
+		t.Undecoded(undecoded)
 	case eventType == Bookmark && t.Bookmark != nil:
 		t.Bookmark(resourceVersion)
 	case eventType == Synced && t.Synced != nil:

@@ -41,6 +41,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 		},
 		Page:        func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
 		Bookmark:    func(string) { m.bookmarks.Add(ctx, 1, attrs) },
+		Undecoded:   func(*lw.DecodeError) { m.undecoded.Add(ctx, 1, attrs) },
 		Synced:      func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
 		Live:        func(string) { m.isLive.Store(1) },
 		Interrupted: func(b *lw.Break) { m.interrupted(ctx, b) },
@@ -53,10 +54,10 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 type instruments struct {
 	resource attribute.KeyValue
 
-	open, delay                                            metric.Float64Histogram
-	frames                                                 metric.Int64Histogram
-	bytes, pages, lists, bookmarks, interruptions, relists metric.Int64Counter
-	isLive, isSynced                                       atomic.Int64
+	open, delay                                                       metric.Float64Histogram
+	frames                                                            metric.Int64Histogram
+	bytes, pages, lists, bookmarks, interruptions, relists, undecoded metric.Int64Counter
+	isLive, isSynced                                                  atomic.Int64
 }
 
 func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instruments, error) {
@@ -80,6 +81,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.pages = counter("listwatch.list.pages", "{page}", "Pages of lists read to their end; that of a check of the version is one.")
 	m.lists = counter("listwatch.lists", "{list}", "Lists completed.")
 	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Bookmarks received.")
+	m.undecoded = counter("listwatch.undecoded", "{object}", "Objects that the codec could not decode.")
 	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Interruptions of the stream; those with the cause closed are in good order.")
 	m.relists = counter("listwatch.relists", "{relist}", "Interruptions that a list follows.")
 	var err error

@@ -36,6 +36,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 		Frame:       func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
 		Page:        func(lw.ListMeta) { m.pages.Inc() },
 		Bookmark:    func(string) { m.bookmarks.Inc() },
+		Undecoded:   func(*lw.DecodeError) { m.undecoded.Inc() },
 		Synced:      func(string) { m.lists.Inc(); m.synced.Set(1) },
 		Live:        func(string) { m.live.Set(1) },
 		Interrupted: m.interrupted,
@@ -48,7 +49,7 @@ type metrics struct {
 	all []prometheus.Collector
 
 	requests, failures, interruptions, relists *prometheus.CounterVec
-	bytes, pages, bookmarks, lists             prometheus.Counter
+	bytes, pages, bookmarks, lists, undecoded  prometheus.Counter
 	open, frames                               *prometheus.HistogramVec
 	delay                                      prometheus.Histogram
 	live, synced                               prometheus.Gauge
@@ -73,6 +74,7 @@ func newMetrics() *metrics {
 	m.pages = counter("listwatch_list_pages_total", "Pages of lists read to their end; that of a check of the version is one.").WithLabelValues()
 	m.lists = counter("listwatch_lists_total", "Lists completed.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Bookmarks received.").WithLabelValues()
+	m.undecoded = counter("listwatch_undecoded_total", "Objects that the codec could not decode.").WithLabelValues()
 	m.interruptions = counter("listwatch_interruptions_total", "Interruptions of the stream; those with the cause closed are in good order.", "cause")
 	m.relists = counter("listwatch_relists_total", "Interruptions that a list follows.", "cause")
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{

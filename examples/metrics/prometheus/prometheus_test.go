@@ -87,6 +87,7 @@ func TestCourse(t *testing.T) {
 		"listwatch_request_failures_total{cause=forbidden,resource=pods,verb=watch}": 1,
 		"listwatch_request_failures_total{cause=expired,resource=pods,verb=list}":    1,
 		"listwatch_list_pages_total{resource=pods}":                                  float64(seen.Pages),
+		"listwatch_undecoded_total{resource=pods}":                                   0,
 		"listwatch_lists_total{resource=pods}":                                       2,
 		"listwatch_frame_size_bytes_count{resource=pods,type=ADDED}":                 float64(seen.Added),
 		"listwatch_frame_size_bytes_count{resource=pods,type=BOOKMARK}":              float64(seen.Bookmarks),

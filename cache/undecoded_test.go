@@ -1,0 +1,50 @@
+package cache
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestUndecodedObjectsStay as they were known, marked, until a later state is decoded, or they are gone.
+func TestUndecodedObjectsStay(t *testing.T) {
+	type event = lw.Event[*lw.Object]
+	store, writer := NewStore[*lw.Object](nil)
+	undecoded := func(kind lw.EventType, name string) event {
+		return event{Type: lw.Undecoded, Err: &lw.DecodeError{Type: kind, Key: lw.Key{Name: name}, Err: errors.New("no")}}
+	}
+	added := func(word string) event { return event{Type: lw.Added, Object: object(word)} }
+	stale := func() (names []string) {
+		for _, err := range store.Undecoded() {
+			names = append(names, err.Key.Name)
+		}
+		return names
+	}
+	holds := func(want ...string) {
+		t.Helper()
+		require.Equal(t, want, names(store.All()))
+	}
+	writer.Fold(event{Type: lw.Reset}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
+	holds("x", "y")
+	require.Equal(t, []string{"z"}, stale())
+
+	require.Empty(t, writer.Fold(undecoded(lw.Modified, "x")))
+	holds("x", "y")
+	require.ElementsMatch(t, []string{"x", "z"}, stale())
+
+	deltas := writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
+	require.Len(t, deltas, 1, "a list that has it does not sweep it, and nothing else is kept")
+	holds("x")
+	require.Equal(t, []string{"x"}, stale())
+
+	require.Len(t, writer.Fold(added("x@5")), 1)
+	require.Empty(t, stale())
+	writer.Fold(undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
+	deltas = writer.Fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
+	require.Len(t, deltas, 1)
+	require.Equal(t, "5", deltas[0].Old.GetResourceVersion())
+	holds()
+	require.Empty(t, stale())
+}
