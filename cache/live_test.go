@@ -32,6 +32,10 @@ func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 		for yield(event, nil) {
 			select {
 			case event = <-l.events:
+				if event.Type == 0 {
+					yield(event, errs["expired"])
+					return
+				}
 			case <-ctx.Done():
 				yield(lw.Event[*lw.Object]{}, context.Cause(ctx))
 				return
@@ -39,6 +43,9 @@ func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 		}
 	}
 }
+
+// expire makes the version of the watch too old.
+func (l *live) expire() { l.events <- lw.Event[*lw.Object]{} }
 
 // comeAndGo adds and deletes objects for as long as it may.
 func (l *live) comeAndGo(ctx context.Context) error {

@@ -31,14 +31,16 @@ func (c RawCodec) cuts(s *Scanned) []span {
 	return s.cutsFor(withoutManagedFields)
 }
 
-// dropsManagedFields reports whether a codec is one of ours and keeps nothing of metadata.managedFields. One that is built
-// around ours may read them from the object as the server sent it.
+// fieldDropper is a Codec that says whether it keeps nothing of metadata.managedFields, so that a server that can leaves them
+// out. One that embeds another inherits its word.
+type fieldDropper interface {
+	DropsManagedFields() bool
+}
+
+// DropsManagedFields tells a client that the server need not send metadata.managedFields.
+func (c RawCodec) DropsManagedFields() bool { return !c.KeepManagedFields }
+
 func dropsManagedFields(codec any) bool {
-	switch codec := codec.(type) {
-	case RawCodec:
-		return !codec.KeepManagedFields
-	case *Projection:
-		return codec.keep.member([]byte("metadata")).member([]byte("managedFields")) == nothing
-	}
-	return false
+	dropper, ok := codec.(fieldDropper)
+	return ok && dropper.DropsManagedFields()
 }

@@ -91,3 +91,8 @@ func (f *fields) add(steps []step) *fields {
 	f.members = append(f.members, field{first.name, f.others.add(rest)})
 	return f
 }
+
+// DropsManagedFields tells a client that the server need not send metadata.managedFields, unless a path names them.
+func (p *Projection) DropsManagedFields() bool {
+	return p.keep.member([]byte("metadata")).member([]byte("managedFields")) == nothing
+}

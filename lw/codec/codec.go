@@ -58,6 +58,9 @@ func newAPI() jsoniter.API {
 	return api
 }
 
+// DropsManagedFields tells a client that the server need not send metadata.managedFields.
+func (c JSON[T]) DropsManagedFields() bool { return !c.KeepManagedFields }
+
 // Decode implements [lw.Codec]. The error is a *[FieldError].
 func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	text, err := lw.RawCodec{KeepManagedFields: c.KeepManagedFields}.Decode(s)

@@ -1,0 +1,122 @@
+package cache
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Member is an object of a [Multi], with the name of the source that it came from.
+type Member[T any] struct {
+	Source string
+	Object T
+}
+
+// Multi follows several sources, as namespaces, selectors, shards or clusters, and folds them into one store. Each has a
+// stream and a version of its own: a source that lists anew touches the objects of no other. All methods may run
+// concurrently, but for Run, which runs once at a time.
+type Multi[T lw.Keyed] struct {
+	key     func(Member[T]) lw.Key
+	names   []string
+	sources map[string]*Reflector[T]
+	store   *Store[Member[T]]
+
+	mu     sync.Mutex // one source writes at a time
+	writer *Writer[Member[T]]
+}
+
+// NewMulti returns a Multi of sources by their names, each of which is followed with the same options; opts may be nil, and
+// its Wake must be.
+// key names an object in the common store. nil keeps objects' own keys, for sources that have no object in common but the
+// same ones, as overlapping selectors do; for clusters, add the source, as Key{Namespace: m.Source + "/" + namespace, Name:
+// name}.
+func NewMulti[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Member[T]) lw.Key, opts *lw.Options) *Multi[T] {
+	if key == nil {
+		key = func(m Member[T]) lw.Key { return lw.KeyOf(m.Object) }
+	}
+	m := &Multi[T]{key: key, sources: make(map[string]*Reflector[T], len(sources))}
+	for name, source := range sources {
+		m.names = append(m.names, name)
+		m.sources[name] = NewReflector(source, opts)
+	}
+	slices.Sort(m.names)
+	m.store, m.writer = NewStore(key)
+	return m
+}
+
+// Store returns the common store, for reading. It has no resource version, as the sources have one each.
+func (m *Multi[T]) Store() *Store[Member[T]] { return m.store }
+
+// Source returns the store of one source, whose version and Synced are the source's; nil if there is none of this name.
+func (m *Multi[T]) Source(name string) *Store[T] {
+	if r := m.sources[name]; r != nil {
+		return r.Store()
+	}
+	return nil
+}
+
+// Run follows all sources until ctx ends, and returns context.Cause(ctx); or until Options.StopOn says so for one of them,
+// which ends all, and returns what it was asked about. When it has returned, nothing is left running.
+func (m *Multi[T]) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var group sync.WaitGroup
+	for name, reflector := range m.sources {
+		group.Go(func() { stop(m.follow(ctx, name, reflector)) })
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// follow folds one source into the common store.
+func (m *Multi[T]) follow(ctx context.Context, name string, reflector *Reflector[T]) error {
+	for event, deltas := range reflector.Deltas(ctx) {
+		if len(deltas) > 0 {
+			m.merge(name, deltas)
+		}
+		if event.Break != nil && event.Break.Final {
+			return event.Break.Err
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (m *Multi[T]) merge(name string, deltas []Delta[T]) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range deltas {
+		if d.Type == Deleted {
+			m.remove(Member[T]{name, d.Old})
+		} else {
+			m.put(Member[T]{name, d.New})
+		}
+	}
+}
+
+// put stores a source's object, unless another source has brought a later state of it.
+func (m *Multi[T]) put(object Member[T]) {
+	if held, ok := m.store.Get(m.key(object)); ok && held.Source != object.Source {
+		order, ok := lw.CompareResourceVersions(held.Object.GetResourceVersion(), object.Object.GetResourceVersion())
+		if ok && order > 0 {
+			return
+		}
+	}
+	m.writer.Put(object)
+}
+
+// remove deletes a source's object, unless another source has it too.
+func (m *Multi[T]) remove(gone Member[T]) {
+	key := m.key(gone)
+	if held, ok := m.store.Get(key); !ok || held.Source != gone.Source {
+		return
+	}
+	for _, name := range m.names {
+		if object, ok := m.Source(name).Get(lw.KeyOf(gone.Object)); ok && m.key(Member[T]{name, object}) == key {
+			m.writer.Put(Member[T]{name, object})
+			return
+		}
+	}
+	m.writer.Delete(key)
+}

@@ -1,0 +1,116 @@
+package cache
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// multiStage runs a Multi of two sources, each of which plays a script and then stands still.
+type multiStage struct {
+	*Multi[*lw.Object]
+	west, east *live
+}
+
+func onMultiStage(t *testing.T, west, east []string, key func(Member[*lw.Object]) lw.Key, test func(*testing.T, *multiStage)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &multiStage{
+			west: &live{first: west, events: make(chan lw.Event[*lw.Object])},
+			east: &live{first: east, events: make(chan lw.Event[*lw.Object])},
+		}
+		s.Multi = NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"west": s.west, "east": s.east}, key, plainLists())
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Run(ctx) }()
+		synctest.Wait()
+		test(t, s)
+		cancel()
+		require.Equal(t, context.Canceled, <-done)
+	})
+}
+
+// holds checks the common store, as "source:key@version".
+func (s *multiStage) holds(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	var held []string
+	for m := range s.Store().All() {
+		held = append(held, m.Source+":"+m.Object.Key().String()+"@"+m.Object.GetResourceVersion())
+	}
+	slices.Sort(held)
+	require.Equal(t, want, held)
+}
+
+func send(l *live, kind lw.EventType, word string) {
+	o := object(word)
+	l.events <- lw.Event[*lw.Object]{Type: kind, Object: o, ResourceVersion: o.GetResourceVersion()}
+}
+
+// TestMultiFoldsNamespaces, each with a version of its own.
+func TestMultiFoldsNamespaces(t *testing.T) {
+	onMultiStage(t, []string{"w/x@1"}, []string{"e/x@2", "e/y@2"}, nil, func(t *testing.T, s *multiStage) {
+		s.holds(t, "east:e/x@2", "east:e/y@2", "west:w/x@1")
+		send(s.west, lw.Modified, "w/x@7")
+		send(s.east, lw.Deleted, "e/y@5")
+		s.holds(t, "east:e/x@2", "west:w/x@7")
+		require.Equal(t, "7", s.Source("west").ResourceVersion())
+		require.Equal(t, "5", s.Source("east").ResourceVersion())
+		require.Nil(t, s.Source("north"))
+		byNamespace := NewIndex(s.Store(), func(m Member[*lw.Object], to []string) []string { return append(to, m.Object.GetNamespace()) })
+		require.Equal(t, 1, byNamespace.Len("w"))
+	})
+}
+
+// TestMultiListsOneSourceAnew, and touches the objects of no other.
+func TestMultiListsOneSourceAnew(t *testing.T) {
+	onMultiStage(t, []string{"w/x@1", "w/y@1"}, []string{"e/x@1"}, nil, func(t *testing.T, s *multiStage) {
+		s.west.first = []string{"w/x@1"}
+		s.west.expire()
+		s.holds(t, "east:e/x@1", "west:w/x@1")
+	})
+}
+
+// TestMultiOfOverlappingSelectors: an object is there for as long as one of them has it, in its latest state.
+func TestMultiOfOverlappingSelectors(t *testing.T) {
+	onMultiStage(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiStage) {
+		send(s.west, lw.Modified, "x@5")
+		s.holds(t, "east:y@1", "west:x@5")
+		send(s.east, lw.Modified, "x@3")
+		s.holds(t, "east:y@1", "west:x@5")
+		send(s.west, lw.Deleted, "x@6")
+		s.holds(t, "east:x@3", "east:y@1")
+		send(s.west, lw.Added, "y@7")
+		send(s.east, lw.Deleted, "y@7")
+		send(s.east, lw.Deleted, "x@8")
+		s.holds(t, "west:y@7")
+	})
+}
+
+// TestMultiOfClusters: the same names are different objects.
+func TestMultiOfClusters(t *testing.T) {
+	key := func(m Member[*lw.Object]) lw.Key {
+		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
+	}
+	onMultiStage(t, []string{"a/x@1"}, []string{"a/x@2"}, key, func(t *testing.T, s *multiStage) {
+		s.holds(t, "east:a/x@2", "west:a/x@1")
+		send(s.west, lw.Deleted, "a/x@9")
+		s.holds(t, "east:a/x@2")
+		m, ok := s.Store().Get(lw.Key{Namespace: "east/a", Name: "x"})
+		require.True(t, ok)
+		require.Equal(t, "east", m.Source)
+	})
+}
+
+// TestMultiStopsOn what Options.StopOn wants to stop at, in any of its sources.
+func TestMultiStopsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := &script{t: t, lines: []string{"list !forbidden"}}
+		good := &live{first: []string{"x@1"}}
+		m := NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"good": good, "bad": bad}, nil, &lw.Options{NoStreamingList: true, StopOn: lw.Refused})
+		require.Equal(t, errs["forbidden"], m.Run(t.Context()))
+	})
+}
