@@ -1,0 +1,32 @@
+package sample
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPodsStayTheSame: figures that were measured with them, and seeds of fuzz targets, must keep their meaning.
+func TestPodsStayTheSame(t *testing.T) {
+	hash := sha256.New()
+	for _, pod := range Pods(1, 200) {
+		hash.Write([]byte(pod.JSON() + pod.Item()))
+	}
+	require.Equal(t, "5fa90cb1c0f4d11cbfe89ac5de82c3c61a501cbd3ab15b6e98e121ea0cbc95f0", hex.EncodeToString(hash.Sum(nil)))
+}
+
+func TestTemplatedPods(t *testing.T) {
+	pods := Templated(1, 2000, 100)
+	require.Equal(t, pods, Templated(1, 2000, 100))
+	names, templates := map[string]bool{}, map[string]bool{}
+	for _, pod := range pods {
+		require.True(t, json.Valid([]byte(pod.JSON())))
+		names[pod.Namespace+"/"+pod.Name] = true
+		templates[pod.details.env] = true
+	}
+	require.Len(t, names, len(pods))
+	require.Len(t, templates, 100)
+}
