@@ -4,6 +4,7 @@ go 1.26
 
 require (
 	github.com/json-iterator/go v1.1.12
+	github.com/klauspost/compress v1.20.3
 	github.com/modern-go/reflect2 v1.0.2
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/time v0.15.0

@@ -49,6 +49,7 @@ var rooms = map[string][]string{
 	"lw":                 nil,
 	"lw/codec":           {"lw"},
 	"cache":              {"lw", "internal/slots"},
+	"cache/compact":      {"lw"},
 	"cache/workqueue":    nil,
 	"transport/http":     {"lw"},
 	"lw/lwtest":          {"lw/lwtest/revlog"},
@@ -105,12 +106,15 @@ func TestArrowsDoNotTurnBack(t *testing.T) {
 	}
 }
 
-// TestJSONIteratorStaysInItsRoom: it is unmaintained and has faults, which lw/codec knows of.
-func TestJSONIteratorStaysInItsRoom(t *testing.T) {
+// TestModulesStayInTheirRooms: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
+// shall not pay for a compressor.
+func TestModulesStayInTheirRooms(t *testing.T) {
+	only := map[string]string{"github.com/json-iterator/": "lw/codec", "github.com/modern-go/": "lw/codec", "github.com/klauspost/compress/": "cache/compact"}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {
-			theirs := strings.HasPrefix(imported, "github.com/json-iterator/") || strings.HasPrefix(imported, "github.com/modern-go/")
-			require.False(t, theirs && path != module+"/lw/codec", "%s imports %s", path, imported)
+			for prefix, room := range only {
+				require.False(t, strings.HasPrefix(imported, prefix) && path != module+"/"+room, "%s imports %s", path, imported)
+			}
 		}
 	}
 }
@@ -120,7 +124,7 @@ func TestMainModuleStaysSmall(t *testing.T) {
 	for _, m := range goList(t, nil, "-m", "-f", "{{.Path}}", "all") {
 		require.False(t, strings.HasPrefix(m, "k8s.io/") || strings.HasPrefix(m, "go.etcd.io/"), m)
 	}
-	require.Equal(t, []string{module, "github.com/json-iterator/go", "github.com/modern-go/reflect2", "github.com/stretchr/testify", "golang.org/x/time"},
+	require.Equal(t, []string{module, "github.com/json-iterator/go", "github.com/klauspost/compress", "github.com/modern-go/reflect2", "github.com/stretchr/testify", "golang.org/x/time"},
 		goList(t, nil, "-m", "-f", "{{if not .Indirect}}{{.Path}}{{end}}", "all"), "docs/dependencies.md must know each")
 }
 

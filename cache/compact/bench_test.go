@@ -1,0 +1,109 @@
+package compact
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+const templates = 1000
+
+// endless is a watch that brings the same Pods again and again.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.text[e.at:])
+	if e.at += n; e.at == len(e.text) {
+		e.at = 0
+	}
+	return n, nil
+}
+
+// events lets a codec decode so many events at a call, and returns the time that they took.
+func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Duration {
+	var text strings.Builder
+	for _, pod := range sample.Templated(1, 2000, templates) {
+		text.WriteString(pod.Event("MODIFIED"))
+	}
+	client, err := lw.NewClient(&answers{io.Reader(&endless{text: text.String()})}, lw.Pods(""), codec, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	took, left := make(chan time.Duration), make(chan int)
+	b.Cleanup(func() { close(left); <-took })
+	go func() {
+		defer close(took)
+		n, began := <-left, time.Now()
+		for range client.Watch(b.Context(), lw.WatchOptions{}) {
+			if n--; n >= 0 {
+				continue
+			}
+			took <- time.Since(began)
+			var more bool
+			if n, more = <-left; !more {
+				return
+			}
+			began = time.Now()
+		}
+	}()
+	return func(n int) time.Duration {
+		left <- n
+		return <-took
+	}
+}
+
+// BenchmarkEventOverRaw takes turns between RawCodec and this one, over whole watch events, and reports how many times the
+// former's time one costs.
+func BenchmarkEventOverRaw(b *testing.B) {
+	const turn = 2000
+	raw, compact := events(b, lw.RawCodec{}), events(b, NewCodec(lw.RawCodec{}, nil))
+	compact(5000) // past the lessons
+	var least, all time.Duration
+	for b.Loop() {
+		least += raw(turn)
+		all += compact(turn)
+	}
+	b.ReportMetric(float64(all)/float64(least), "x-raw")
+	b.ReportMetric(float64(least.Nanoseconds())/float64(b.N*turn), "raw-ns/event")
+	b.ReportMetric(float64(all.Nanoseconds())/float64(b.N*turn), "ns/event")
+	b.ReportMetric(0, "ns/op") // of a turn of both: of no interest
+}
+
+// BenchmarkRead reads a field near the end of a Pod: from text, from one that is hot, and from one that is not.
+func BenchmarkRead(b *testing.B) {
+	pods := sample.Templated(1, 5000, templates)
+	texts := decode(b, lw.RawCodec{}, pods)
+	field := func(b *testing.B, object func(i int) *lw.Object) {
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			if !object(i%200 + len(pods) - 200).Get("status.phase").Exists() {
+				b.Fatal("no phase")
+			}
+		}
+	}
+	b.Run("text", func(b *testing.B) { field(b, func(i int) *lw.Object { return texts[i] }) })
+	for name, opts := range map[string]*Options{"hot": {HotBytes: 100 << 20}, "compressed": neverHot()} {
+		objects := decode(b, NewCodec(lw.RawCodec{}, opts), pods)
+		b.Run(name, func(b *testing.B) { field(b, func(i int) *lw.Object { return objects[i].Object() }) })
+	}
+}
+
+// BenchmarkDecompress is the part of a cold read that is not the reading of the text's metadata.
+func BenchmarkDecompress(b *testing.B) {
+	objects := decode(b, NewCodec(lw.RawCodec{}, neverHot()), sample.Templated(1, 5000, templates))
+	var text []byte
+	for i := 0; b.Loop(); i++ {
+		object := objects[len(objects)-200+i%200]
+		var err error
+		if text, err = object.dictionary.decoder.DecodeAll([]byte(object.held[object.resourceVersion:]), text[:0]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

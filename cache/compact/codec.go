@@ -1,0 +1,76 @@
+package compact
+
+import (
+	"sync/atomic"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Options configure a [Codec].
+type Options struct {
+	// HotBytes bounds the memory of the objects that are kept as they are read, beside the compressed ones; 1 MiB if zero,
+	// none if negative.
+	HotBytes int
+}
+
+const defaultHotBytes = 1 << 20
+
+// Codec decodes objects into compressed ones. It may be used from several goroutines at once, which take turns when they
+// compress. It learns from what it decodes: let each collection have its own.
+type Codec struct {
+	inner   lw.Codec[*lw.Object]
+	learner learner
+	hot     *hotObjects
+	plain   *dictionary // that of objects that are held as they are
+}
+
+var _ interface {
+	lw.Codec[*Object]
+	lw.Comparer[*Object]
+} = (*Codec)(nil)
+
+// NewCodec returns a codec that compresses what another one decodes, [lw.RawCodec] or an *[lw.Projection]. opts may be nil.
+// A client knows only those two by themselves to drop managedFields, so that it does not ask the server to leave them out.
+func NewCodec(inner lw.Codec[*lw.Object], opts *Options) *Codec {
+	if opts == nil {
+		opts = &Options{}
+	}
+	limit := opts.HotBytes
+	if limit == 0 {
+		limit = defaultHotBytes
+	}
+	hot := newHotObjects(limit)
+	return &Codec{inner: inner, hot: hot, plain: &dictionary{hot: hot}, learner: learner{living: new(atomic.Int32)}}
+}
+
+// Decode implements [lw.Codec]. It fails where the inner codec fails.
+func (c *Codec) Decode(s *lw.Scanned) (*Object, error) {
+	text, err := c.inner.Decode(s)
+	if err != nil {
+		return nil, err
+	}
+	object := c.compress(text)
+	c.hot.put(object, text) // whoever follows a collection reads an object when it comes
+	return object, nil
+}
+
+// Same implements [lw.Comparer]. It decompresses nothing, and retains nothing of what it compares with.
+func (c *Codec) Same(o *Object, s *lw.Scanned) bool {
+	text, err := c.inner.Decode(s)
+	return err == nil && o.sum == sumOf(text.Raw())
+}
+
+func (c *Codec) compress(text *lw.Object) *Object {
+	raw := text.Raw()
+	w := works.Get().(*work)
+	defer works.Put(w)
+	var object *Object
+	if press := c.learner.current.Load(); press != nil && w.compress(press, raw) {
+		object = newObject(text, press.dictionary, w.packed)
+	} else {
+		w.raw = append(w.raw[:0], raw...)
+		object = newObject(text, c.plain, w.raw)
+	}
+	c.learner.observe(raw, len(object.held), c.hot)
+	return object
+}

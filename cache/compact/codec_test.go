@@ -1,0 +1,202 @@
+package compact
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// answers is a transport that gives each request the next body.
+type answers []io.Reader
+
+func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	body := (*a)[0]
+	*a = (*a)[1:]
+	return io.NopCloser(body), nil
+}
+
+// watched decodes events, as of a watch.
+func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
+	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
+	require.NoError(t, err)
+	for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+		if err != nil {
+			return objects, err
+		}
+		if event.Type != lw.Live {
+			objects = append(objects, event.Object)
+		}
+	}
+	return objects, nil
+}
+
+func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T {
+	var events strings.Builder
+	for _, pod := range pods {
+		events.WriteString(pod.Event("ADDED"))
+	}
+	objects, err := watched(t, codec, events.String())
+	require.NoError(t, err)
+	require.Len(t, objects, len(pods))
+	return objects
+}
+
+// requireSame holds a compressed object against the text that it stands for.
+func requireSame(t testing.TB, text *lw.Object, object *Object) {
+	t.Helper()
+	require.Equal(t, text.Raw(), object.Object().Raw())
+	require.Equal(t, text, object.Object(), "all that is read out")
+	require.Equal(t, text.Key(), object.Key())
+	require.Equal(t, text.GetUID(), object.GetUID())
+	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
+}
+
+func neverHot() *Options { return &Options{HotBytes: -1} }
+
+// TestRoundTrip: every object reads as the text that it was, those from before the first dictionary, under it and after it
+// included.
+func TestRoundTrip(t *testing.T) {
+	projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status")
+	require.NoError(t, err)
+	for name, inner := range map[string]lw.Codec[*lw.Object]{
+		"whole": lw.RawCodec{}, "with managedFields": lw.RawCodec{KeepManagedFields: true}, "projected": projection,
+	} {
+		t.Run(name, func(t *testing.T) {
+			pods := append(sample.Pods(1, 300), sample.Templated(1, 300, 100)...)
+			texts, objects := decode(t, inner, pods), decode(t, NewCodec(inner, neverHot()), pods)
+			dictionaries := map[*dictionary]int{}
+			for i, object := range objects {
+				requireSame(t, texts[i], object)
+				dictionaries[object.dictionary]++
+			}
+			require.Len(t, dictionaries, 3, "none, one after 16 objects, and one after 256 more")
+			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
+		})
+	}
+}
+
+// TestConcurrentUse: several goroutines decode with one codec, and read what each other decoded.
+func TestConcurrentUse(t *testing.T) {
+	codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: 50_000})
+	pods := sample.Templated(1, 200, 50)
+	texts := decode(t, lw.RawCodec{}, pods)
+	var all sync.WaitGroup
+	decoded := make(chan []*Object, 8)
+	for range cap(decoded) {
+		all.Go(func() { decoded <- decode(t, codec, pods) })
+		all.Go(func() {
+			for i, object := range <-decoded {
+				if object.Object().Raw() != texts[i].Raw() {
+					t.Error("another text than was decoded")
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestFaultOfTheCompressor: what cannot be read back is held as it is. Here the two sides have different dictionaries.
+func TestFaultOfTheCompressor(t *testing.T) {
+	codec := NewCodec(lw.RawCodec{}, neverHot())
+	content := []byte(sample.Pods(1, 1)[0].JSON())
+	faulty := newPress(content, codec.hot)
+	faulty.dictionary = newPress(bytes.ToUpper(content), codec.hot).dictionary
+	codec.learner.current.Store(faulty)
+	pods := sample.Pods(2, 10)
+	for i, object := range decode(t, codec, pods) {
+		require.Same(t, codec.plain, object.dictionary)
+		requireSame(t, decode(t, lw.RawCodec{}, pods)[i], object)
+	}
+}
+
+// TestLessIsNotMore: a text that compresses to no less is held as it is.
+func TestLessIsNotMore(t *testing.T) {
+	codec := NewCodec(lw.RawCodec{}, neverHot())
+	decode(t, codec, sample.Pods(1, samples))
+	require.NotNil(t, codec.learner.current.Load())
+	objects, err := watched(t, codec, `{"type":"ADDED","object":{"metadata":{"name":"xq"}}}`)
+	require.NoError(t, err)
+	require.Same(t, codec.plain, objects[0].dictionary)
+	require.Equal(t, `{"metadata":{"name":"xq"}}`, objects[0].Object().Raw())
+}
+
+// TestLargeObjects: copies reach back no further than the window. The sizes are those around the dictionary's, the
+// window's, both of them, and a block's.
+func TestLargeObjects(t *testing.T) {
+	codec := NewCodec(lw.RawCodec{}, neverHot())
+	var items strings.Builder
+	for i, pod := range decode(t, codec, sample.Templated(1, 300, 300)) {
+		if items.WriteString(pod.Object().Raw() + ","); i > 40 && i%50 != 0 {
+			continue
+		}
+		large := `{"metadata":{"name":"large"},"items":[` + items.String() + `0]}`
+		objects, err := watched(t, codec, `{"type":"ADDED","object":`+large+"}")
+		require.NoError(t, err)
+		require.True(t, large == objects[0].Object().Raw(), i)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
+
+// TestErrors: they are the inner codec's, and come out as those of any codec.
+func TestErrors(t *testing.T) {
+	cause := errors.New("no")
+	_, err := watched(t, NewCodec(failing{cause}, nil), sample.Pods(1, 1)[0].Event("ADDED"))
+	require.ErrorIs(t, err, cause)
+	fault, ok := errors.AsType[*lw.DecodeError](err)
+	require.True(t, ok)
+	require.Equal(t, sample.Pods(1, 1)[0].Name, fault.Key.Name)
+}
+
+func TestEqual(t *testing.T) {
+	pods := sample.Templated(1, 600, 10)
+	changed := slices.Clone(pods)
+	for i := range changed {
+		changed[i].Phase = "Failed"
+	}
+	codec := NewCodec(lw.RawCodec{}, nil)
+	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
+	foreign := decode(t, NewCodec(lw.RawCodec{}, nil), pods)
+	for i := range before {
+		require.True(t, before[i].Equal(again[i]), "also when another dictionary was there")
+		require.True(t, before[i].Equal(foreign[i]), "also when another codec made it")
+		require.False(t, before[i].Equal(other[i]))
+	}
+}
+
+// FuzzRoundTrip: whatever object a server can send reads as RawCodec has it.
+func FuzzRoundTrip(f *testing.F) {
+	codec := NewCodec(lw.RawCodec{}, neverHot())
+	decode(f, codec, sample.Templated(1, 300, 100))
+	for _, pod := range sample.Templated(2, 2, 2) {
+		f.Add(pod.JSON())
+		f.Add(pod.Item())
+	}
+	f.Add(`{"metadata":{"name":"a\u0062","uid":"\ud83d\ude00","name":"c"}}`)
+	f.Add(` { "metadata" : { "name" : "` + strings.Repeat("long", 1<<10) + `" } } `)
+	f.Fuzz(func(t *testing.T, object string) {
+		event := `{"type":"ADDED","object":` + object + "}"
+		texts, err := watched(t, lw.RawCodec{}, event)
+		objects, compactErr := watched(t, codec, event)
+		require.Equal(t, err, compactErr)
+		require.Len(t, objects, len(texts))
+		for i := range texts {
+			requireSame(t, texts[i], objects[i])
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package compact
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// TestHotObjectsAreBounded: in bytes, whatever is read, and those read last stay.
+func TestHotObjectsAreBounded(t *testing.T) {
+	const limit = 20_000
+	codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+	objects := decode(t, codec, sample.Templated(1, 100, 10))
+	favourite := objects[0]
+	text := favourite.Object()
+	for _, object := range objects[1:] {
+		require.Same(t, object.Object(), object.Object())
+		require.Same(t, text, favourite.Object(), "it is read all the time")
+
+		size := 0
+		for _, element := range codec.hot.entries {
+			size += element.Value.(hotObject).size()
+		}
+		require.Equal(t, codec.hot.size, size)
+		require.LessOrEqual(t, size, limit)
+		require.Equal(t, codec.hot.order.Len(), len(codec.hot.entries))
+	}
+	require.Greater(t, codec.hot.size, limit/2)
+	require.Nil(t, codec.hot.get(objects[1]))
+}
+
+// TestJustDecodedIsHot: the first read after an event decompresses nothing.
+func TestJustDecodedIsHot(t *testing.T) {
+	codec := NewCodec(lw.RawCodec{}, nil)
+	decode(t, codec, sample.Pods(1, 20))
+	object := decode(t, codec, sample.Pods(2, 1))[0]
+	require.NotNil(t, codec.hot.get(object))
+	require.Zero(t, testing.AllocsPerRun(10, func() { object.Object() }))
+}
+
+func TestNothingIsHot(t *testing.T) {
+	for _, limit := range []int{-1, 1000} {
+		codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+		object := decode(t, codec, sample.Pods(1, 20))[19]
+		require.Equal(t, object.Object(), object.Object())
+		require.NotSame(t, object.Object(), object.Object())
+		require.Empty(t, codec.hot.entries)
+	}
+}

@@ -1,0 +1,81 @@
+package compact
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
+
+// TestRelist: a new list of what is held changes nothing; where a text is another one under the same version, as after a
+// restored backup, it is told.
+func TestRelist(t *testing.T) {
+	pods := sample.Templated(1, 1000, 100)
+	first, again := listed(pods), listed(pods)
+	pods[7].Phase = "Failed"
+	changed := listed(pods)
+	synctest.Test(t, func(t *testing.T) {
+		expired := func() io.Reader { return strings.NewReader(tooOld) }
+		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), NewCodec(lw.RawCodec{}, nil), nil)
+		require.NoError(t, err)
+		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var told []int
+		var objects [][]*Object
+		count := 0
+		for event, deltas := range reflector.Deltas(ctx) {
+			if count += len(deltas); event.Type != lw.Synced {
+				continue
+			}
+			told, count = append(told, count), 0
+			objects = append(objects, reflector.Store().List())
+			if len(told) == 3 {
+				break
+			}
+		}
+		require.Equal(t, []int{1000, 0, 1}, told)
+		for i, object := range objects[0] {
+			require.Same(t, object, objects[1][i])
+		}
+	})
+}
+
+// TestSame: it tells by the text that would be kept, so an object that came by watch is known in a list.
+func TestSame(t *testing.T) {
+	pod := sample.Pods(1, 1)[0]
+	codec := NewCodec(lw.RawCodec{}, neverHot())
+	held := decode(t, codec, []sample.Pod{pod})[0]
+	same := sameAs{codec, held, new([]bool)}
+	_, err := watched(t, same, pod.Event("ADDED")+strings.Replace(pod.Event("ADDED"), `"kubelet"`, `"other"`, 1)+
+		strings.Replace(pod.Event("ADDED"), `"phase":"`, `"phase":"Not`, 1))
+	require.NoError(t, err)
+	client, err := lw.NewClient(&answers{listed([]sample.Pod{pod})}, lw.Pods(""), same, nil)
+	require.NoError(t, err)
+	var meta lw.ListMeta
+	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, []bool{true, true, false, true}, *same.told, "managedFields are not kept")
+}
+
+// sameAs asks a codec about every object, beside decoding it.
+type sameAs struct {
+	*Codec
+	held *Object
+	told *[]bool
+}
+
+func (s sameAs) Decode(scanned *lw.Scanned) (*Object, error) {
+	*s.told = append(*s.told, s.Same(s.held, scanned))
+	return s.Codec.Decode(scanned)
+}

@@ -1,0 +1,74 @@
+//go:build !js
+
+// Not under js: the embedded server listens on a socket.
+
+package compact
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// TestFollowsAServer: by a list, by watch events, and by a second list, half of which came by watch before; it tells only
+// what was written meanwhile. An index by a field finds all the same.
+func TestFollowsAServer(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	put := func(from, to int, phase string) {
+		for i := from; i < to; i++ {
+			_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"namespace":"shop","name":"web-%d"},"status":{"phase":%q}}`, i, phase))
+			require.NoError(t, err)
+		}
+	}
+	put(0, 200, "Running")
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(""), NewCodec(lw.RawCodec{}, nil), nil)
+	require.NoError(t, err)
+	reflector := cache.NewReflector(client, nil)
+	store := reflector.Store()
+	byPhase := cache.NewIndex(store, func(pod *Object, keys []string) []string {
+		return append(keys, pod.Object().Get("status.phase").String())
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	lists, told := 0, 0
+	for event, deltas := range reflector.Deltas(ctx) {
+		told += len(deltas)
+		if event.Type == lw.Live && told == 200 {
+			put(200, 400, "Pending")
+		}
+		if event.Type == lw.Synced {
+			lists++
+		}
+		if lists == 2 {
+			break
+		}
+		if lists == 1 && told == 400 { // now what is written is missed, and expires
+			server.Stop()
+			put(300, 310, "Failed")
+			server.Compact()
+			require.NoError(t, server.Restart())
+			told = 0 // from here on
+		}
+	}
+	require.Equal(t, 2, lists)
+	require.Equal(t, 10, told)
+	require.Equal(t, []int{200, 190, 10}, []int{byPhase.Len("Running"), byPhase.Len("Pending"), byPhase.Len("Failed")})
+	_, state := server.State("pods")
+	require.Len(t, state, store.Len())
+	for pod := range store.All() {
+		require.Equal(t, pod.GetUID(), pod.Object().Get("metadata.uid").String())
+	}
+}
