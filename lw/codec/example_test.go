@@ -63,8 +63,8 @@ func ExampleJSON() {
 		case lw.Live:
 			create(`{"metadata":{"name":"large"},"spec":{"size":9007199254740993}}`)
 			create(`{"metadata":{"name":"wrong"},"spec":{"size":"huge"}}`)
-		case lw.Interrupted:
-			fmt.Println(event.Break.Err)
+		case lw.Undecoded: // nothing else is lost
+			fmt.Println(event.Err)
 			return
 		}
 	}
