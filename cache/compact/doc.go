@@ -25,7 +25,7 @@
 //	go test ./cache/compact -run '^$' -bench Retained -benchtime 1x
 //
 // A watch event costs 6 to 7 times the time of one that is kept as text (BenchmarkEventOverRaw), about 50 µs. To
-// read an object that is not hot costs about 23 µs (BenchmarkRead), less than half of it for decompressing and the rest for
+// read an object that is not hot costs about 20 µs (BenchmarkRead), less than half of it for decompressing and the rest for
 // making the object of its text. So a program that goes through all objects again and again had better keep text, or a projection.
 //
 // # How
