@@ -57,6 +57,7 @@ var table = []struct {
 	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false},
 	{"MetadataOnly", metadataOnly, false},
 	{"ShardSelectorIgnored", shardSelectorIgnored, false},
+	{"PodBinding", binding, false},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.

@@ -136,6 +136,12 @@ func (s *Server) aggregate(group, version string) []fields {
 		if len(res.ShortNames) > 0 {
 			entry["shortNames"] = res.ShortNames
 		}
+		if res.id() == "pods" {
+			entry["subresources"] = []fields{{
+				"subresource": binding, "verbs": []string{"create"},
+				"responseKind": fields{"group": "", "version": "v1", "kind": "Binding"},
+			}}
+		}
 		list = append(list, entry)
 	}
 	return list
@@ -154,6 +160,11 @@ func (s *Server) resourceList(group, version string) []byte {
 			entry["shortNames"] = res.ShortNames
 		}
 		list = append(list, entry)
+		if res.id() == "pods" {
+			list = append(list, fields{
+				"name": res.Plural + "/" + binding, "singularName": "", "namespaced": true, "kind": "Binding", "verbs": []string{"create"},
+			})
+		}
 	}
 	return encodeOrdered(fields{
 		"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion(group, version), "resources": list,

@@ -46,7 +46,7 @@
 //     Table is not made: who asks for one gets the plain form if that is
 //     acceptable, else too. PartialObjectMetadata is served.
 //   - PATCH takes JSON merge patches only. Objects are not validated, defaulted
-//     or admitted, and there are no subresources.
+//     or admitted. The one subresource is the binding of Pods.
 //   - DELETE takes effect at once: no grace period, no finalizers, no garbage
 //     collection, no deletion of collections.
 //   - Field selectors know metadata.name and metadata.namespace.

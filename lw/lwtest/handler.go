@@ -52,6 +52,9 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		return
 	}
 	switch {
+	case rt.subresource == binding:
+		s.serveBinding(w, r, rt)
+		return
 	case rt.verb == "list" || rt.verb == "watch":
 		s.serveCollection(w, r, rt, form)
 		return

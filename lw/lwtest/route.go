@@ -16,6 +16,8 @@ type route struct {
 	plural    string    // as asked for
 	namespace string
 	name      string
+
+	subresource string // "binding" or ""
 }
 
 // find reads the path and the method. It knows these paths, under /api/v1 and
@@ -23,6 +25,7 @@ type route struct {
 //
 //	/PLURAL[/NAME]
 //	/namespaces/NAMESPACE/PLURAL[/NAME]
+//	/namespaces/NAMESPACE/pods/NAME/binding
 func (s *Server) find(r *http.Request) route {
 	rt, rest, ok := splitGroup(r.URL.Path)
 	if !ok {
@@ -43,8 +46,11 @@ func (s *Server) find(r *http.Request) route {
 	i := slices.IndexFunc(resources, func(res *Resource) bool {
 		return res.Group == rt.group && res.Version == rt.version && res.Plural == rt.plural
 	})
-	if i < 0 || len(rest) > 2 {
+	if i < 0 || len(rest) > 3 || len(rest) == 3 && (rest[2] != binding || resources[i].id() != "pods") {
 		return rt
+	}
+	if len(rest) == 3 {
+		rt.subresource = binding
 	}
 	res := resources[i]
 	if rt.namespace != "" && !res.Namespaced || rt.namespace == "" && res.Namespaced && rt.name != "" {

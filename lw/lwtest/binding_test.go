@@ -1,0 +1,36 @@
+package lwtest
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a real server answers is held by internal/scenarios against both.
+
+func TestABindingIsSeenByWatches(t *testing.T) {
+	s := start(t, nil)
+	_, err := s.Create("pods", `{"metadata":{"name":"p","namespace":"t"},"status":{"conditions":[
+		{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)
+	require.NoError(t, err)
+	w := openWatch(t, s.URL+"/api/v1/pods?watch=1")
+	w.expect("ADDED p")
+	a := request(t, "POST", s.URL+"/api/v1/namespaces/t/pods/p/binding", `{"metadata":{"name":"p"},"target":{"name":"n"}}`)
+	require.Equal(t, http.StatusCreated, a.Code, a.Body)
+	e := w.next()
+	require.Equal(t, "MODIFIED p", e.String())
+	require.Regexp(t, `"spec":\{"nodeName":"n"\},"status":\{"conditions":\[\{"status":"False","type":"Ready"\},`+
+		`\{"lastProbeTime":null,"lastTransitionTime":"[^"]+","status":"True","type":"PodScheduled"\}\]\}`, e.line)
+}
+
+func TestOnlyPodsAreBound(t *testing.T) {
+	s := start(t, nil)
+	put(t, s, configMap("a", "v"))
+	for _, path := range []string{"configmaps/a/binding", "pods/a/status", "pods/a/binding/b"} {
+		a := request(t, "POST", s.URL+"/api/v1/namespaces/t/"+path, `{"metadata":{"name":"a"},"target":{"name":"n"}}`)
+		require.Equal(t, http.StatusNotFound, a.Code, path)
+	}
+	require.Contains(t, get(t, s.URL+"/api/v1").Body, `"name":"pods/binding"`)
+	require.Contains(t, get(t, s.URL+"/api", "Accept", kubectlAccept).Body, `"subresource":"binding"`)
+}
