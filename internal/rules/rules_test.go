@@ -62,6 +62,10 @@ var rooms = map[string][]string{
 	"internal/scenarios": {"lw", "cache", "transport/http"},
 	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":     nil,
+
+	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
+	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
+	"examples/scheduler/demo":   {"lw", "cache", "lw/lwtest", "transport/http", "examples/scheduler"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {

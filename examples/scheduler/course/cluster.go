@@ -1,0 +1,149 @@
+// Package course runs the scheduler through a bad time on any API server: the embedded one, or a real one.
+package course
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// Cluster is a server without nodes or Pods, which has a namespace "default".
+type Cluster struct {
+	URL     string
+	Options *lwhttp.Options // how to reach it for reading
+	Client  *http.Client    // and for writing; closed by the caller
+	Token   string
+	Break   func(context.Context) error // breaks every connection, and returns when the server answers again
+}
+
+// deadline bounds every wait; nothing takes nearly as long unless it is broken.
+const deadline = 90 * time.Second
+
+const (
+	nodesPath = "/api/v1/nodes"
+	podsPath  = "/api/v1/namespaces/default/pods"
+)
+
+// run is one test's use of a cluster.
+type run struct {
+	*testing.T
+	Cluster
+}
+
+// bearer adds the token to requests.
+type bearer struct {
+	http.RoundTripper
+	token string
+}
+
+func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("Authorization", "Bearer "+b.token)
+	return b.RoundTripper.RoundTrip(req)
+}
+
+// try makes a request, and gives the status code 0 if there was no answer.
+func (r *run) try(method, path, body string) (code int, text string) {
+	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
+	require.NoError(r, err)
+	req.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	res, err := r.Client.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer res.Body.Close()
+	all, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return res.StatusCode, string(all)
+}
+
+// write makes a request until it is done. It may be done twice if its answer was lost: then it is told so the second time.
+func (r *run) write(method, path, body string) {
+	r.eventually(method+" "+path, func() (bool, string) {
+		code, text := r.try(method, path, body)
+		done := code/100 == 2 || code == http.StatusConflict || code == http.StatusNotFound
+		return done, text
+	})
+}
+
+// eventually polls until a condition holds; why says why not yet.
+func (r *run) eventually(what string, condition func() (ok bool, why string)) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(deadline); ; <-tick.C {
+		ok, why := condition()
+		if ok {
+			return
+		}
+		if time.Now().After(end) {
+			r.Fatalf("not within %v: %s: %s", deadline, what, why)
+		}
+	}
+}
+
+func (r *run) addNode(name, cpu, ready, spec string) {
+	taints := "null" // a real server taints a new node
+	if strings.Contains(spec, "taints") {
+		taints = spec[strings.Index(spec, "["):]
+		taints = taints[:strings.Index(taints, "]")+1]
+	}
+	r.write(http.MethodPost, nodesPath, `{"metadata":{"name":"`+name+`"},"spec":{`+spec+`},"status":{"allocatable":{"cpu":"`+cpu+`"},
+		"capacity":{"cpu":"`+cpu+`"},"conditions":[{"type":"Ready","status":"`+ready+`"}]}}`)
+	r.write(http.MethodPatch, nodesPath+"/"+name, `{"spec":{"taints":`+taints+`}}`)
+}
+
+func (r *run) addPod(name, cpu string) {
+	r.write(http.MethodPost, podsPath, `{"metadata":{"name":"`+name+`"},"spec":{"containers":[{"name":"c","image":"i",
+		"resources":{"requests":{"cpu":"`+cpu+`"}}}]}}`)
+}
+
+func (r *run) addPods(prefix string, n int) {
+	for i := range n {
+		r.addPod(fmt.Sprintf("%s-%d", prefix, i), "100m")
+	}
+}
+
+func (r *run) deletePod(name string) {
+	r.write(http.MethodDelete, podsPath+"/"+name+"?gracePeriodSeconds=0", "")
+}
+
+// bound returns the node of every Pod, "" for none.
+func (r *run) bound() map[string]string {
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name string }
+			Spec     struct{ NodeName string }
+		}
+	}
+	r.eventually("the Pods are listed", func() (bool, string) {
+		code, text := r.try(http.MethodGet, podsPath, "")
+		return code == http.StatusOK && json.Unmarshal([]byte(text), &list) == nil, text
+	})
+	nodes := make(map[string]string, len(list.Items))
+	for _, pod := range list.Items {
+		nodes[pod.Metadata.Name] = pod.Spec.NodeName
+	}
+	return nodes
+}
+
+// perNode counts the Pods of every node; those without one are under "".
+func (r *run) perNode() map[string]int {
+	counts := map[string]int{}
+	for _, node := range r.bound() {
+		counts[node]++
+	}
+	return counts
+}

@@ -1,0 +1,132 @@
+package course
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/examples/scheduler"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// Run lets the scheduler bind bursts of Pods while nodes come and go and connections break. In the end every Pod that has
+// room somewhere is bound, once, and to a node that was usable.
+func Run(t *testing.T, c Cluster) {
+	base := c.Client.Transport
+	client := *c.Client
+	client.Transport = bearer{base, c.Token}
+	c.Client = &client
+	r := &run{T: t, Cluster: c}
+	transport, err := lwhttp.New(c.URL, c.Options)
+	require.NoError(t, err)
+	defer transport.Close()
+	s, err := scheduler.New(scheduler.Config{
+		Transport: transport, URL: c.URL, Client: c.Client, Workers: 4, Log: func(err error) { t.Log(err) },
+	})
+	require.NoError(t, err)
+
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	h := &history{nodes: map[lw.Key][]string{}}
+	running.Go(func() { h.follow(ctx, transport) })
+	r.addNodes()
+	running.Go(func() { _ = s.Run(ctx) })
+	r.burst()
+	r.accidents(ctx)
+	r.room()
+	r.eventually("the history is complete", func() (bool, string) { return h.has(r.bound()), "" })
+	stop()
+	running.Wait()
+	r.verify(h)
+}
+
+// addNodes makes the nodes of the beginning: three that are usable, a small one, and those that never are.
+func (r *run) addNodes() {
+	for _, name := range []string{"node-a", "node-b", "node-c"} {
+		r.addNode(name, "4", "True", "")
+	}
+	r.addNode("small", "300m", "True", "")
+	r.addNode("bad-cordoned", "4", "True", `"unschedulable":true`)
+	r.addNode("bad-sick", "4", "False", "")
+	r.addNode("bad-tainted", "4", "True", `"taints":[{"key":"example.com/gpu","effect":"NoSchedule"}]`)
+}
+
+// burst: Pods spread evenly, as far as there is room.
+func (r *run) burst() {
+	r.addPods("first", 30)
+	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}
+	r.eventually("30 Pods are spread evenly", func() (bool, string) {
+		got := r.perNode()
+		return got[""] == 0 && len(got) > 0, fmt.Sprint(got)
+	})
+	require.Equal(r, want, r.perNode())
+}
+
+// accidents: connections break in the middle of a burst, while one node goes and another one comes.
+func (r *run) accidents(ctx context.Context) {
+	var creating sync.WaitGroup
+	creating.Go(func() { r.addPods("second", 60) })
+	require.NoError(r, r.Break(ctx))
+	r.write(http.MethodDelete, nodesPath+"/node-c", "")
+	require.NoError(r, r.Break(ctx))
+	r.addNode("node-d", "4", "True", "")
+	creating.Wait()
+	r.eventually("90 Pods are bound", func() (bool, string) {
+		got := r.perNode()
+		return got[""] == 0, fmt.Sprint(got)
+	})
+	require.Len(r, r.bound(), 90)
+}
+
+// room: a Pod without room waits, for a node or for another Pod to go.
+func (r *run) room() {
+	r.addPod("big", "8")
+	r.addPod("after", "100m")
+	r.waitFor("after", "")
+	require.Empty(r, r.bound()["big"], "no node has so much")
+	r.addNode("large", "10", "True", "")
+	r.waitFor("big", "large")
+	r.addPod("next", "9")
+	r.addPod("last", "100m")
+	r.waitFor("last", "")
+	require.Empty(r, r.bound()["next"])
+	r.deletePod("big")
+	r.waitFor("next", "large")
+}
+
+// waitFor waits until a Pod is bound, to a node if one is given.
+func (r *run) waitFor(name, node string) {
+	r.eventually(name+" is bound", func() (bool, string) {
+		got := r.bound()[name]
+		return got != "" && (node == "" || got == node), got
+	})
+}
+
+func (r *run) verify(h *history) {
+	bound := r.bound()
+	require.Len(r, bound, 93)
+	cpu := map[string]int{}
+	for name, node := range bound {
+		require.Contains(r, []string{"node-a", "node-b", "node-c", "node-d", "small", "large"}, node, name)
+		cpu[node] += 100
+		if name == "next" {
+			cpu[node] += 9000 - 100
+		}
+	}
+	for node, used := range cpu {
+		limit := map[string]int{"small": 300, "large": 10_000}[node]
+		if limit == 0 {
+			limit = 4000
+		}
+		require.LessOrEqual(r, used, limit, node)
+	}
+	for key, nodes := range h.nodes {
+		require.Len(r, nodes, 1, "%s was bound more than once", key)
+	}
+}

@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+func object(t *testing.T, text string) *lw.Object {
+	t.Helper()
+	o, err := lw.ParseObject([]byte(text))
+	require.NoError(t, err)
+	return o
+}
+
+func TestChoose(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes []Node
+		cpu   int64
+		want  string
+	}{
+		"nothing":                 {nil, 0, ""},
+		"the fewest Pods":         {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
+		"has room":                {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
+		"the first of equals":     {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
+		"exactly full":            {[]Node{{"a", 10, 4, 0}}, 6, "a"},
+		"too full":                {[]Node{{"a", 10, 4, 0}}, 7, ""},
+		"too full for no request": {[]Node{{"a", 10, 11, 0}}, 0, ""},
+	} {
+		got, ok := Choose(c.nodes, c.cpu)
+		require.Equal(t, c.want, got, name)
+		require.Equal(t, c.want != "", ok, name)
+	}
+}
+
+func TestThousandths(t *testing.T) {
+	for quantity, want := range map[string]int64{
+		"": 0, "x": 0, "m": 0, "0": 0, "100m": 100, "1": 1000, "0.1": 100, "1.5": 1500, "2k": 2_000_000, "1u": 1, "1500u": 2, "1n": 1, "5mm": 0,
+	} {
+		require.Equal(t, want, thousandths(quantity), quantity)
+	}
+}
+
+func TestWhichPods(t *testing.T) {
+	for text, want := range map[string][2]bool{ // wants a node, occupies one
+		`{"spec":{}}`:                                                  {true, false},
+		`{"spec":{"schedulingGates":[]}}`:                              {true, false},
+		`{"spec":{"schedulingGates":[{"name":"g"}]}}`:                  {false, false},
+		`{"spec":{"nodeName":"n"}}`:                                    {false, true},
+		`{"spec":{"nodeName":"n"},"status":{"phase":"Running"}}`:       {false, true},
+		`{"spec":{"nodeName":"n"},"status":{"phase":"Succeeded"}}`:     {false, false},
+		`{"spec":{},"status":{"phase":"Failed"}}`:                      {false, false},
+		`{"metadata":{"deletionTimestamp":"t"},"spec":{}}`:             {false, false},
+		`{"metadata":{"deletionTimestamp":"t"},"spec":{"nodeName":1}}`: {false, true},
+	} {
+		o := object(t, text)
+		require.Equal(t, want, [2]bool{wantsNode(o), occupiesNode(o)}, text)
+	}
+}
+
+func TestWhichNodes(t *testing.T) {
+	const ready = `"status":{"conditions":[{"type":"DiskPressure","status":"False"},{"type":"Ready","status":"True"}]}`
+	for text, want := range map[string]bool{
+		`{}`:              false,
+		`{` + ready + `}`: true,
+		`{"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`:         false,
+		`{"spec":{"unschedulable":true},` + ready + `}`:                           false,
+		`{"spec":{"taints":[{"effect":"NoSchedule"}]},` + ready + `}`:             false,
+		`{"spec":{"taints":[{"effect":"PreferNoSchedule"}]},` + ready + `}`:       true,
+		`{"spec":{"taints":[{"key":"a","effect":"NoExecute"}]},` + ready + `}`:    false,
+		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},` + ready + `}`: false,
+	} {
+		require.Equal(t, want, isUsable(object(t, text)), text)
+	}
+	require.EqualValues(t, 1500, cpuOf(object(t, `{"status":{"allocatable":{"cpu":"1500m"}}}`)))
+	require.EqualValues(t, math.MaxInt64/2, cpuOf(object(t, `{}`)))
+	require.EqualValues(t, 350, requested(object(t, `{"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}},{},{"resources":{"requests":{"cpu":"0.25"}}}]}}`)))
+}
+
+func TestLedger(t *testing.T) {
+	l := newLedger()
+	l.place("1", placement{node: "a", cpu: 5})
+	l.place("2", placement{node: "a", cpu: 7, seen: true})
+	require.Equal(t, load{2, 12}, l.loads["a"])
+	require.Equal(t, load{1, 7}, l.without("a", "1"))
+	l.place("1", placement{node: "b", cpu: 5})
+	require.Equal(t, load{1, 7}, l.without("a", "1"))
+	l.forget("1")
+	l.forget("2")
+	l.forget("3")
+	require.Equal(t, map[string]load{"a": {1, 7}}, l.loads)
+	l.remove("2")
+	require.Empty(t, l.loads)
+	require.Empty(t, l.placed)
+}

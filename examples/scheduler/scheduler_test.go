@@ -1,0 +1,25 @@
+package scheduler_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/examples/scheduler/course"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEmbeddedServer runs the course against lwtest; e2e runs it against a real server.
+func TestEmbeddedServer(t *testing.T) {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess}})
+	require.NoError(t, err)
+	defer server.Close()
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	course.Run(t, course.Cluster{
+		URL: server.URL, Options: &lwhttp.Options{Token: "admin"}, Client: client, Token: "admin",
+		Break: func(context.Context) error { server.DropConnections(); return nil },
+	})
+}
