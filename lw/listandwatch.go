@@ -22,6 +22,11 @@ type Options struct {
 	// complete it twice in a row, gets ordinary ones from then on, from all streams of the same [Client].
 	NoStreamingList bool
 
+	// ResumeFrom is the resource version of the state that the caller has already, as from an earlier run. The stream then
+	// begins with a watch from there in place of a list: the events go on from that state. Where that is too old, or another
+	// server's, a list follows as ever. "" and "0", which stands for no version in particular, begin with a list.
+	ResumeFrom string
+
 	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
 	// seconds: send on it after a laptop or a browser's tab slept. Every stream needs a channel of its own.
 	Wake <-chan struct{}
@@ -39,7 +44,7 @@ type Options struct {
 //
 // The fold of the events is the collection's state: see [EventType] for what each means. All happens in the caller's
 // goroutine, between two iterations; a slow caller makes the server wait, and in the end close the watch, which is then
-// resumed. A sequence may be iterated over several times, each beginning with a list.
+// resumed. A sequence may be iterated over several times, each beginning with a list, or from opts.ResumeFrom.
 func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Options) iter.Seq[Event[T]] {
 	if opts == nil {
 		opts = &Options{}

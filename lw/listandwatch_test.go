@@ -191,3 +191,19 @@ func TestASecondIterationBeginsAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeFromBeginsWithAWatch, each time anew, and with a list where the version is too old.
+func TestResumeFromBeginsWithAWatch(t *testing.T) {
+	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
+	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
+	require.Equal(t, []string{"LIVE @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
+	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.asked)
+
+	events, s = follow(t, opts, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
+	require.Equal(t, []string{
+		"LIVE @5", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @5", "RESET @", "ADDED a @", "SYNCED @9",
+	}, events)
+	require.Equal(t, []string{
+		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
+	}, s.asked)
+}

@@ -100,6 +100,9 @@ func newMachine(opts *Options, verdict *streamingVerdict) *machine {
 		m.pageSize = max(opts.PageSize, 0)
 	}
 	m.relist()
+	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
+		m.phase, m.version, m.listVersion = watching, opts.ResumeFrom, opts.ResumeFrom
+	}
 	return m
 }
 

@@ -60,6 +60,43 @@ func TestFirstListThenWatch(t *testing.T) {
 	require.InDelta(t, 10*time.Minute, b.watch().Timeout, float64(time.Second))
 }
 
+// TestResumeFrom: the first request is a watch, and all that may be wrong with its version leads to a list.
+func TestResumeFrom(t *testing.T) {
+	resumed := func() *rig { return newRig(t, Options{ResumeFrom: "7"}) }
+	b := resumed()
+	require.Equal(t, watching, b.phase)
+	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: 5 * time.Minute}, b.watch())
+	require.Equal(t, &Break{Err: status(410), Relist: true}, b.watchFails(status(410)))
+	require.Equal(t, ListOptions{ResourceVersion: "7"}, b.list())
+
+	b = resumed()
+	require.Equal(t, &Break{Err: ErrTooLarge, Relist: true, Delay: firstDelay}, b.watchFails(ErrTooLarge))
+	require.Equal(t, ListOptions{Limit: 500}, b.list(), "the latest, as the server may be another one")
+
+	b = resumed()
+	b.do(input{signal: watchOpened})
+	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, b.do(input{signal: watchMoved, version: "3"}))
+	b.synced("3")
+
+	b = resumed()
+	b.do(input{signal: watchOpened})
+	b.now = b.now.Add(longWatch)
+	require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+	require.Equal(t, checking, b.phase, "nothing came: is it a version of the future?")
+
+	b = resumed()
+	require.Equal(t, &Break{Err: errReset, Delay: firstDelay}, b.do(input{signal: watchFailed, err: errReset}))
+	require.Equal(t, "7", b.watch().ResourceVersion)
+
+	streams := newStreamingRig(t, Options{ResumeFrom: "7"})
+	require.False(t, streams.watch().SendInitialEvents)
+	streams.watchFails(status(410))
+	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: 5 * time.Minute, SendInitialEvents: true}, streams.watch())
+	for _, none := range []string{"", "0"} {
+		require.Equal(t, listing, newRig(t, Options{ResumeFrom: none}).phase)
+	}
+}
+
 func TestPageSizes(t *testing.T) {
 	require.Equal(t, 20, newRig(t, Options{PageSize: 20}).list().Limit)
 	require.Zero(t, newRig(t, Options{PageSize: -1}).list().Limit)
