@@ -185,6 +185,14 @@ func (s *Store[T]) doubt(cause error) {
 	}
 }
 
+// resumable returns the version from which a watch tells all that the store lacks; "" if only a list does.
+func (s *Store[T]) resumable() string {
+	if s.listing || s.doubtful {
+		return ""
+	}
+	return s.state.version
+}
+
 // upsert stores an object. One that is known already, as most are in a relist, changes nothing but the mark that the list
 // had it.
 func (s *Store[T]) upsert(object T) {

@@ -10,14 +10,16 @@ import (
 
 // Reflector keeps a store equal to a collection on the server.
 type Reflector[T lw.Keyed] struct {
-	source  lw.ListerWatcher[T]
-	opts    *lw.Options
-	store   *Store[T]
-	writer  *Writer[T]
-	running atomic.Bool
+	source   lw.ListerWatcher[T]
+	opts     *lw.Options
+	store    *Store[T]
+	writer   *Writer[T]
+	running  atomic.Bool
+	restored *restored[T] // what the next run begins with; nil for nothing
 }
 
-// NewReflector returns a reflector with an empty store. Nothing happens before Run or Deltas. opts may be nil.
+// NewReflector returns a reflector with an empty store. Nothing happens before Run or Deltas. opts may be nil; its
+// ResumeFrom is the reflector's own affair.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
 	if recaller, ok := source.(lw.Recaller[T]); ok {
@@ -45,7 +47,8 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 // work is done in the caller's goroutine.
 //
 // Folding the deltas always gives the store's content. After a new list only what changed meanwhile is told. A second run
-// continues with the same store, beginning with a list; two at once panic.
+// continues with the same store: where the first was, or with a list if that ended within one or found that versions had
+// run backwards. Two at once panic.
 func (r *Reflector[T]) Deltas(ctx context.Context) iter.Seq2[lw.Event[T], []Delta[T]] {
 	return r.follow(ctx, func(event lw.Event[T]) []Delta[T] { return r.writer.Fold(event) })
 }
@@ -57,10 +60,25 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 			panic("cache: a Reflector is run twice at the same time")
 		}
 		defer r.running.Store(false)
-		for event := range lw.ListAndWatch(ctx, r.source, r.opts) {
+		for event := range r.events(ctx) {
 			if !yield(event, fold(event)) {
 				return
 			}
 		}
+	}
+}
+
+// events are those of a restored state, if there is one, and then the stream that goes on from what the store holds.
+func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
+	return func(yield func(lw.Event[T]) bool) {
+		if r.restored != nil && !r.replay(ctx, yield) {
+			return
+		}
+		var opts lw.Options
+		if r.opts != nil {
+			opts = *r.opts
+		}
+		opts.ResumeFrom = r.store.resumable()
+		lw.ListAndWatch(ctx, r.source, &opts)(yield)
 	}
 }

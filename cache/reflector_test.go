@@ -75,6 +75,21 @@ func TestSecondRunContinues(t *testing.T) {
 	})
 }
 
+// TestSecondRunResumes: no list is needed for a store that is whole, unless versions were found to have run backwards.
+func TestSecondRunResumes(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.Equal(t, "+x@1 ok +y@4", s.play("list@3 x@1", "watch +y@4"))
+		require.Equal(t, "~x@1>6 -y@7", s.play("watch ~x@6 -y@7 =9"))
+		require.Equal(t, "~x@6>10", s.play("watch ~x@10"), "from the bookmark's version: one from 7 would have been asked for as well")
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool { return event.Type != lw.Interrupted }
+		require.Equal(t, "", s.play("watch =2"))
+		require.Empty(t, s.store.resumable())
+		s.onEvent = nil
+		require.Equal(t, "~x@10>1 ok", s.play("list@2 x@1"))
+		require.Equal(t, "2", s.store.resumable())
+	})
+}
+
 // TestEveryEventIsYielded, also those that change nothing, so that a reader can tell how fresh the store is.
 func TestEveryEventIsYielded(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {

@@ -1,0 +1,211 @@
+package cache
+
+import (
+	"context"
+	"hash/crc32"
+	"io"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// restored is a state that was read and not folded yet.
+type restored[T any] struct {
+	version string
+	objects []T
+}
+
+// Restore reads what [Save] wrote. The next run then begins with the state that was saved, told as a list, before any
+// request is made; and goes on with a watch from its resource version, or with a list of which only the differences are
+// told where that is too old. Until [lw.Live] or the next [lw.Synced] the store shows the past.
+//
+// parse makes an object of the text that was saved, which is valid only during the call: for *lw.Object it is
+// [lw.ParseObject].
+//
+// An error is a *[RestoreError]; the reflector is then as it was before. Restore must not be called while the reflector
+// runs.
+func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
+	if !r.running.CompareAndSwap(false, true) {
+		panic("cache: a Reflector is restored while it runs")
+	}
+	defer r.running.Store(false)
+	in := restorer{from: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	version, count, err := in.header(&origin)
+	if err != nil {
+		return err
+	}
+	state := &restored[T]{version: version, objects: make([]T, 0, min(count, chunk))}
+	for range count {
+		text, err := in.text()
+		if err != nil {
+			return err
+		}
+		object, err := parse(text)
+		if err != nil {
+			return &RestoreError{Reason: ErrCorrupt, Detail: "object " + strconv.Itoa(len(state.objects)), Err: err}
+		}
+		state.objects = append(state.objects, object)
+	}
+	if err := in.checksum(); err != nil {
+		return err
+	}
+	if err := in.end(); err != nil {
+		return err
+	}
+	r.restored = state
+	return nil
+}
+
+// replay tells a restored state as a list. It returns false when the run is over.
+func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
+	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
+	if !send(lw.Event[T]{Type: lw.Reset}) {
+		return false
+	}
+	for _, object := range r.restored.objects {
+		if !send(lw.Event[T]{Type: lw.Added, Object: object}) {
+			return false
+		}
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	proceed := yield(lw.Event[T]{Type: lw.Synced, ResourceVersion: r.restored.version})
+	r.restored = nil
+	return proceed
+}
+
+// restorer reads what a saver wrote.
+type restorer struct {
+	from    io.Reader
+	buf     []byte // grows with what is read, never with what a length promises
+	at, got int    // of buf: used, and read
+	sum     uint32 // of what was used
+	table   *crc32.Table
+}
+
+// header reads up to the objects, and checks whether they are those that are wanted.
+func (r *restorer) header(origin *Origin) (version string, count uint64, err error) {
+	magic, err := r.next(len(saveMagic))
+	if err != nil {
+		return "", 0, err
+	}
+	if string(magic) != saveMagic {
+		return "", 0, corrupt("it does not begin as a saved state does")
+	}
+	format, err := r.number(4)
+	switch {
+	case err != nil:
+		return "", 0, err
+	case format > saveFormat:
+		return "", 0, &RestoreError{Reason: ErrNewerFormat, Detail: "format " + strconv.FormatUint(format, 10) + ", and " + strconv.Itoa(saveFormat) + " is the latest known"}
+	case format != saveFormat:
+		return "", 0, corrupt("there is no format " + strconv.FormatUint(format, 10))
+	}
+	var saved [originFields]string
+	for i := range saved {
+		if saved[i], err = r.name(); err != nil {
+			return "", 0, err
+		}
+	}
+	if version, err = r.name(); err != nil {
+		return "", 0, err
+	}
+	if count, err = r.number(8); err != nil {
+		return "", 0, err
+	}
+	if err = r.checksum(); err != nil {
+		return "", 0, err
+	}
+	for i, field := range origin.fields() {
+		if saved[i] != field.value {
+			return "", 0, foreign(field.name, saved[i], field.value)
+		}
+	}
+	return version, count, nil
+}
+
+func (r *restorer) name() (string, error) {
+	text, err := r.text()
+	return string(text), err
+}
+
+func (r *restorer) text() ([]byte, error) {
+	size, err := r.number(4)
+	if err != nil {
+		return nil, err
+	}
+	if size > longest {
+		return nil, corrupt("a text of " + strconv.FormatUint(size, 10) + " bytes")
+	}
+	return r.next(int(size))
+}
+
+func (r *restorer) number(size int) (n uint64, err error) {
+	digits, err := r.next(size)
+	for i := len(digits) - 1; i >= 0; i-- {
+		n = n<<8 | uint64(digits[i])
+	}
+	return n, err
+}
+
+// checksum compares what was read until now with what the checksum that follows promises.
+func (r *restorer) checksum() error {
+	sum := r.sum
+	promised, err := r.number(4)
+	if err == nil && promised != uint64(sum) {
+		err = corrupt("the checksum is wrong")
+	}
+	return err
+}
+
+// end makes sure that nothing follows.
+func (r *restorer) end() error {
+	if r.at == r.got {
+		switch err := r.fill(); err {
+		case io.EOF:
+			return nil
+		case nil:
+		default:
+			return &RestoreError{Reason: err}
+		}
+	}
+	return corrupt("more follows after its end")
+}
+
+// next returns the next bytes. They are valid until the next call.
+func (r *restorer) next(n int) ([]byte, error) {
+	for r.got-r.at < n {
+		switch err := r.fill(); err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			return nil, &RestoreError{Reason: ErrTruncated}
+		default:
+			return nil, &RestoreError{Reason: err}
+		}
+	}
+	part := r.buf[r.at : r.at+n]
+	r.at += n
+	r.sum = crc32.Update(r.sum, r.table, part)
+	return part, nil
+}
+
+// fill reads something, behind what was read and not used yet.
+func (r *restorer) fill() error {
+	if r.at > 0 {
+		r.at, r.got = 0, copy(r.buf, r.buf[r.at:r.got])
+	}
+	if r.got == len(r.buf) {
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for range 100 {
+		n, err := r.from.Read(r.buf[r.got:])
+		if r.got += n; n > 0 {
+			return nil // an error comes again with the next read
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}

@@ -1,0 +1,170 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"hash/crc32"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRestoredRunResumes: what was saved is told as a list, and what happened since by a watch from its version.
+func TestRestoredRunResumes(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.Zero(t, s.store.Len(), "nothing happens before a run")
+		var types []lw.EventType
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+			types = append(types, event.Type)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch is from %s", event.ResourceVersion)
+			return true
+		}
+		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.play("watch ~x@8 -y@9"))
+		require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Added, lw.Synced, lw.Live, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
+		require.Equal(t, "+z@11", s.play("watch +z@11"), "it is told once")
+	})
+}
+
+// TestRestoredVersionTooOld: of the list that follows only the differences are told.
+func TestRestoredVersionTooOld(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
+		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.play("watch !expired", "list@9 x@1 y@8"))
+	})
+}
+
+// TestRestoredRunEndsWithin: a run that ends while the saved state is being told leaves it to the next one.
+func TestRestoredRunEndsWithin(t *testing.T) {
+	for stop := range 4 {
+		onStage(t, func(t *testing.T, s *stage) {
+			require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+			n := -1
+			s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool { n++; return n < stop }
+			first := s.play()
+			s.onEvent = nil
+			second := s.play("watch =8")
+			require.Equal(t, []string{"", "+x@1", "+x@1 +y@2", "+x@1 +y@2 ok"}[stop], first)
+			require.Equal(t, []string{"+x@1 +y@2 ok", "+y@2 ok", "ok", ""}[stop], second)
+		})
+	}
+	onStage(t, func(t *testing.T, s *stage) {
+		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		for range s.reflector.Deltas(ctx) {
+			n++
+			cancel()
+		}
+		require.Equal(t, 1, n, "nothing comes after the context's end")
+	})
+}
+
+// TestRestoredAfterARun: the store becomes what was saved.
+func TestRestoredAfterARun(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		require.Equal(t, "+x@3 +z@4 ok", s.play("list@4 x@3 z@4"))
+		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
+		require.Equal(t, "~x@3>1 +y@2 -z@4? ok", s.play("watch"))
+	})
+}
+
+// TestRestoreWhileRunningPanics: the store has one writer.
+func TestRestoreWhileRunningPanics(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
+				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
+			})
+			return true
+		}
+		s.play("list@1 x@1")
+	})
+}
+
+// TestFailedRestoreCostsAList.
+func TestFailedRestoreCostsAList(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		text := saved(t, "x@1")
+		require.ErrorIs(t, s.reflector.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), ErrTruncated)
+		require.Equal(t, "+x@1 ok", s.play("list@8 x@1"))
+	})
+}
+
+// TestSavedWithinAList is the last whole state, and not what the list has brought.
+func TestSavedWithinAList(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.play("list@3 x@1 y@2")
+		var text bytes.Buffer
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+			if event.Type == lw.Added {
+				require.NoError(t, Save(&text, s.store.Snapshot(), origin, (*lw.Object).Raw))
+			}
+			return event.Type != lw.Added
+		}
+		s.play("list@9 x@8 z@7")
+		r, err := restore(t, &text, origin)
+		require.NoError(t, err)
+		require.Equal(t, "3", r.restored.version)
+		require.Equal(t, texts([]*lw.Object{object("x@1"), object("y@2")}), texts(r.restored.objects))
+	})
+}
+
+// pair is a type of a caller's own.
+type pair struct{ name, version string }
+
+func (p pair) GetNamespace() string       { return "" }
+func (p pair) GetName() string            { return p.name }
+func (p pair) GetResourceVersion() string { return p.version }
+
+// TestOtherTypesAreSaved by a func in each direction.
+func TestOtherTypesAreSaved(t *testing.T) {
+	store, writer := NewStore[pair](nil)
+	writer.Replace("7", pair{"x", "1"}, pair{"y", "2"})
+	var text bytes.Buffer
+	require.NoError(t, Save(&text, store.Snapshot(), origin, func(p pair) string { return p.name + "@" + p.version }))
+	r := NewReflector[pair](nil, nil)
+	require.NoError(t, r.Restore(&text, origin, func(text []byte) (pair, error) {
+		name, version, _ := bytes.Cut(text, []byte("@"))
+		return pair{string(name), string(version)}, nil
+	}))
+	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
+}
+
+// FuzzRestore: what is read is an error, or as many objects as it says; also where the checksums are right, as those of a
+// file that somebody made are.
+func FuzzRestore(f *testing.F) {
+	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
+		text := saved(f, words...)
+		head := len(saved(f))
+		f.Add(text, uint8(0), true)
+		f.Add(text[:len(text)/2], uint8(0), true)
+		f.Add(text[head-4:len(text)-4], uint8(len(words)), false)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, count uint8, raw bool) {
+		if !raw {
+			text = summed(append(head(count), text...))
+		}
+		r, err := restore(t, bytes.NewReader(text), origin)
+		if err != nil {
+			return
+		}
+		require.True(t, raw || len(r.restored.objects) == int(count))
+		read := len(r.restored.objects)
+		require.True(t, r.replay(t.Context(), func(event lw.Event[*lw.Object]) bool { r.writer.Fold(event); return true }))
+		require.LessOrEqual(t, r.store.Len(), read)
+	})
+}
+
+// head is the header of a state of some objects, and summed what is right for a text.
+func head(count uint8) []byte {
+	text := saved(nil)
+	text = text[:len(text)-8-8]
+	return summed(append(text, count, 0, 0, 0, 0, 0, 0, 0))
+}
+
+func summed(text []byte) []byte {
+	sum := crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
+	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
+}
