@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -20,7 +21,11 @@ type checker struct {
 	claim   claim                 // what the store says that it is
 	pledge  claim                 // what the list under way will make of it
 	unread  claim                 // what the engine may have read before a restore, and not told yet
-	fresh   bool                  // a new run has not finished its first list
+	fresh   bool                  // a new run has not finished its first list, if it began with one
+	first   bool                  // a new run has made no request
+	saved   bool                  // the next run begins with a saved state, of the claimed version
+	doubt   bool                  // versions were found to have run backwards, and no list is complete since
+	resumed int                   // runs that began with a watch
 	listing bool                  // between Reset and Synced
 	live    bool                  // Live is the last word
 	broken  *lw.Break             // the last one told, until the next request
@@ -82,13 +87,24 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	if !c.listing {
 		c.fail("brackets lists", "SYNCED without RESET")
 	}
-	c.listing = false
+	c.listing, c.doubt = false, false
+	if c.saved {
+		c.replayed(e)
+		return
+	}
 	c.progress()
 	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
 	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
 		c.fail("never goes back", "a list at %d after version %d", c.claim.revision, before.revision)
 	}
 	c.fresh = false
+}
+
+// replayed checks the end of a saved state, for which nobody was asked.
+func (c *checker) replayed(e lw.Event[*lw.Object]) {
+	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
+		c.fail("restores what was saved", "version %s, where %d was saved", e.ResourceVersion, c.claim.revision)
+	}
 }
 
 func (c *checker) becameLive(e lw.Event[*lw.Object]) {
@@ -105,6 +121,7 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 
 func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Break
+	c.doubt = c.doubt || errors.Is(e.Break.Err, lw.ErrVersionRegressed) || errors.Is(e.Break.Err, lw.ErrTooLarge)
 	if conn := c.conn; conn != nil && conn.open {
 		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
 	}

@@ -17,12 +17,14 @@
 //   - ordered, unique, reliable: each event of a watch is what the server did next to the collection after the version
 //     that the stream claims, with the same type and text. So none comes twice, and none is lost.
 //   - atomic: the store and the stream claim the same version.
-//   - resumable: a watch begins at the version claimed.
+//   - resumable: a watch begins at the version claimed. So does a run, if the one before did not end within a list or in
+//     doubt about versions; also where the process was begun anew in between, with the state that it had saved.
+//   - restores what was saved: it is told as a list of the version claimed, before any request.
 //   - bookmarkable: a bookmark of a version means that all up to it was delivered.
 //   - the fold is the server's state: outside of a list that is not finished, the store holds the server's state at
 //     exactly the version claimed, to the byte.
 //   - never goes back: the claimed version goes back only by a list, and only if a restore has undone it, or if the list
-//     is the first of a run.
+//     is the first request of a run.
 //   - brackets lists: Reset, objects without a version, Synced.
 //   - deltas alternate, deltas sum up, missed only in sweeps: of a key Added, Updated and so on, Deleted; they come to
 //     what the store holds; a Missed deletion is a list's doing, and a list's end does nothing else.

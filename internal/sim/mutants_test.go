@@ -60,6 +60,7 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 type naiveFold struct {
 	sweeps bool // what a list lacks
 	begins bool // anew, when a list does
+	hasty  bool // resumes where it was, also within a list
 
 	source  lw.ListerWatcher[object]
 	opts    *lw.Options
@@ -80,7 +81,11 @@ func (f naiveFold) engine(t lw.Transport, opts *lw.Options) Subject {
 
 func (f *naiveFold) deltas(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
 	return func(yield func(event, []cache.Delta[object]) bool) {
-		for e := range lw.ListAndWatch(ctx, f.source, f.opts) {
+		opts := *f.opts
+		if f.hasty {
+			opts.ResumeFrom = f.version
+		}
+		for e := range lw.ListAndWatch(ctx, f.source, &opts) {
 			if !yield(e, f.fold(e)) {
 				return
 			}

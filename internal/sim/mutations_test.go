@@ -28,6 +28,7 @@ import (
 //	| a fold that does not sweep                                                   | the fold is the server's state |
 //	| an object is known by its version alone, whatever was restored               | the fold is the server's state |
 //	| every watch from the list's version (OpenShift console)                      | resumable                      |
+//	| a second run resumes where the first ended within a list                     | resumable                      |
 //	| a full buffer drops an event (OpenShift console)                             | ordered, unique, reliable      |
 func TestMutations(t *testing.T) {
 	cases := map[string]struct {
@@ -46,6 +47,7 @@ func TestMutations(t *testing.T) {
 		"no sweep":                {naiveFold{begins: true}.engine, "the fold is the server's state"},
 		"known by version":        {versionsSuffice, "the fold is the server's state"},
 		"pinned version":          {mutant{watch: pinnedVersion()}.engine, "resumable"},
+		"resumes within a list":   {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
 		"drops events":            {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable"},
 	}
 	for name, c := range cases {

@@ -32,6 +32,9 @@ func (c *checker) asked(q query) {
 			c.fail("tells how it goes on", "relist was %v", b.Relist)
 		}
 	}
+	if c.first {
+		c.begins(q.watch && !q.streams)
+	}
 	if q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at version %d", q.version, c.claim.revision)
 	}
@@ -39,6 +42,18 @@ func (c *checker) asked(q query) {
 		c.pace(now)
 	}
 	c.word, c.limit, c.unread = now, timeout+lookSlack, claim{}
+}
+
+// begins checks the first request of a run.
+func (c *checker) begins(resumes bool) {
+	if c.first = false; !resumes {
+		return
+	}
+	c.fresh = false
+	c.resumed++
+	if c.listing || c.doubt {
+		c.fail("resumable", "a run begins with a watch, where the store is not whole (%v) or in doubt (%v)", c.listing, c.doubt)
+	}
 }
 
 // pace checks that a server is not asked again and again for nothing.
@@ -185,9 +200,17 @@ func (c *checker) ended(stopped time.Time) {
 
 // begin prepares for a run.
 func (c *checker) begin(run Subject) {
-	c.subject, c.fresh, c.live, c.broken, c.word = run, true, false, nil, time.Now()
+	c.subject, c.fresh, c.first, c.live, c.broken, c.word = run, true, true, false, nil, time.Now()
 	c.window = c.window[:0] // how soon a caller begins anew is its own affair
 	if c.fold == nil {
 		c.fold = map[lw.Key]*lw.Object{}
+	}
+}
+
+// reborn forgets what the process had in memory. Only the last whole state may have been saved.
+func (c *checker) reborn(saved bool) {
+	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
+	if c.saved = saved; !saved {
+		c.claim = claim{}
 	}
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"hash/fnv"
 	"iter"
@@ -20,6 +21,10 @@ type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Delta[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
+
+	// Reborn is the subject after a restart of its process, which saved its state before; ok is false if there was none.
+	// nil for subjects that do not save.
+	Reborn func() (again Subject, ok bool)
 }
 
 // Engine makes a subject that follows what a transport leads to.
@@ -43,8 +48,24 @@ func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatch
 
 // Reflect folds what a source brings, in the real reflector.
 func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
-	r := cache.NewReflector(source, opts)
-	return Subject{Deltas: r.Deltas, Held: r.Store().List, Version: r.Store().ResourceVersion}
+	return subjectOf(cache.NewReflector(source, opts), source, opts)
+}
+
+func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
+	reborn := func() (Subject, bool) {
+		again := cache.NewReflector(source, opts)
+		var state bytes.Buffer
+		err := cache.Save(&state, r.Store().Snapshot(), cache.Origin{}, (*lw.Object).Raw)
+		if err == nil {
+			if err := again.Restore(&state, cache.Origin{}, lw.ParseObject); err != nil {
+				panic(err) // what was saved is what is read
+			}
+		} else if err != cache.ErrNotSynced {
+			panic(err)
+		}
+		return subjectOf(again, source, opts), err == nil
+	}
+	return Subject{Deltas: r.Deltas, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
 }
 
 // Report is what came of a seed.
@@ -53,6 +74,7 @@ type Report struct {
 	Trace    string
 	Hash     uint64        // of the trace
 	Requests int           // that were made
+	Resumed  int           // runs that began with a watch
 	Settled  time.Duration // from the weather's clearing up until all was well
 }
 
@@ -76,10 +98,21 @@ func Play(seed uint64, engine Engine) Report {
 	subject := engine(s, opts)
 	for !s.over() {
 		s.run(subject)
+		if subject.Reborn != nil && s.oneIn(3) {
+			subject = s.reborn(subject)
+		}
 	}
 	hash := fnv.New64a()
 	hash.Write([]byte(s.log.String()))
-	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Settled: s.check.settled.Sub(s.check.fair)}
+	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Resumed: s.check.resumed, Settled: s.check.settled.Sub(s.check.fair)}
+}
+
+// reborn ends the subject's process and begins another with what was saved.
+func (s *sim) reborn(subject Subject) Subject {
+	again, saved := subject.Reborn()
+	s.trace("the process begins anew, with a saved state: %v", saved)
+	s.check.reborn(saved)
+	return again
 }
 
 // run is one run of the subject. While the weather is bad it may be ended at any moment; the next one goes on with what

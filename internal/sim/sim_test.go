@@ -40,7 +40,7 @@ func TestSimulation(t *testing.T) {
 		return
 	}
 	first, seeds := env(t, "FIRST", 0), env(t, "SEEDS", seedsByDefault)
-	var next, requests, longest atomic.Uint64
+	var next, requests, resumed, longest atomic.Uint64
 	began := time.Now()
 	t.Run("seeds", func(t *testing.T) {
 		for range runtime.GOMAXPROCS(0) {
@@ -48,6 +48,7 @@ func TestSimulation(t *testing.T) {
 				t.Parallel()
 				for n := next.Add(1) - 1; n < seeds; n = next.Add(1) - 1 {
 					r := play(t, first+n, Real)
+					resumed.Add(uint64(r.Resumed))
 					if requests.Add(uint64(r.Requests)); r.Failure != nil {
 						t.Errorf("%v\nto replay: SEED=%d go test ./internal/sim -run TestSimulation -v", r.Failure, first+n)
 					}
@@ -59,8 +60,9 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	took := time.Since(began)
-	t.Logf("%d seeds, %.0f a second; %d requests; settled after %v at the latest",
-		seeds, float64(seeds)/took.Seconds(), requests.Load(), time.Duration(longest.Load()))
+	t.Logf("%d seeds, %.0f a second; %d requests; %d runs resumed; settled after %v at the latest",
+		seeds, float64(seeds)/took.Seconds(), requests.Load(), resumed.Load(), time.Duration(longest.Load()))
+	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "%d runs resumed", resumed.Load())
 }
 
 // TestASeedRepeatsItself: the same seed tells the same story.
