@@ -37,6 +37,12 @@ func newBuffer(src io.Reader, maxFrame int) buffer {
 	return buffer{src: src, data: make([]byte, firstBuffer), mark: -1, max: maxFrame}
 }
 
+// textBuffer holds a copy of a whole text, which never moves or changes.
+func textBuffer(text []byte) buffer {
+	data := make([]byte, len(text)+pad)
+	return buffer{data: data, end: copy(data, text), mark: -1, srcErr: io.EOF}
+}
+
 // offset is the position in the stream of the byte at i.
 func (b *buffer) offset(i int) int64 { return b.base + int64(i) }
 

@@ -36,12 +36,16 @@ type Object struct {
 // newObject copies a scanned object without cuts, none of which may concern the metadata that every object has.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
-	raw := s.text(prefix, cuts)
+	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
+}
+
+// objectOf is an object whose text is what was scanned, with so many bytes in front and without cuts.
+func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	part := func(at span) string {
 		if at.escaped {
 			return string(s.bytes(at))
 		}
-		start := at.start + len(prefix)
+		start := at.start + prefix
 		for _, cut := range cuts {
 			if cut.start > at.start {
 				break
@@ -61,7 +65,7 @@ func newObject(s *Scanned, cuts []span) *Object {
 
 // ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError].
 func ParseObject(text []byte) (*Object, error) {
-	s := scanner{buffer: newBuffer(&textReader{text: text}, len(text)+1)}
+	s := scanner{buffer: textBuffer(text)}
 	var scanned Scanned
 	s.markNext()
 	s.object(&scanned)
@@ -69,7 +73,7 @@ func ParseObject(text []byte) (*Object, error) {
 		return nil, s.err
 	}
 	scanned.body = s.data[s.mark:s.pos]
-	object := newObject(&scanned, nil)
+	object := objectOf(&scanned, view(scanned.body), 0, nil)
 	if err := s.endOfText(); err != nil {
 		return nil, err
 	}

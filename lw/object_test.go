@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -166,7 +167,7 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(sample.Pods(1, 1)[0].JSON()))
 	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := scanner{buffer: newBuffer(&textReader{text: text}, 0)}
+		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
 		var scanned Scanned
 		s.markNext()
 		if s.object(&scanned); s.err != nil {

@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -62,9 +63,9 @@ func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
 		require.True(t, p.Same(object, o))
 		return object, s.endOfText()
 	}
-	later, errLater := scan(scanner{buffer: newBuffer(&textReader{text: text}, 0)}, &Scanned{})
-	object, err := scan(scanner{buffer: newBuffer(&textReader{text: text}, 0)}, &Scanned{keep: p.keep})
-	single, errSingle := scan(scanner{buffer: newBuffer(iotest.OneByteReader(&textReader{text: text}), 0)}, &Scanned{keep: p.keep})
+	later, errLater := scan(scanner{buffer: newBuffer(bytes.NewReader(text), 0)}, &Scanned{})
+	object, err := scan(scanner{buffer: newBuffer(bytes.NewReader(text), 0)}, &Scanned{keep: p.keep})
+	single, errSingle := scan(scanner{buffer: newBuffer(iotest.OneByteReader(bytes.NewReader(text)), 0)}, &Scanned{keep: p.keep})
 	require.Equal(t, errLater, err)
 	require.Equal(t, errSingle, err)
 	if err != nil {

@@ -1,7 +1,6 @@
 package lw
 
 import (
-	"io"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -60,16 +59,4 @@ func hexRune(text []byte) (r rune) {
 		r = r<<4 | rune(hexDigit(c))
 	}
 	return r
-}
-
-// textReader is a bytes.Reader without the weight of package bytes.
-type textReader struct{ text []byte }
-
-func (r *textReader) Read(p []byte) (int, error) {
-	if len(r.text) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, r.text)
-	r.text = r.text[n:]
-	return n, nil
 }

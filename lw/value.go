@@ -13,10 +13,10 @@ type Value string
 // ParseValue checks that text is one JSON value (RFC 8259) and returns it. Invalid UTF-8 and lone surrogates are let
 // through, as encoding/json does; they read as U+FFFD. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseValue(text []byte) (Value, error) {
-	s := scanner{buffer: newBuffer(&textReader{text: text}, len(text)+1)}
+	s := scanner{buffer: textBuffer(text)}
 	s.markNext()
 	s.skip()
-	value := Value(s.data[s.mark:s.pos])
+	value := Value(view(s.data[s.mark:s.pos]))
 	if err := s.endOfText(); err != nil {
 		return "", err
 	}
