@@ -56,6 +56,11 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 	return nil
 }
 
+// Restore is [Reflector.Restore], for an informer that is not running: its handlers are told of what was saved.
+func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
+	return i.reflector.Restore(from, origin, parse)
+}
+
 // replay tells a restored state as a list. It returns false when the run is over.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
 	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }

@@ -57,6 +57,7 @@ func TestRestoredRunEndsWithin(t *testing.T) {
 			n++
 			cancel()
 		}
+		cancel()
 		require.Equal(t, 1, n, "nothing comes after the context's end")
 	})
 }

@@ -51,6 +51,7 @@ var rooms = map[string][]string{
 	"cache":              {"lw", "internal/slots"},
 	"cache/compact":      {"lw"},
 	"cache/workqueue":    nil,
+	"cache/savefile":     {"lw", "cache"},
 	"transport/http":     {"lw"},
 	"lw/lwtest":          {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":   nil,

@@ -27,11 +27,18 @@ type follower struct {
 	live   bool
 	syncs  int
 	faults []error
+	stop   context.CancelFunc
 	done   chan struct{}
 }
 
 // follow starts to follow a resource with a token. edit may change each request's query; opts may be nil.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
+	f := r.follower(resource, token, opts, edit)
+	f.start()
+	return f
+}
+
+func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	r.Helper()
 	transport, err := lwhttp.New(r.URL, r.Connect(token))
 	require.NoError(r, err)
@@ -47,20 +54,26 @@ func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit 
 		run: r, link: link, reflector: cache.NewReflector(client, opts),
 		fold: map[lw.Key]*lw.Object{}, done: make(chan struct{}),
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
+	r.Cleanup(transport.Close)
+	return f
+}
+
+func (f *follower) start() {
+	ctx, cancel := context.WithCancel(f.ctx)
+	f.stop = func() {
+		cancel()
+		<-f.done
+	}
 	go func() {
 		defer close(f.done)
 		for event, deltas := range f.reflector.Deltas(ctx) {
 			f.step(event, deltas)
 		}
 	}()
-	r.Cleanup(func() {
-		cancel()
-		<-f.done
-		transport.Close()
-		require.Empty(r, f.faults)
+	f.Cleanup(func() {
+		f.stop()
+		require.Empty(f, f.faults)
 	})
-	return f
 }
 
 func (f *follower) step(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {

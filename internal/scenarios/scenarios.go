@@ -58,6 +58,7 @@ var table = []struct {
 	{"MetadataOnly", metadataOnly, false},
 	{"ShardSelectorIgnored", shardSelectorIgnored, false},
 	{"PodBinding", binding, false},
+	{"ResumesFromASave", resumesFromASave, false},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.

@@ -1,0 +1,84 @@
+//go:build !js
+
+// Not under js: the embedded server listens on a socket.
+
+package savefile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// A process that goes on where the one before it ended: without a list, and told of all that it has missed.
+func Example() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	folder, err := os.MkdirTemp("", "listwatch")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "pods")
+
+	process := func(until int) { // so many objects are there
+		transport, err := lwhttp.New(server.URL, nil)
+		if err != nil {
+			panic(err)
+		}
+		defer transport.Close()
+		client, err := lw.NewClient(transport, lw.Pods("shop"), lw.RawCodec{}, nil)
+		if err != nil {
+			panic(err)
+		}
+		pods := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
+		origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+		switch err := savefile.Restore(path, pods, origin, lw.ParseObject); {
+		case errors.Is(err, os.ErrNotExist):
+			fmt.Println("there is no file yet")
+		case err != nil:
+			fmt.Println(err)
+		}
+		for event, deltas := range pods.Deltas(context.Background()) {
+			for _, delta := range deltas {
+				fmt.Println(event.Type, delta.Type, delta.New.Key())
+			}
+			if event.Type != lw.Synced && event.ResourceVersion != "" && pods.Store().Len() == until {
+				break
+			}
+		}
+		if err := savefile.Save(path, pods.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
+			panic(err)
+		}
+	}
+	put := func(name string) {
+		if _, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"`+name+`"}}`); err != nil {
+			panic(err)
+		}
+	}
+	put("web-0")
+	put("web-1")
+	process(2)
+	put("web-2")
+	process(3)
+	fmt.Println(len(server.Requests(lwtest.Lists)), "list")
+	// Output:
+	// there is no file yet
+	// ADDED Added shop/web-0
+	// ADDED Added shop/web-1
+	// ADDED Added shop/web-0
+	// ADDED Added shop/web-1
+	// ADDED Added shop/web-2
+	// 1 list
+}

@@ -1,0 +1,58 @@
+//go:build !js
+
+package savefile
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+const savesFor = "LISTWATCH_SAVES_TO" // makes the test's binary one that saves until it is killed
+
+// TestKilled: whenever a process is killed while it saves, the file is whole.
+func TestKilled(t *testing.T) {
+	if path := os.Getenv(savesFor); path != "" {
+		saveForEver(path)
+	}
+	path := filepath.Join(t.TempDir(), "pods")
+	want := map[string]bool{}
+	for _, snapshot := range both(t) {
+		want[text(snapshot)] = true
+	}
+	for saves := 1; saves < 15; saves++ {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		cmd.Env = append(os.Environ(), savesFor+"="+path)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		for n := 0; n <= saves && lines.Scan(); n++ { // the first line is told before the first save
+		}
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+		require.True(t, want[held(t, path)], "after %d saves", saves)
+	}
+}
+
+func both(t testing.TB) [2]*cache.Snapshot[*lw.Object] {
+	return [2]*cache.Snapshot[*lw.Object]{pods(t, "7", 3_000_000), pods(t, "8", 2_000_000)}
+}
+
+// saveForEver tells a line before each save, so that whoever reads it may strike within the save.
+func saveForEver(path string) {
+	snapshots := both(nil)
+	for i := 0; ; i++ {
+		os.Stdout.WriteString(strconv.Itoa(i) + "\n")
+		if err := Save(path, snapshots[i%2], origin, (*lw.Object).Raw); err != nil {
+			panic(err)
+		}
+	}
+}

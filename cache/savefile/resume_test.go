@@ -1,0 +1,77 @@
+//go:build !js
+
+package savefile_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// process is one that follows the pods of a server, from a file on if there is one, until it is live and has reached the
+// server's version; then it saves and ends.
+func process(t *testing.T, server *lwtest.Server, path string) (events []string) {
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods("shop"), lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	informer := cache.NewInformer(client, nil)
+	origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // what is wrong with it costs a list
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+	version, _ := server.State("pods")
+	require.NoError(t, informer.Store().WaitFor(ctx, version))
+	for change := range informer.Changes(ctx, nil) {
+		events = append(events, change.New.GetName()+"@"+change.New.GetResourceVersion())
+		if len(events) == informer.Store().Len() {
+			break
+		}
+	}
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	require.NoError(t, savefile.Save(path, informer.Store().Snapshot(), origin, (*lw.Object).Raw))
+	return events
+}
+
+// listed counts the lists that a server was asked for, streaming ones included.
+func listed(server *lwtest.Server) int {
+	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
+}
+
+// TestResumedWithoutAList, until the version is too old, or the file is another collection's.
+func TestResumedWithoutAList(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	put := func(name string) {
+		_, err := server.Put("pods", `{"metadata":{"namespace":"shop","name":"`+name+`"}}`)
+		require.NoError(t, err)
+	}
+	path := filepath.Join(t.TempDir(), "pods")
+	put("web-0")
+	require.Len(t, process(t, server, path), 1)
+	require.Equal(t, 1, listed(server))
+
+	put("web-1")
+	require.Len(t, process(t, server, path), 2)
+	require.Len(t, process(t, server, path), 2)
+	require.Equal(t, 1, listed(server))
+
+	put("web-2")
+	server.Compact()
+	require.Len(t, process(t, server, path), 3)
+	require.Equal(t, 2, listed(server))
+	put("web-3")
+	require.Len(t, process(t, server, path), 4)
+	require.Equal(t, 2, listed(server))
+}

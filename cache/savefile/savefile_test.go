@@ -1,0 +1,193 @@
+package savefile
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+var origin = cache.Origin{Server: "https://a.example.com", Resource: lw.Pods("")}
+
+// pods is a snapshot at a version, of which an object's text has so many bytes, and some more.
+func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
+	store, writer := cache.NewStore[*lw.Object](nil)
+	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `","uid":"` + strings.Repeat("u", size) + `"}}`))
+	require.NoError(t, err)
+	writer.Replace(version, object)
+	return store.Snapshot()
+}
+
+// target is a Restorer that only tells the text of what it was given.
+type target struct{ texts []string }
+
+func (to *target) Restore(from io.Reader, origin cache.Origin, parse func([]byte) (*lw.Object, error)) error {
+	return cache.NewReflector[*lw.Object](nil, nil).Restore(from, origin, func(text []byte) (*lw.Object, error) {
+		to.texts = append(to.texts, string(text))
+		return parse(text)
+	})
+}
+
+// held is what a file holds: the text of its one object.
+func held(t testing.TB, path string) string {
+	to := &target{}
+	require.NoError(t, Restore(path, to, origin, lw.ParseObject))
+	require.Len(t, to.texts, 1)
+	return to.texts[0]
+}
+
+func text(snapshot *cache.Snapshot[*lw.Object]) string { return snapshot.List()[0].Raw() }
+
+func names(t testing.TB, folder string) (names []string) {
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+func TestSaveAndRestore(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pods")
+	for _, version := range []string{"7", "8"} {
+		snapshot := pods(t, version, 100)
+		require.NoError(t, Save(path, snapshot, origin, (*lw.Object).Raw))
+		require.Equal(t, text(snapshot), held(t, path))
+		require.Equal(t, []string{"pods"}, names(t, folder))
+	}
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	if runtime.GOOS != "windows" {
+		require.Equal(t, os.FileMode(0o600), info.Mode(), "objects may be Secrets")
+	}
+	t.Chdir(folder)
+	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "a name alone is a path too")
+	held(t, "here")
+}
+
+func TestNoSuchFile(t *testing.T) {
+	err := Restore(filepath.Join(t.TempDir(), "pods"), &target{}, origin, lw.ParseObject)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	err = Save(filepath.Join(t.TempDir(), "none", "pods"), pods(t, "7", 1), origin, (*lw.Object).Raw)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestDamagedFiles: cut at every byte, and another collection's.
+func TestDamagedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pods")
+	require.NoError(t, Save(path, pods(t, "7", 10), origin, (*lw.Object).Raw))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	other := origin
+	other.Resource.Namespace = "shop"
+	require.ErrorIs(t, Restore(path, &target{}, other, lw.ParseObject), cache.ErrForeign)
+	for n := len(whole) - 1; n >= 0; n-- {
+		require.NoError(t, os.Truncate(path, int64(n)))
+		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrTruncated)
+	}
+}
+
+// TestFailedSaveLeavesTheOldFile, wherever it fails, and nothing beside it.
+func TestFailedSaveLeavesTheOldFile(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pods")
+	old := pods(t, "7", 100)
+	require.NoError(t, Save(path, old, origin, (*lw.Object).Raw))
+	var whole bytes.Buffer
+	require.NoError(t, cache.Save(&whole, pods(t, "8", 100), origin, (*lw.Object).Raw))
+	diskFull := errors.New("the disk is full")
+	for n := range whole.Len() + 1 {
+		err := replace(path, func(w io.Writer) error {
+			_, err := w.Write(whole.Bytes()[:n])
+			require.NoError(t, err)
+			return diskFull
+		})
+		require.Equal(t, diskFull, err)
+		require.Equal(t, text(old), held(t, path))
+		require.Equal(t, []string{"pods"}, names(t, folder))
+	}
+	store, _ := cache.NewStore[*lw.Object](nil)
+	require.Equal(t, cache.ErrNotSynced, Save(path, store.Snapshot(), origin, (*lw.Object).Raw))
+	require.Equal(t, text(old), held(t, path))
+	require.Equal(t, []string{"pods"}, names(t, folder))
+}
+
+// TestLaterStepsFail: the file cannot be synced, closed or renamed.
+func TestLaterStepsFail(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pods")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, "within"), nil, 0o600))
+	require.Error(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "a folder is in the way")
+	err := replace(path, func(w io.Writer) error { return w.(io.Closer).Close() })
+	require.ErrorIs(t, err, os.ErrClosed)
+	require.Equal(t, []string{"pods"}, names(t, folder))
+}
+
+// TestLeftovers of processes that died do no harm, and go with the next save when they are surely nobody's any more.
+func TestLeftovers(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pods")
+	long := time.Now().Add(-leftover - time.Minute)
+	files := map[string]bool{ // whether they stay
+		"pods.123.tmp": false, "pods.456.tmp": true, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
+	}
+	for name := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("listwatch st"), 0o600))
+		if name != "pods.456.tmp" { // it is being written
+			require.NoError(t, os.Chtimes(filepath.Join(folder, name), long, long))
+		}
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "pods.789.tmp"), 0o700))
+	snapshot := pods(t, "7", 1)
+	require.NoError(t, Save(path, snapshot, origin, (*lw.Object).Raw))
+	require.Equal(t, text(snapshot), held(t, path))
+	for name, stays := range files {
+		require.Equal(t, stays, isThere(filepath.Join(folder, name)), name)
+	}
+	require.True(t, isThere(filepath.Join(folder, "pods.789.tmp")))
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// TestSavesAtTheSameTime: the file is one of them at any moment.
+func TestSavesAtTheSameTime(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pods")
+	known := map[string]bool{}
+	var snapshots []*cache.Snapshot[*lw.Object]
+	for _, version := range []string{"7", "8", "9"} {
+		snapshots = append(snapshots, pods(t, version, 100_000))
+		known[text(snapshots[len(snapshots)-1])] = true
+	}
+	require.NoError(t, Save(path, snapshots[0], origin, (*lw.Object).Raw))
+	var group sync.WaitGroup
+	for _, snapshot := range snapshots {
+		group.Go(func() {
+			for range 10 {
+				if err := Save(path, snapshot, origin, (*lw.Object).Raw); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 50 {
+		require.True(t, known[held(t, path)])
+	}
+	group.Wait()
+	require.Equal(t, []string{"pods"}, names(t, folder))
+}

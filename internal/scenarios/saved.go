@@ -1,0 +1,61 @@
+package scenarios
+
+import (
+	"bytes"
+	"net/http"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// resumesFromASave: what was saved is caught up with by a watch, without a list; and where its version is too old by a list
+// of which only the difference is told.
+func resumesFromASave(r *run) {
+	r.create(20, "cm-")
+	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	f.equal(r.configMaps())
+	f.stop()
+	state := f.save()
+	r.write(http.MethodDelete, r.configMaps("cm-0"), "")
+	r.write(http.MethodPatch, r.configMaps("cm-1"), `{"data":{"k":"changed"}}`)
+	r.create(2, "new-")
+
+	resumed := r.restored(state)
+	resumed.equal(r.configMaps())
+	require.Equal(r, 1, resumed.syncs, "that of what was saved")
+	require.Zero(r, resumed.lists())
+	require.Len(r, resumed.deltas, 20+1+1+2)
+	resumed.stop()
+
+	r.expire()
+	late := r.restored(state)
+	late.equal(r.configMaps())
+	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
+	require.Equal(r, 2, late.syncs)
+	require.Len(r, late.deltas, 20+1+1+2, "only the difference")
+	require.Equal(r, 1, late.missed())
+}
+
+func (f *follower) origin() cache.Origin {
+	return cache.Origin{Server: f.URL, Resource: ConfigMaps(f.ns)}
+}
+
+func (f *follower) save() []byte {
+	var state bytes.Buffer
+	require.NoError(f, cache.Save(&state, f.reflector.Store().Snapshot(), f.origin(), (*lw.Object).Raw))
+	return state.Bytes()
+}
+
+// restored follows the scenario's ConfigMaps from a saved state on.
+func (r *run) restored(state []byte) *follower {
+	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
+	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
+	f.start()
+	return f
+}
+
+// lists counts the requests for lists, streaming ones included.
+func (f *follower) lists() int {
+	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true")
+}
