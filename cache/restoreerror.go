@@ -1,9 +1,6 @@
 package cache
 
-import (
-	"errors"
-	"strconv"
-)
+import "errors"
 
 // What is wrong with a saved state, for errors.Is.
 var (
@@ -46,5 +43,5 @@ func (e *RestoreError) Unwrap() []error {
 func corrupt(detail string) error { return &RestoreError{Reason: ErrCorrupt, Detail: detail} }
 
 func foreign(what, saved, wanted string) error {
-	return &RestoreError{Reason: ErrForeign, Detail: "the " + what + " was " + strconv.Quote(saved) + ", and is " + strconv.Quote(wanted)}
+	return &RestoreError{Reason: ErrForeign, Detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
 }

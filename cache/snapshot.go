@@ -18,6 +18,7 @@ type Snapshot[T any] struct {
 	store   *Store[T]
 	state   state[T]
 	indexes []frozenIndex[T]
+	lacks   bool // something could not be decoded
 }
 
 type frozenIndex[T any] struct {
@@ -43,7 +44,7 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
-	taken := &Snapshot[T]{store: s, state: s.state, indexes: make([]frozenIndex[T], len(s.indexes))}
+	taken := &Snapshot[T]{store: s, state: s.state, lacks: len(s.undecoded) > 0, indexes: make([]frozenIndex[T], len(s.indexes))}
 	for i, index := range s.indexes {
 		taken.indexes[i] = frozenIndex[T]{index, index.freeze()}
 	}

@@ -21,6 +21,7 @@ func (s *Store[T]) keep(err *lw.DecodeError) {
 	slot, old, ok := s.find(&s.state, hash, err.Key)
 	switch {
 	case err.Type != lw.Deleted:
+		s.changed() // what a snapshot may be used for
 		note(&s.undecoded, err)
 		if s.listing {
 			note(&s.missed, err)

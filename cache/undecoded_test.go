@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -47,4 +48,16 @@ func TestUndecodedObjectsStay(t *testing.T) {
 	require.Equal(t, "5", deltas[0].Old.GetResourceVersion())
 	holds()
 	require.Empty(t, stale())
+}
+
+// TestNothingIsSavedThatLacksSomething: a run that resumed from it would never be sent what was not decoded.
+func TestNothingIsSavedThatLacksSomething(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
+	writer.Replace("2", object("x@1"))
+	require.NoError(t, save())
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.Undecoded, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
+	require.ErrorIs(t, save(), ErrUndecoded)
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
+	require.NoError(t, save())
 }
