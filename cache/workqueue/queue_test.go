@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,32 +185,53 @@ func TestKeysEndWithTheirContextAndTheRestStays(t *testing.T) {
 	})
 }
 
-// TestAKeyIsNotLostWithAWorker: the one that was woken for it may end by its context, while others wait.
+// endedUnheard is a context that has ended, of which those who asked to be told were not told yet.
+type endedUnheard struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (c *endedUnheard) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// TestAKeyIsNotLostWithAWorker: the one that is woken for it may end by its context, while another one waits.
 func TestAKeyIsNotLostWithAWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for range 100 {
-			q := New[string](nil)
-			leaving, leave := context.WithCancel(t.Context())
-			staying, stop := context.WithCancel(t.Context())
-			worked := make(chan string, 1)
-			var workers sync.WaitGroup
-			for _, ctx := range []context.Context{leaving, staying} {
-				workers.Go(func() {
-					for key := range q.Keys(ctx) {
-						worked <- key
-					}
-				})
-				synctest.Wait() // they wait in this order
-			}
-			q.mu.Lock() // so that both happen before either of them can look
-			go leave()
-			q.push(q.entry("a"), q.now())
-			q.mu.Unlock()
-			synctest.Wait()
-			require.Equal(t, "a", <-worked)
-			stop()
-			workers.Wait()
+		q := New[string](nil)
+		leaving := &endedUnheard{Context: t.Context()}
+		worked := make(chan string, 1)
+		var workers sync.WaitGroup
+		for _, ctx := range []context.Context{leaving, t.Context()} {
+			workers.Go(func() {
+				for key := range q.Keys(ctx) {
+					worked <- key
+				}
+			})
+			synctest.Wait() // they wait in this order
 		}
+		leaving.ended.Store(true)
+		q.Add("a")
+		require.Equal(t, "a", <-worked)
+		q.Close()
+		workers.Wait()
+	})
+}
+
+// TestATimerThatIsLateChangesNoOrder: what was due comes before what is added later.
+func TestATimerThatIsLateChangesNoOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](nil)
+		q.AddAfter("due", time.Second)
+		q.timer.Stop()
+		time.Sleep(2 * time.Second)
+		q.Add("later")
+		require.Equal(t, time.Second, q.Oldest())
+		require.Equal(t, []string{"due", "later"}, takes(t, q))
+		requireForgotten(t, q)
 	})
 }
 

@@ -2,6 +2,7 @@
 package course
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -94,15 +95,20 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	}
 }
 
-func (r *run) addNode(name, cpu, ready, spec string) {
-	taints := "null" // a real server taints a new node
-	if strings.Contains(spec, "taints") {
-		taints = spec[strings.Index(spec, "["):]
-		taints = taints[:strings.Index(taints, "]")+1]
-	}
-	r.write(http.MethodPost, nodesPath, `{"metadata":{"name":"`+name+`"},"spec":{`+spec+`},"status":{"allocatable":{"cpu":"`+cpu+`"},
-		"capacity":{"cpu":"`+cpu+`"},"conditions":[{"type":"Ready","status":"`+ready+`"}]}}`)
-	r.write(http.MethodPatch, nodesPath+"/"+name, `{"spec":{"taints":`+taints+`}}`)
+// node is what the course makes nodes of; "" and false are those of a usable one.
+type node struct {
+	name, cpu string
+	ready     string // the condition's status
+	cordoned  bool
+	taints    string // JSON
+}
+
+// addNode makes a node, and then says again which taints it has, as a real server adds one that a controller would remove.
+func (r *run) addNode(n node) {
+	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
+	r.write(http.MethodPost, nodesPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"unschedulable":%t,"taints":%s},
+		"status":{"allocatable":{"cpu":%q},"conditions":[{"type":"Ready","status":%q}]}}`, n.name, n.cordoned, taints, n.cpu, ready))
+	r.write(http.MethodPatch, nodesPath+"/"+n.name, `{"spec":{"taints":`+taints+`}}`)
 }
 
 func (r *run) addPod(name, cpu string) {

@@ -48,13 +48,14 @@ func Run(t *testing.T, c Cluster) {
 
 // addNodes makes the nodes of the beginning: three that are usable, a small one, and those that never are.
 func (r *run) addNodes() {
-	for _, name := range []string{"node-a", "node-b", "node-c"} {
-		r.addNode(name, "4", "True", "")
+	for _, n := range []node{
+		{name: "node-a", cpu: "4"}, {name: "node-b", cpu: "4"}, {name: "node-c", cpu: "4"}, {name: "small", cpu: "300m"},
+		{name: "bad-cordoned", cpu: "4", cordoned: true},
+		{name: "bad-sick", cpu: "4", ready: "Unknown"},
+		{name: "bad-tainted", cpu: "4", taints: `[{"key":"example.com/gpu","effect":"NoSchedule"}]`},
+	} {
+		r.addNode(n)
 	}
-	r.addNode("small", "300m", "True", "")
-	r.addNode("bad-cordoned", "4", "True", `"unschedulable":true`)
-	r.addNode("bad-sick", "4", "False", "")
-	r.addNode("bad-tainted", "4", "True", `"taints":[{"key":"example.com/gpu","effect":"NoSchedule"}]`)
 }
 
 // burst: Pods spread evenly, as far as there is room.
@@ -75,7 +76,7 @@ func (r *run) accidents(ctx context.Context) {
 	require.NoError(r, r.Break(ctx))
 	r.write(http.MethodDelete, nodesPath+"/node-c", "")
 	require.NoError(r, r.Break(ctx))
-	r.addNode("node-d", "4", "True", "")
+	r.addNode(node{name: "node-d", cpu: "4"})
 	creating.Wait()
 	r.eventually("90 Pods are bound", func() (bool, string) {
 		got := r.perNode()
@@ -90,7 +91,7 @@ func (r *run) room() {
 	r.addPod("after", "100m")
 	r.waitFor("after", "")
 	require.Empty(r, r.bound()["big"], "no node has so much")
-	r.addNode("large", "10", "True", "")
+	r.addNode(node{name: "large", cpu: "10"})
 	r.waitFor("big", "large")
 	r.addPod("next", "9")
 	r.addPod("last", "100m")
