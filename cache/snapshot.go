@@ -155,7 +155,7 @@ func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 	return keys
 }
 
-// ErrForeignSnapshot: the snapshots are of two stores.
+// ErrForeignSnapshot says that snapshots are of two stores.
 var ErrForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
 
 // Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. from may
