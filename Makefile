@@ -90,8 +90,8 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target of lw, lw/codec, cache, cache/compact and cache/workqueue for FUZZTIME (default 1m)
-	@set -e; for package in ./lw ./lw/codec ./cache ./cache/compact ./cache/workqueue; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+fuzz: ## each fuzz target for FUZZTIME (default 1m)
+	@set -e; for package in ./lw ./lw/codec ./cache ./cache/compact ./cache/workqueue ./internal/slots; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
 
 .PHONY: size

@@ -69,3 +69,50 @@ func ExampleReflector_Deltas() {
 	// gone: shop/web-1
 	// held: 1
 }
+
+// Handlers share one stream and one store. Each is told what is there first, and then what changes, in a goroutine of its own.
+func ExampleInformer() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	if _, err := server.Create("pods", `{"metadata":{"namespace":"shop","name":"web-0"},"spec":{"nodeName":"n1"}}`); err != nil {
+		panic(err)
+	}
+	transport, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	informer := cache.NewInformer(client, nil)
+	informer.Handle(cache.Handler[*lw.Object]{
+		Added: func(pod *lw.Object, initial bool) {
+			fmt.Println("added", pod.GetName(), "was there before:", initial)
+			if !initial {
+				cancel()
+			}
+		},
+	}, &cache.HandlerOptions[*lw.Object]{
+		Filter: func(pod *lw.Object) bool { return pod.Get("spec.nodeName").String() == "n1" },
+	})
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+	<-informer.Synced()
+	for _, pod := range []string{`{"metadata":{"namespace":"shop","name":"web-1"}}`, `{"metadata":{"namespace":"shop","name":"web-2"},"spec":{"nodeName":"n1"}}`} {
+		if _, err := server.Create("pods", pod); err != nil {
+			panic(err)
+		}
+	}
+	fmt.Println(<-done)
+	// Output:
+	// added web-0 was there before: true
+	// added web-2 was there before: false
+	// context canceled
+}

@@ -30,7 +30,6 @@ var _ interface {
 } = (*Codec)(nil)
 
 // NewCodec returns a codec that compresses what another one decodes, [lw.RawCodec] or an *[lw.Projection]. opts may be nil.
-// A client knows only those two by themselves to drop managedFields, so that it does not ask the server to leave them out.
 func NewCodec(inner lw.Codec[*lw.Object], opts *Options) *Codec {
 	if opts == nil {
 		opts = &Options{}
@@ -52,6 +51,12 @@ func (c *Codec) Decode(s *lw.Scanned) (*Object, error) {
 	object := c.compress(text)
 	c.hot.put(object, text) // whoever follows a collection reads an object when it comes
 	return object, nil
+}
+
+// DropsManagedFields tells a client what the inner codec does: whether the server need not send metadata.managedFields.
+func (c *Codec) DropsManagedFields() bool {
+	inner, ok := c.inner.(interface{ DropsManagedFields() bool })
+	return ok && inner.DropsManagedFields()
 }
 
 // Same implements [lw.Comparer]. It decompresses nothing, and retains nothing of what it compares with.

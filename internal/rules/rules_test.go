@@ -56,6 +56,7 @@ var rooms = map[string][]string{
 	"lw/lwtest":          {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":   nil,
 	"cmd/lwcat":          {"lw", "cache", "transport/http"},
+	"examples/secrets":   {"lw", "cache", "lw/lwtest", "transport/http"},
 	"examples/demo":      {"lw", "cache", "lw/lwtest", "transport/http"},
 	"internal/sample":    nil,
 	"internal/slots":     nil,

@@ -1,0 +1,36 @@
+package cache_test
+
+import (
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Book is an object that knows nothing of Kubernetes.
+type Book struct {
+	ISBN    string
+	Authors []string
+}
+
+// A store holds objects of any type. It is written by its writer, and read by everyone.
+func ExampleNewStore() {
+	books, writer := cache.NewStore(func(b *Book) lw.Key { return lw.Key{Name: b.ISBN} })
+	byAuthor := cache.NewIndex(books, func(b *Book, to []string) []string { return append(to, b.Authors...) })
+
+	writer.Put(&Book{"0-13-110370-9", []string{"Kernighan", "Ritchie"}})
+	before := books.Snapshot()
+	writer.Put(&Book{"0-13-419044-0", []string{"Donovan", "Kernighan"}})
+
+	fmt.Println("by Kernighan:", byAuthor.Len("Kernighan"), "and before:", byAuthor.In(before).Len("Kernighan"))
+	deltas, err := cache.Diff(before, books.Snapshot())
+	if err != nil {
+		panic(err)
+	}
+	for _, d := range deltas {
+		fmt.Println(d.Type, d.New.ISBN)
+	}
+	// Output:
+	// by Kernighan: 2 and before: 1
+	// Added 0-13-419044-0
+}

@@ -1,0 +1,114 @@
+// Secrets shows how a node's agent watches single objects, many of them, that come and go: the Secrets of the Pods that run
+// there, and no others. It runs against an embedded API server, and prints what happens.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+func main() {
+	pods := flag.Int("pods", 200, "how many run at a time, with a Secret each")
+	rounds := flag.Int("rounds", 5, "how often a tenth of them goes, others come, and Secrets change")
+	flag.Parse()
+	if err := run(*pods, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "secrets:", err)
+		os.Exit(1)
+	}
+}
+
+func run(pods, rounds int) error {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		return err
+	}
+	defer transport.Close()
+	manager := NewManager(transport)
+	defer manager.Close()
+	n := &node{server: server, manager: manager}
+	for range pods {
+		if err := n.start(); err != nil {
+			return err
+		}
+	}
+	for round := range rounds {
+		if err := n.turn(pods / 10); err != nil {
+			return err
+		}
+		fmt.Printf("round %d: %d Secrets are watched, all are as on the server; %d goroutines\n", round+1, manager.Len(), runtime.NumGoroutine())
+	}
+	return nil
+}
+
+// node starts and ends Pods.
+type node struct {
+	server  *lwtest.Server
+	manager *Manager
+	running []lw.Key // the Secrets of the Pods that run
+	started int
+}
+
+func (n *node) start() error {
+	key := lw.Key{Namespace: "default", Name: "secret-" + strconv.Itoa(n.started)}
+	n.started++
+	if err := n.write(key); err != nil {
+		return err
+	}
+	n.running = append(n.running, key)
+	return n.manager.Use(key)
+}
+
+func (n *node) write(key lw.Key) error {
+	_, err := n.server.Put("secrets", `{"metadata":{"namespace":"`+key.Namespace+`","name":"`+key.Name+`"},"data":{"token":"`+
+		strconv.FormatUint(rand.Uint64(), 36)+`"}}`)
+	return err
+}
+
+// turn ends some Pods, starts as many, changes some Secrets, and waits until all that are used are as on the server.
+func (n *node) turn(some int) error {
+	for range some {
+		i := rand.IntN(len(n.running))
+		n.manager.Leave(n.running[i])
+		n.running[i] = n.running[len(n.running)-1]
+		n.running = n.running[:len(n.running)-1]
+		if err := n.start(); err != nil {
+			return err
+		}
+		if err := n.write(n.running[rand.IntN(len(n.running))]); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return n.wait(ctx)
+}
+
+// wait returns when the manager has seen every Secret that is used as it is on the server.
+func (n *node) wait(ctx context.Context) error {
+	_, state := n.server.State("secrets")
+	for _, key := range n.running {
+		want := state[key.String()]
+		if err := n.manager.WaitFor(ctx, key, want.ResourceVersion); err != nil {
+			return fmt.Errorf("%v: %w", key, err)
+		}
+		if got, err := n.manager.Get(ctx, key); err != nil || got.GetResourceVersion() != want.ResourceVersion {
+			return fmt.Errorf("%v is not as on the server: %v", key, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain fails if a watch is left behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	if left := runtime.NumGoroutine(); code == 0 && left > before {
+		fmt.Fprintln(os.Stderr, left-before, "goroutines were left behind")
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// TestManyComeAndGo is the example itself.
+func TestManyComeAndGo(t *testing.T) {
+	require.NoError(t, run(60, 5))
+}
+
+// TestASecretIsWatchedWhileItIsUsed: from its first user to its last, and what happens to it meanwhile is seen.
+func TestASecretIsWatchedWhileItIsUsed(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	manager := NewManager(transport)
+	defer manager.Close()
+	key := lw.Key{Namespace: "default", Name: "token"}
+	put := func(value string) lwtest.Object {
+		object, err := server.Put("secrets", `{"metadata":{"name":"token"},"data":{"value":"`+value+`"}}`)
+		require.NoError(t, err)
+		return object
+	}
+	value := func(version string) string {
+		t.Helper()
+		require.NoError(t, manager.WaitFor(t.Context(), key, version))
+		object, err := manager.Get(t.Context(), key)
+		require.NoError(t, err)
+		return object.Get("data.value").String()
+	}
+
+	_, err = manager.Get(t.Context(), key)
+	require.ErrorIs(t, err, ErrNotUsed)
+	require.ErrorIs(t, manager.WaitFor(t.Context(), key, "1"), ErrNotUsed)
+	manager.Leave(key)
+
+	require.NoError(t, manager.Use(key))
+	require.NoError(t, manager.Use(key))
+	_, err = manager.Get(t.Context(), key)
+	require.ErrorIs(t, err, ErrNotFound)
+	require.Equal(t, "b25l", value(put("b25l").ResourceVersion))
+	server.DropConnections()
+	require.Equal(t, "dHdv", value(put("dHdv").ResourceVersion))
+	_, err = server.Put("secrets", `{"metadata":{"name":"other"}}`)
+	require.NoError(t, err)
+	for _, request := range server.Requests(lwtest.Any) {
+		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "no other is asked for")
+	}
+
+	manager.Leave(key)
+	require.Equal(t, 1, manager.Len(), "another still uses it")
+	manager.Leave(key)
+	require.Zero(t, manager.Len())
+	_, err = manager.Get(t.Context(), key)
+	require.ErrorIs(t, err, ErrNotUsed)
+}
+
+// TestGetEndsWithItsContext, where the server does not answer.
+func TestGetEndsWithItsContext(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	server.Fail(lwtest.Any, 100, lwtest.Stall())
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	manager := NewManager(transport)
+	defer manager.Close()
+	key := lw.Key{Namespace: "default", Name: "token"}
+	require.NoError(t, manager.Use(key))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = manager.Get(ctx, key)
+	require.ErrorIs(t, err, context.Canceled)
+}
