@@ -2,6 +2,7 @@ package workqueue
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"iter"
 	"os"
@@ -18,6 +19,9 @@ import (
 func TestMain(m *testing.M) {
 	before := runtime.NumGoroutine()
 	code := m.Run()
+	if fuzz := flag.Lookup("test.fuzz"); fuzz.Value.String() != "" {
+		os.Exit(code) // the fuzzer leaves some of its own
+	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); code == 0 && runtime.NumGoroutine() > before; <-tick.C {
