@@ -1,0 +1,159 @@
+package cache
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRemove: one of two, twice, by itself, and while a call is under way.
+func TestRemove(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var gone, stays, once notes
+		first := th.informer.Handle(gone.handler(), nil)
+		th.informer.Handle(stays.handler(), nil)
+		var self *Registration[*lw.Object]
+		self = th.informer.Handle(Handler[*lw.Object]{Added: func(o *lw.Object, _ bool) {
+			once.add(o.GetName(), false, "")
+			self.Remove()
+		}}, nil)
+		th.run()
+		first.Remove()
+		first.Remove()
+		th.say("~x@3 +y@4")
+		require.Equal(t, "+x@1!", gone.take())
+		require.Equal(t, "+x@1! ~x@1>3 +y@4", stays.take())
+		require.Equal(t, "x", once.take())
+		for _, r := range []*Registration[*lw.Object]{first, self} {
+			require.True(t, isClosed(r.Done()))
+			require.NoError(t, r.Drain(t.Context()), "nothing is left to wait for")
+		}
+	})
+}
+
+// TestDrain returns when the last call has returned, and has been told all that waited.
+func TestDrain(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		r := th.informer.Handle(slow.handler(), nil)
+		th.run()
+		th.say("+y@3")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		require.Equal(t, context.DeadlineExceeded, r.Drain(ctx))
+		th.say("+z@4")
+		drained := make(chan error)
+		go func() { drained <- r.Drain(t.Context()) }()
+		slow.hold <- struct{}{}
+		synctest.Wait()
+		require.Equal(t, "+x@1! +y@3", slow.take(), "what came after the first call of Drain is not told")
+		require.False(t, isClosed(r.Done()), "a call is under way")
+		slow.hold <- struct{}{}
+		require.NoError(t, <-drained)
+	})
+}
+
+// TestTheSameHandlerTwice makes two registrations.
+func TestTheSameHandlerTwice(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var n notes
+		th.informer.Handle(n.handler(), nil)
+		second := th.informer.Handle(n.handler(), nil)
+		th.run()
+		require.Equal(t, "+x@1! +x@1!", n.take())
+		second.Remove()
+		th.say("~x@3")
+		require.Equal(t, "~x@1>3", n.take())
+	})
+}
+
+// TestRunAgain: what was not told is told then; handlers may come and go while nothing runs.
+func TestRunAgain(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		th.informer.Handle(slow.handler(), nil)
+		never := th.informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { t.Error("it was removed") }}, nil)
+		never.Remove()
+		require.True(t, isClosed(never.Done()))
+		th.run()
+		th.stop()
+		synctest.Wait()
+		require.Empty(t, th.err, "a handler is still being called")
+		close(slow.hold)
+		require.Equal(t, context.Canceled, <-th.err)
+		require.Equal(t, "+x@1!", slow.take())
+
+		var between notes
+		th.informer.Handle(between.handler(), nil)
+		th.run()
+		require.Equal(t, "+y@2!", slow.take())
+		require.ElementsMatch(t, []string{"+x@1!", "+y@2!"}, strings.Fields(between.take()))
+	})
+}
+
+// TestTwoInformerRunsPanic, as two of a reflector do.
+func TestTwoInformerRunsPanic(t *testing.T) {
+	inTheater(t, "", func(t *testing.T, th *theater) {
+		th.run()
+		require.Panics(t, func() { _ = th.informer.Run(t.Context()) })
+	})
+}
+
+// TestPanicIsReported, with its stack; the change is skipped, and the handler goes on.
+func TestPanicIsReported(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var n notes
+		var values []any
+		h := n.handler()
+		h.Updated = func(_, o *lw.Object) { panic(o.GetName() + " is wrong") }
+		r := th.informer.Handle(h, &HandlerOptions[*lw.Object]{OnPanic: func(value any, stack []byte) {
+			values = append(values, value)
+			require.Contains(t, string(stack), "TestPanicIsReported")
+		}})
+		th.run()
+		th.say("~x@3 +y@4")
+		require.Equal(t, "+x@1! +y@4", n.take())
+		require.Equal(t, []any{"x is wrong"}, values)
+		require.True(t, isClosed(r.Synced()))
+	})
+}
+
+// TestManyComeAndGo: a hundred goroutines add and remove handlers while objects change. The race detector looks on.
+func TestManyComeAndGo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	source := &live{events: make(chan lw.Event[*lw.Object])}
+	informer := NewInformer(source, plainLists())
+	err := make(chan error, 2)
+	go func() { err <- informer.Run(ctx) }()
+	go func() { err <- source.comeAndGo(ctx) }()
+	var group sync.WaitGroup
+	for n := range 100 {
+		group.Go(func() {
+			for i := range 5 {
+				told := make(chan struct{}, 1)
+				tell := func(*lw.Object, bool) { notify(told) }
+				policy := Policy((n + i) % 3)
+				r := informer.Handle(Handler[*lw.Object]{Added: tell, Deleted: tell}, &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 3})
+				<-told
+				if i%2 == 0 {
+					r.Remove()
+					<-r.Done()
+				} else if r.Drain(ctx) != nil {
+					t.Error("it was not drained")
+				}
+			}
+		})
+	}
+	group.Wait()
+	cancel()
+	require.Equal(t, context.Canceled, <-err)
+	require.Equal(t, context.Canceled, <-err)
+	require.Empty(t, informer.handlers)
+	require.Empty(t, informer.resting)
+}

@@ -1,0 +1,156 @@
+package cache
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCoalesce: a handler that is too slow is told one change for each key, from what it knows to what is there.
+func TestCoalesce(t *testing.T) {
+	for name, c := range map[string]struct{ said, told string }{
+		"updates":                  {"~x@3 ~x@4 ~x@5", "~x@1>5"},
+		"updated and deleted":      {"~x@3 -x@4", "-x@4"},
+		"deleted and made anew":    {"-x@3 +x@4", "~x@1>4"},
+		"made anew and deleted":    {"-x@3 +x@4 -x@5", "-x@5"},
+		"added and changed":        {"+z@3 ~z@4", "+z@4"},
+		"came and went":            {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
+		"came, went, came":         {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
+		"no line is jumped":        {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
+		"deleted, again and again": {"-x@3 +x@4 ~x@5 -x@6 +x@7", "~x@1>7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTheater(t, "x@1 y@2 w@2", func(t *testing.T, th *theater) {
+				n := &notes{}
+				r := th.informer.Handle(n.handler(), nil)
+				th.run()
+				n.take()
+				n.hold = make(chan struct{})
+				th.say("~w@3") // it is busy with this
+				n.take()
+				th.say(c.said)
+				require.Equal(t, len(strings.Fields(c.told)), r.Len())
+				require.GreaterOrEqual(t, r.HighWater(), r.Len())
+				time.Sleep(time.Minute)
+				require.Equal(t, time.Minute, r.Lag())
+				close(n.hold)
+				synctest.Wait()
+				require.Equal(t, c.told, n.take())
+				require.Zero(t, r.Len())
+				require.Zero(t, r.Lag())
+			})
+		})
+	}
+}
+
+// TestBlock: the stream waits for a slow handler, and so do all others; nothing is lost.
+func TestBlock(t *testing.T) {
+	inTheater(t, "", func(t *testing.T, th *theater) {
+		slow, other := &notes{hold: make(chan struct{})}, &notes{}
+		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 2})
+		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		th.run()
+		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
+		synctest.Wait()
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one is being told, two wait")
+		require.Equal(t, 2, r.Len())
+		slow.hold <- struct{}{}
+		synctest.Wait()
+		require.Equal(t, "~a@5>6", other.take())
+		close(slow.hold)
+		synctest.Wait()
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5 ~a@5>6 ~a@6>7 ~a@7>8", slow.take())
+		require.Equal(t, 2, r.HighWater())
+	})
+}
+
+// TestBlockLetsGo: of a handler that is removed, and at the context's end.
+func TestBlockLetsGo(t *testing.T) {
+	inTheater(t, "", func(t *testing.T, th *theater) {
+		slow, other := &notes{hold: make(chan struct{})}, &notes{}
+		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
+		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		th.run()
+		go th.send("+a@3 ~a@4 ~a@5 ~a@6")
+		synctest.Wait()
+		r.Remove()
+		synctest.Wait()
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5 ~a@5>6", other.take())
+		th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
+		close(slow.hold)
+	})
+}
+
+// TestKeepAll keeps what Coalesce would not.
+func TestKeepAll(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		th.run()
+		th.say("~x@3 -x@4 +x@5 ~x@6")
+		require.Equal(t, 4, r.Len())
+		close(slow.hold)
+		synctest.Wait()
+		require.Equal(t, "+x@1! ~x@1>3 -x@4 +x@5 ~x@5>6", slow.take())
+	})
+}
+
+// TestHandlersFollowRandomLives: whatever the policy, and however slow a handler is, what it is told is a legal sequence
+// for every key, and comes to what the store holds in the end.
+func TestHandlersFollowRandomLives(t *testing.T) {
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 1))
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
+			w.end = func() { <-ctx.Done() } // the last watch is silent, until all handlers have caught up
+			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
+			var sums []fold
+			for policy := range KeepAll + 1 {
+				for range 2 {
+					sum, slow, random := fold{}, random.IntN(3), rand.New(rand.NewPCG(seed, uint64(len(sums))))
+					sums = append(sums, sum)
+					informer.Handle(strict(t, sum, func() {
+						time.Sleep(time.Duration(slow*slow*random.IntN(2000)) * time.Millisecond)
+					}), &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 5, Resync: time.Duration(random.IntN(3)) * time.Minute})
+				}
+			}
+			done := make(chan error)
+			go func() { done <- informer.Run(ctx) }()
+			time.Sleep(3 * time.Hour)
+			cancel()
+			<-done
+			for _, sum := range sums {
+				sum.equal(t, informer.Store())
+			}
+		})
+	}
+}
+
+// strict is a handler that folds what it is told, and finds fault with what is illegal. It calls pause each time.
+func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
+	return Handler[*lw.Object]{
+		Added: func(o *lw.Object, _ bool) {
+			pause()
+			require.Nil(t, sum[o.Key()], "added twice: %v", o.Key())
+			sum[o.Key()] = o
+		},
+		Updated: func(old, o *lw.Object) {
+			pause()
+			require.NotNil(t, sum[o.Key()], "updated, and not there: %v", o.Key())
+			require.True(t, sum[o.Key()] == old, "%v was told as another before", o.Key())
+			sum[o.Key()] = o
+		},
+		Deleted: func(o *lw.Object, _ bool) {
+			pause()
+			require.NotNil(t, sum[o.Key()], "deleted, and not there: %v", o.Key())
+			delete(sum, o.Key())
+		},
+	}
+}
