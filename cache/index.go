@@ -136,6 +136,14 @@ func distinct[K comparable](keys []K) []K {
 }
 
 func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
+	if !slices.Equal(x.old, x.new) {
+		x.change(epoch, slot)
+	}
+	clear(x.old) // they are parts of an object's text
+	clear(x.new)
+}
+
+func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 	for _, key := range x.old {
 		if !slices.Contains(x.new, key) {
 			x.remove(epoch, key, slot)
@@ -146,8 +154,6 @@ func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
 			x.insert(epoch, key, slot)
 		}
 	}
-	clear(x.old) // they are parts of an object's text
-	clear(x.new)
 }
 
 func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) {

@@ -14,6 +14,7 @@ type Set struct {
 type runs struct {
 	epoch uint64
 	list  []*run
+	lasts []uint32 // the last member of each run, side by side, so that a search need not look into the runs
 }
 
 type run struct {
@@ -50,7 +51,7 @@ func (s *Set) Insert(epoch uint64, slot uint32) {
 		s.one = slot
 		return
 	case 2:
-		s.runs = &runs{epoch: epoch, list: []*run{{epoch: epoch, slots: append(make([]uint32, 0, 4), s.one)}}}
+		s.runs = &runs{epoch: epoch, list: []*run{{epoch: epoch, slots: append(make([]uint32, 0, 4), s.one)}}, lasts: []uint32{s.one}}
 	}
 	s.own(epoch)
 	at := s.runs.find(slot)
@@ -63,12 +64,13 @@ func (s *Set) Insert(epoch uint64, slot uint32) {
 	}
 	r := s.runs.own(epoch, at)
 	if len(r.slots) == runSize {
-		r = s.runs.halve(epoch, at, slot)
+		at, r = s.runs.halve(epoch, at, slot)
 	}
 	i := r.find(slot)
 	r.slots = append(r.slots, 0)
 	copy(r.slots[i+1:], r.slots[i:])
 	r.slots[i] = slot
+	s.runs.lasts[at] = r.last()
 }
 
 // Remove takes a member out, which must be there.
@@ -83,6 +85,9 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	i := r.find(slot)
 	if r.slots = append(r.slots[:i], r.slots[i+1:]...); len(r.slots) == 0 {
 		s.runs.list = append(s.runs.list[:at], s.runs.list[at+1:]...)
+		s.runs.lasts = append(s.runs.lasts[:at], s.runs.lasts[at+1:]...)
+	} else {
+		s.runs.lasts[at] = r.last()
 	}
 	if s.length == 1 {
 		s.one, s.runs = s.runs.list[0].slots[0], nil
@@ -92,16 +97,21 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 // own makes the list of runs this epoch's.
 func (s *Set) own(epoch uint64) {
 	if s.runs.epoch != epoch {
-		s.runs = &runs{epoch: epoch, list: append(make([]*run, 0, len(s.runs.list)+2), s.runs.list...)}
+		n := len(s.runs.list) + 2
+		s.runs = &runs{epoch: epoch, list: append(make([]*run, 0, n), s.runs.list...), lasts: append(make([]uint32, 0, n), s.runs.lasts...)}
 	}
 }
 
 // find returns the first run whose last member is not less than a slot; the number of runs if there is none.
 func (rs *runs) find(slot uint32) int {
-	low, high := 0, len(rs.list)
+	return search(rs.lasts, slot)
+}
+
+// search returns the first place in a sorted slice whose element is not less than a slot.
+func search(sorted []uint32, slot uint32) int {
+	low, high := 0, len(sorted)
 	for low < high {
-		middle := (low + high) / 2
-		if r := rs.list[middle]; r.slots[len(r.slots)-1] < slot {
+		if middle := int(uint(low+high) / 2); sorted[middle] < slot {
 			low = middle + 1
 		} else {
 			high = middle
@@ -123,29 +133,24 @@ func (rs *runs) insert(at int, r *run) {
 	rs.list = append(rs.list, nil)
 	copy(rs.list[at+1:], rs.list[at:])
 	rs.list[at] = r
+	rs.lasts = append(rs.lasts, 0)
+	copy(rs.lasts[at+1:], rs.lasts[at:])
 }
 
-// halve splits a full run and returns the half into which a slot belongs.
-func (rs *runs) halve(epoch uint64, at int, slot uint32) *run {
+// halve splits a full run and returns the half into which a slot belongs, and its place.
+func (rs *runs) halve(epoch uint64, at int, slot uint32) (int, *run) {
 	low := rs.list[at]
-	high := &run{epoch: epoch, slots: append([]uint32(nil), low.slots[runSize/2:]...)}
+	high := &run{epoch: epoch, slots: append(make([]uint32, 0, runSize), low.slots[runSize/2:]...)}
 	low.slots = low.slots[:runSize/2]
 	rs.insert(at+1, high)
-	if slot > low.slots[len(low.slots)-1] {
-		return high
+	rs.lasts[at], rs.lasts[at+1] = low.last(), high.last()
+	if slot > low.last() {
+		return at + 1, high
 	}
-	return low
+	return at, low
 }
 
 // find returns where a slot is, or belongs.
-func (r *run) find(slot uint32) int {
-	low, high := 0, len(r.slots)
-	for low < high {
-		if middle := (low + high) / 2; r.slots[middle] < slot {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
-}
+func (r *run) find(slot uint32) int { return search(r.slots, slot) }
+
+func (r *run) last() uint32 { return r.slots[len(r.slots)-1] }
