@@ -3,6 +3,7 @@ module github.com/seed-6d2a410a/listwatch
 go 1.26
 
 require (
+	github.com/gorilla/websocket v1.5.3
 	github.com/json-iterator/go v1.1.12
 	github.com/klauspost/compress v1.20.3
 	github.com/modern-go/reflect2 v1.0.2

@@ -113,15 +113,29 @@ func TestArrowsDoNotTurnBack(t *testing.T) {
 }
 
 // TestModulesStayInTheirRooms: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
-// shall not pay for a compressor.
+// shall not pay for a compressor; WebSockets are for who dials or serves them, and in a browser the browser does.
 func TestModulesStayInTheirRooms(t *testing.T) {
-	only := map[string]string{"github.com/json-iterator/": "lw/codec", "github.com/modern-go/": "lw/codec", "github.com/klauspost/compress/": "cache/compact"}
+	only := map[string][]string{
+		"github.com/json-iterator/":      {"lw/codec"},
+		"github.com/modern-go/":          {"lw/codec"},
+		"github.com/klauspost/compress/": {"cache/compact"},
+		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws"},
+	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {
-			for prefix, room := range only {
-				require.False(t, strings.HasPrefix(imported, prefix) && path != module+"/"+room, "%s imports %s", path, imported)
+			for prefix, rooms := range only {
+				known := slices.Contains(rooms, strings.TrimPrefix(path, module+"/"))
+				require.False(t, strings.HasPrefix(imported, prefix) && !known, "%s imports %s", path, imported)
 			}
 		}
+	}
+}
+
+// TestBrowsersDialForThemselves: as WebAssembly, transport/ws uses the browser's WebSocket.
+func TestBrowsersDialForThemselves(t *testing.T) {
+	for _, path := range goList(t, []string{"GOOS=js", "GOARCH=wasm"}, "./transport/...") {
+		imported := goList(t, []string{"GOOS=js", "GOARCH=wasm"}, "-f", `{{join .Imports " "}}`, path)
+		require.NotContains(t, imported, "github.com/gorilla/websocket", path)
 	}
 }
 
@@ -130,7 +144,7 @@ func TestMainModuleStaysSmall(t *testing.T) {
 	for _, m := range goList(t, nil, "-m", "-f", "{{.Path}}", "all") {
 		require.False(t, strings.HasPrefix(m, "k8s.io/") || strings.HasPrefix(m, "go.etcd.io/"), m)
 	}
-	require.Equal(t, []string{module, "github.com/json-iterator/go", "github.com/klauspost/compress", "github.com/modern-go/reflect2", "github.com/stretchr/testify", "golang.org/x/time"},
+	require.Equal(t, []string{module, "github.com/gorilla/websocket", "github.com/json-iterator/go", "github.com/klauspost/compress", "github.com/modern-go/reflect2", "github.com/stretchr/testify", "golang.org/x/time"},
 		goList(t, nil, "-m", "-f", "{{if not .Indirect}}{{.Path}}{{end}}", "all"), "docs/dependencies.md must know each")
 }
 

@@ -1,6 +1,8 @@
 package lwtest
 
 import (
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -11,23 +13,89 @@ import (
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
 // authorize refuses unknown tokens with 401, and with 403 those that may do
-// nothing. Who sends no token is one of the latter.
-func (s *Server) authorize(r *http.Request, rt route) error {
-	if s.opts.Tokens == nil {
-		return nil
+// nothing. Who sends no token is one of the latter. It gives the request back
+// without the token that stood among its subprotocols.
+func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
+	access, rest, err := s.authenticate(r)
+	switch {
+	case err != nil:
+		return r, err
+	case access == FullAccess || slices.Contains(public, r.URL.Path):
+		return rest, nil
+	case access == "":
+		return rest, forbidden(r, rt, "system:anonymous")
 	}
-	user, access := "system:anonymous", NoAccess
-	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		known := false
-		if access, known = s.opts.Tokens[token]; !known {
-			return &Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
+	return rest, forbidden(r, rt, string(access))
+}
+
+// authenticate finds what the sender may do, "" if it has no token. A token in
+// the Authorization header counts before one among the subprotocols, which is
+// then left there.
+func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
+	unauthorized := &Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
+	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if access, known := s.access(token); sent && known {
+		return access, r, nil
+	}
+	if isWebSocket(r) {
+		token, others, err := cutToken(r.Header.Values("Sec-Websocket-Protocol"))
+		if err != nil {
+			return "", r, unauthorized
 		}
-		user = string(access)
+		if token != "" {
+			access, known := s.access(token)
+			if !known {
+				return "", r, unauthorized
+			}
+			r = r.Clone(r.Context())
+			r.Header.Set("Sec-Websocket-Protocol", strings.Join(others, ","))
+			return access, r, nil
+		}
 	}
-	if access == FullAccess || slices.Contains(public, r.URL.Path) {
-		return nil
+	switch {
+	case sent:
+		return "", r, unauthorized
+	case s.opts.Tokens == nil:
+		return FullAccess, r, nil
 	}
-	return forbidden(r, rt, user)
+	return "", r, nil
+}
+
+func (s *Server) access(token string) (access Access, known bool) {
+	if s.opts.Tokens == nil {
+		return FullAccess, true
+	}
+	access, known = s.opts.Tokens[token]
+	return access, known
+}
+
+// bearerProtocol begins the subprotocol in which browsers, which can set no
+// header, send their token.
+const bearerProtocol = "base64url.bearer.authorization.k8s.io."
+
+// cutToken takes the token out of the subprotocols. There must be one other, as
+// the server has to choose one.
+func cutToken(headers []string) (token string, others []string, err error) {
+	found := false
+	for _, header := range headers {
+		for protocol := range strings.SplitSeq(header, ",") {
+			protocol = strings.TrimSpace(protocol)
+			encoded, ok := strings.CutPrefix(protocol, bearerProtocol)
+			if !ok {
+				others = append(others, protocol)
+				continue
+			}
+			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
+			if err != nil || found {
+				return "", nil, errors.New("a malformed token, or a second one")
+			}
+			token, found = string(decoded), true
+		}
+	}
+	if token != "" && len(others) == 0 {
+		return "", nil, errors.New("no subprotocol but the token's")
+	}
+	return token, others, nil
 }
 
 func forbidden(r *http.Request, rt route, user string) *Status {

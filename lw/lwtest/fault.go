@@ -1,11 +1,14 @@
 package lwtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/gorilla/websocket"
 )
 
 // Fault answers a request in place of the server, or spoils the server's
@@ -90,20 +93,30 @@ func HangUp() Fault {
 
 // Truncate lets n frames of the true answer pass, then half of the next one,
 // and ends the answer as if it were complete. A frame is an event of a watch
-// or a whole list.
+// or a whole list. Over WebSocket half of the message is sent, header included,
+// and the connection is cut.
 func Truncate(n int) Fault {
-	return spoil(n, func(frame []byte) []byte { return frame[:len(frame)/2] })
+	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
+	return spoil(n, half, func(event []byte) []byte { return half(Frame(websocket.TextMessage, true, event)) })
 }
 
 // Garbage lets n frames of the true answer pass, then sends something that is
-// not JSON in place of the next one and ends the answer.
+// not JSON in place of the next one and ends the answer; over WebSocket in a
+// TEXT message, with a CLOSE 1000.
 func Garbage(n int) Fault {
-	return spoil(n, func([]byte) []byte { return []byte("\x1f\x8b this is not JSON }\n") })
+	garbage := []byte("\x1f\x8b this is not JSON }\n")
+	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
+		text := bytes.ToValidUTF8(garbage, []byte("?")) // else the message would be at fault, and not what it says
+		return append(Frame(websocket.TextMessage, true, text), CloseFrame(websocket.CloseNormalClosure, "")...)
+	})
 }
 
-func spoil(n int, change func(frame []byte) []byte) Fault {
+// spoil changes a frame of an HTTP answer, and what is sent for it over
+// WebSocket.
+func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
+	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		next.ServeHTTP(&spoiler{w, n, change}, r)
+		socket(&spoiler{w, n, change}, r, next)
 	}
 }
 

@@ -29,7 +29,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, rt route) {
 	w.Header().Set("Cache-Control", "no-cache, private")
-	if err := s.authorize(r, rt); err != nil {
+	r, err := s.authorize(r, rt)
+	if err != nil {
 		fail(w, r, err)
 		return
 	}
@@ -95,6 +96,15 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 		fail(w, r, err)
 		return
 	}
+	if isWebSocket(r) {
+		s.serveWebSocket(w, r, watch)
+		return
+	}
+	serveStream(w, r, watch)
+}
+
+// serveStream sends each event of a watch as a line of the answer.
+func serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
 	flush := http.NewResponseController(w).Flush
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)

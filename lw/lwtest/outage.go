@@ -28,7 +28,7 @@ func (s *Server) CloseWatches() {
 // StallWatches(true) makes all watches fall silent, the open ones and those to
 // come: they stay open, but neither events nor bookmarks nor the end at their
 // deadline come through, as if a middlebox had died. StallWatches(false) lets
-// them go on where they were.
+// them go on where they were. Over WebSocket pings have no answer meanwhile.
 func (s *Server) StallWatches(stall bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,6 +68,10 @@ func (s *Server) Stop() {
 	srv := s.http
 	s.mu.Unlock()
 	srv.Close() // the listener first: who is cut off and comes back at once must be refused
+	s.conns.Range(func(conn, _ any) bool {
+		conn.(net.Conn).Close() // the WebSockets, of which srv does not know
+		return true
+	})
 	for _, request := range s.underWay() {
 		request.cancel(errDropped)
 	}

@@ -63,7 +63,7 @@ type Server struct {
 	requests  []Request
 	http      *http.Server
 
-	conns   sync.Map // net.Conn → nil, those of the own listener
+	conns   sync.Map // net.Conn → nil, those of the own listener and all WebSockets
 	serving sync.WaitGroup
 }
 
@@ -130,7 +130,8 @@ func (s *Server) serve(ln net.Listener) {
 	s.serving.Go(func() { srv.Serve(ln) }) // returns when Stop closes srv
 }
 
-// track counts connections from their first to their last moment.
+// track counts connections from their first moment to their last, or to when
+// they become WebSockets.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

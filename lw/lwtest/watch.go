@@ -212,3 +212,9 @@ func (s *Server) unstalled(ctx context.Context) bool {
 		}
 	}
 }
+
+func (s *Server) isStalled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stalled
+}

@@ -1,0 +1,167 @@
+package lwtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+const someOrigin = "https://app.example"
+
+// dial asks for a WebSocket, with header pairs. Origin and token are the test's affair.
+func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Add(header[i], header[i+1])
+	}
+	dialer := websocket.Dialer{HandshakeTimeout: patience, EnableCompression: true} // offered, and not taken
+	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
+}
+
+// openSocket opens a watch over WebSocket; it is closed with the test.
+func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
+	t.Helper()
+	conn, res, err := dial(t, url, append([]string{"Origin", someOrigin}, header...)...)
+	require.NoError(t, err)
+	require.Empty(t, res.Header.Get("Sec-Websocket-Extensions"))
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+	return conn
+}
+
+// expectEvents reads events given as "TYPE name", each in a TEXT message.
+func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
+	t.Helper()
+	for _, want := range want {
+		opcode, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		require.Equal(t, websocket.TextMessage, opcode)
+		require.Equal(t, byte('\n'), text[len(text)-1])
+		var e event
+		require.NoError(t, json.Unmarshal(text, &e), "%s", text)
+		require.Equal(t, want, e.String())
+	}
+}
+
+// endOf reads no message, but the end.
+func endOf(t testing.TB, conn *websocket.Conn) error {
+	t.Helper()
+	_, text, err := conn.ReadMessage()
+	require.Error(t, err, "another message: %s", text)
+	return err
+}
+
+func requireClosed(t testing.TB, code int, conn *websocket.Conn) {
+	t.Helper()
+	require.Equal(t, &websocket.CloseError{Code: code}, endOf(t, conn))
+}
+
+// cut is the end of a connection without a CLOSE frame.
+func cut(err error) bool { return websocket.IsCloseError(err, websocket.CloseAbnormalClosure) }
+
+func bearer(token string) string {
+	return bearerProtocol + base64.RawURLEncoding.EncodeToString([]byte(token))
+}
+
+func TestHandshakes(t *testing.T) {
+	s := start(t, &Options{Tokens: map[string]Access{"good": FullAccess, "poor": NoAccess}})
+	const origin, authorization, protocol = "Origin", "Authorization", "Sec-Websocket-Protocol"
+	padded := bearerProtocol + base64.URLEncoding.EncodeToString([]byte("good"))
+	require.Contains(t, padded, "=")
+	watch := watchConfigMaps + "&timeoutSeconds=1"
+	tests := map[string]struct {
+		path   string
+		header []string
+		code   int
+		chosen string // subprotocol
+	}{
+		"the token in a header":             {watch, []string{origin, someOrigin, authorization, "Bearer good"}, 101, ""},
+		"an origin without a host":          {watch, []string{origin, "file://", authorization, "Bearer good"}, 101, ""},
+		"no origin":                         {watch, []string{authorization, "Bearer good"}, 403, ""},
+		"the origin null":                   {watch, []string{origin, "null", authorization, "Bearer good"}, 403, ""},
+		"one subprotocol":                   {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a"}, 101, "a"},
+		"two subprotocols":                  {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a, b"}, 400, ""},
+		"the token a subprotocol":           {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a"}, 101, "a"},
+		"the token in a line apart":         {watch, []string{origin, someOrigin, protocol, "a", protocol, bearer("good")}, 101, "a"},
+		"the only subprotocol":              {watch, []string{origin, someOrigin, protocol, bearer("good")}, 401, ""},
+		"two others":                        {watch, []string{origin, someOrigin, protocol, "a, " + bearer("good") + ", b"}, 400, ""},
+		"twice the token":                   {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a, " + bearer("good")}, 401, ""},
+		"padded":                            {watch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, ""},
+		"unknown":                           {watch, []string{origin, someOrigin, protocol, bearer("bad") + ", a"}, 401, ""},
+		"may not":                           {watch, []string{origin, someOrigin, protocol, bearer("poor") + ", a"}, 403, ""},
+		"no token":                          {watch, []string{origin, someOrigin}, 403, ""},
+		"both tokens":                       {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, bearer("good") + ", a"}, 400, ""},
+		"a bad header, a good subprotocol":  {watch, []string{origin, someOrigin, authorization, "Bearer bad", protocol, bearer("good") + ", a"}, 101, "a"},
+		"no watch":                          {configMaps, []string{origin, someOrigin, authorization, "Bearer good"}, 200, ""},
+		"no watch, the token a subprotocol": {configMaps, []string{protocol, bearer("good") + ", a"}, 200, ""},
+		"an invalid version":                {watch + "&resourceVersion=x", []string{authorization, "Bearer good"}, 500, ""},
+		"no such form":                      {watch, []string{authorization, "Bearer good", "Accept", "application/cbor"}, 406, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			conn, res, err := dial(t, s.URL+test.path, test.header...)
+			require.Equal(t, test.code, res.StatusCode)
+			if test.code != http.StatusSwitchingProtocols {
+				require.ErrorIs(t, err, websocket.ErrBadHandshake)
+				return
+			}
+			require.NoError(t, err)
+			defer conn.Close()
+			require.Equal(t, test.chosen, conn.Subprotocol())
+			requireClosed(t, websocket.CloseNormalClosure, conn)
+		})
+	}
+}
+
+func TestRefusedUpgradesAreBare(t *testing.T) {
+	s := start(t, nil)
+	for _, header := range [][]string{nil, {"Origin", "null"}, {"Origin", someOrigin, "Sec-Websocket-Protocol", "a, b"}} {
+		_, res, err := dial(t, s.URL+watchConfigMaps, header...)
+		require.ErrorIs(t, err, websocket.ErrBadHandshake)
+		require.Empty(t, res.Header)
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.Empty(t, body)
+	}
+}
+
+func TestTheLivesOfAWebSocket(t *testing.T) {
+	closed := func(err error) bool {
+		return reflect.DeepEqual(err, &websocket.CloseError{Code: websocket.CloseNormalClosure})
+	}
+	tests := map[string]struct {
+		end func(s *Server)
+		is  func(error) bool
+	}{
+		"closed":             {(*Server).CloseWatches, closed},
+		"closed but stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
+		"dropped":            {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"stopped":            {(*Server).Stop, cut},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, nil)
+			fill(t, s, 2)
+			conn := openSocket(t, s.URL+watchConfigMaps)
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+			put(t, s, configMap("cm-3", strings.Repeat("long", 50_000)))
+			require.NoError(t, s.Delete("configmaps", "t", "cm-1"))
+			expectEvents(t, conn, "ADDED cm-3", "DELETED cm-1")
+			test.end(s)
+			err := endOf(t, conn)
+			require.True(t, test.is(err), "%v", err)
+			require.Len(t, s.Requests(Watches), 1)
+		})
+	}
+}
