@@ -14,15 +14,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // cat prints the events of the collections that the command line names, until it is done or refused.
 func cat(ctx context.Context, c *config, stdout, stderr io.Writer) error {
-	transport, err := lwhttp.New(c.server, &c.connect)
+	over, err := lwhttp.New(c.server, &c.connect)
 	if err != nil {
 		return err
 	}
-	defer transport.Close()
+	defer over.Close()
+	var transport lw.Transport = over
+	if c.transport == "ws" {
+		transport = lwws.New(over, nil)
+	}
 	resources, err := resolve(ctx, transport, c)
 	if err != nil {
 		return err

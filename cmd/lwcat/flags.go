@@ -23,6 +23,7 @@ Where:
       --token TOKEN              bearer token
       --certificate-authority F  PEM file to verify the server with
       --insecure-skip-tls-verify do not verify it
+      --transport NAME           what watches go over: http, or ws for WebSocket (default: http)
 
 What:
   -n, --namespace NAME           default: "default"
@@ -49,6 +50,7 @@ var errHelp = errors.New("help")
 type config struct {
 	server        string
 	connect       lwhttp.Options
+	transport     string
 	namespace     string
 	allNamespaces bool
 	labels        string
@@ -92,6 +94,7 @@ func (c *config) register(set *flag.FlagSet) {
 	text(&c.connect.Token, "", "token")
 	text(&c.connect.CAFile, "", "certificate-authority")
 	set.BoolVar(&c.connect.InsecureSkipVerify, "insecure-skip-tls-verify", false, "")
+	text(&c.transport, "http", "transport")
 	text(&c.namespace, "default", "n", "namespace")
 	set.BoolVar(&c.allNamespaces, "A", false, "")
 	set.BoolVar(&c.allNamespaces, "all-namespaces", false, "")
@@ -110,6 +113,8 @@ func (c *config) validate() error {
 		return errors.New("no resource: name one, as pods")
 	case c.output != "json" && c.output != "line":
 		return fmt.Errorf("no output format %q: there are json and line", c.output)
+	case c.transport != "http" && c.transport != "ws":
+		return fmt.Errorf("no transport %q: there are http and ws", c.transport)
 	case c.allNamespaces:
 		c.namespace = ""
 	}

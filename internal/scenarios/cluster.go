@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 	"github.com/stretchr/testify/require"
 )
 
@@ -51,8 +52,19 @@ type run struct {
 	*Cluster
 	ctx context.Context
 	ns  string // a namespace of its own
+	mode
+}
 
-	streaming bool // whether lists are streaming ones
+// transport returns one to the cluster with a token, as the mode wants it, until the test's end.
+func (r *run) transport(token string) lw.Transport {
+	r.Helper()
+	over, err := lwhttp.New(r.URL, r.Connect(token))
+	require.NoError(r, err)
+	r.Cleanup(over.Close)
+	if r.websocket {
+		return lwws.New(over, nil)
+	}
+	return over
 }
 
 // namespace makes a fresh one.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -40,9 +39,7 @@ func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit 
 
 func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	r.Helper()
-	transport, err := lwhttp.New(r.URL, r.Connect(token))
-	require.NoError(r, err)
-	link := newLink(transport)
+	link := newLink(r.transport(token))
 	link.edit = edit
 	if opts == nil {
 		opts = &lw.Options{}
@@ -54,7 +51,6 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 		run: r, link: link, reflector: cache.NewReflector(client, opts),
 		fold: map[lw.Key]*lw.Object{}, done: make(chan struct{}),
 	}
-	r.Cleanup(transport.Close)
 	return f
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -130,10 +129,7 @@ func sameObjectByListAndWatch(r *run) {
 // metadataOnly: neither the list nor the watch brings more than metadata.
 func metadataOnly(r *run) {
 	r.create(3, "cm-")
-	transport, err := lwhttp.New(r.URL, r.Connect(r.AdminToken))
-	require.NoError(r, err)
-	defer transport.Close()
-	client, err := lw.NewClient(transport, ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	client, err := lw.NewClient(r.transport(r.AdminToken), ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
 	require.NoError(r, err)
 	seen := 0
 	for event := range lw.ListAndWatch(r.ctx, client, &lw.Options{NoStreamingList: !r.streaming}) {

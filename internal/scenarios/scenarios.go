@@ -15,18 +15,30 @@ import (
 
 type query = url.Values
 
-// Run runs every scenario against a cluster, with streaming lists and with ordinary ones; one after another, as some of
-// them end its server.
+// mode is how a scenario's streams reach the server.
+type mode struct {
+	name      string
+	streaming bool // lists are streaming ones
+	websocket bool // watches go over WebSocket
+}
+
+var modes = []mode{
+	{name: "StreamingLists", streaming: true},
+	{name: "Lists"},
+	{name: "WebSocketStreamingLists", streaming: true, websocket: true},
+	{name: "WebSocket", websocket: true},
+}
+
+// Run runs every scenario against a cluster, in each mode; one after another, as some of them end its server.
 func Run(t *testing.T, c *Cluster) {
-	for _, streaming := range []bool{true, false} {
-		mode := map[bool]string{true: "StreamingLists", false: "Lists"}[streaming]
-		t.Run(mode, func(t *testing.T) {
+	for _, m := range modes {
+		t.Run(m.name, func(t *testing.T) {
 			for _, s := range table {
-				if streaming && s.pages {
+				if m.streaming && s.pages {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
-					r := &run{T: t, Cluster: c, ctx: t.Context(), streaming: streaming}
+					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m}
 					r.ns = r.namespace()
 					s.run(r)
 				})

@@ -83,6 +83,9 @@ func (g *guard) send(original *http.Request, own bool, c credentials) (*http.Res
 		via = c.via.bare
 	}
 	response, err := via.RoundTrip(request)
+	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
+		return response, err // the connection is the caller's now
+	}
 	if response != nil && response.Body != nil { // a caller's transport may leave it out, and http.Client minds that
 		response.Body = &lease{ReadCloser: response.Body, source: g.source, via: c.via}
 	}

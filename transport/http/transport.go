@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -59,6 +60,15 @@ func (t *Transport) Close() {
 
 // Open implements [lw.Transport]. The body ends with an error when ctx ends.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	response, err := t.do(ctx, req, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &body{ReadCloser: response.Body, ctx: ctx}, nil
+}
+
+// do makes a request, with some headers more. A refusal is an error.
+func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, error) {
 	target := strings.TrimSuffix(t.guard.server.String(), "/") + req.Path
 	if req.Query != "" {
 		target += "?" + req.Query
@@ -72,18 +82,19 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		accept = "application/json"
 	}
 	request.Header.Set("Accept", accept)
+	maps.Copy(request.Header, header)
 	client := t.client
 	client.Transport = &attempt{guard: t.guard}
 	response, err := client.Do(request)
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
-	if response.StatusCode < 200 || response.StatusCode > 299 {
+	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
 		defer response.Body.Close()
 		refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
 		return nil, cause(ctx, refusal)
 	}
-	return &body{ReadCloser: response.Body, ctx: ctx}, nil
+	return response, nil
 }
 
 // body tells the cause of a context's end rather than that it ended.

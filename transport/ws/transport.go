@@ -1,0 +1,79 @@
+//go:build !js
+
+// Package ws watches over WebSocket, for networks that let nothing else stream. It is a [lw.Transport] like that of
+// transport/http, over which it makes its handshakes, and which serves everything but watches.
+package ws
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// Options configure a [Transport]. The zero value is good.
+type Options struct {
+	// MaxMessage is the largest message accepted, in bytes; [lw.DefaultMaxFrame] if zero. A message is an event. A larger
+	// one is a *[lw.FrameTooLargeError], and closes the connection with the code 1009.
+	MaxMessage int64
+
+	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines.
+	Compression bool
+}
+
+// Transport is a [lw.Transport] that watches over WebSocket. All methods may run concurrently. Each watch has a connection
+// of its own.
+type Transport struct {
+	over   *lwhttp.Transport
+	dialer websocket.Dialer
+	opts   Options
+	pace   pace
+}
+
+var _ lw.Transport = (*Transport)(nil)
+
+// New returns a transport that makes its handshakes over another one, with its server, credentials, TLS and proxies, and
+// leaves to it what is no watch. opts may be nil. There is nothing to close but the other one.
+func New(over *lwhttp.Transport, opts *Options) *Transport {
+	t := &Transport{over: over, pace: usualPace}
+	if opts != nil {
+		t.opts = *opts
+	}
+	if t.opts.MaxMessage <= 0 {
+		t.opts.MaxMessage = lw.DefaultMaxFrame
+	}
+	// Small buffers, as most watches are idle most of the time; what is larger is read past them.
+	t.dialer = websocket.Dialer{ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 8, EnableCompression: t.opts.Compression}
+	return t
+}
+
+// Open implements [lw.Transport]. A watch's messages come joined by newlines. Its body ends in good order where the server
+// closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one, and with
+// io.ErrUnexpectedEOF where the connection ended without. A refused handshake is a *[lw.StatusError], as for any request;
+// one that was answered as if it had been none is [lwhttp.ErrNotUpgraded].
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if !req.Watch {
+		return t.over.Open(ctx, req)
+	}
+	hand := &handshake{ctx: ctx, over: t.over, req: req}
+	dialer := t.dialer
+	dialer.NetDialContext = func(context.Context, string, string) (net.Conn, error) { return hand, nil }
+	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.over.Origin()}})
+	if err != nil {
+		_ = hand.Close()
+		if hand.err != nil {
+			err = hand.err // gorilla's own says less
+		}
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		return nil, err
+	}
+	conn.SetReadLimit(t.opts.MaxMessage)
+	return newBody(ctx, conn, t.opts.MaxMessage, t.pace), nil
+}

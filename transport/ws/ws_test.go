@@ -1,0 +1,296 @@
+//go:build !js
+
+package ws
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain fails if a connection is left behind.
+func TestMain(m *testing.M) {
+	before := runtime.NumGoroutine()
+	code := m.Run()
+	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	if code == 0 && runtime.NumGoroutine() > before {
+		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
+
+// newTransport returns a transport to a server that does this with each request.
+func newTransport(t *testing.T, handler http.HandlerFunc, opts *Options) *Transport {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "secret"})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		over.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return New(over, opts)
+}
+
+// upgraded is a server that does this with each WebSocket.
+func upgraded(do func(*websocket.Conn)) http.HandlerFunc {
+	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }, EnableCompression: true}
+	return func(w http.ResponseWriter, r *http.Request) {
+		conn, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		do(conn)
+	}
+}
+
+// say sends messages, and closes the WebSocket with a code; 0 for a connection that is cut.
+func say(code int, messages ...string) func(*websocket.Conn) {
+	return func(conn *websocket.Conn) {
+		for _, message := range messages {
+			_ = conn.WriteMessage(websocket.TextMessage, []byte(message))
+		}
+		if code != 0 {
+			_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Minute))
+		}
+	}
+}
+
+// read reads a watch to its end.
+func read(t *testing.T, transport *Transport) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	body, err := transport.Open(ctx, watch)
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	return string(text), err
+}
+
+// TestMessagesAreJoined by newlines, and the code 1000 is the end in good order.
+func TestMessagesAreJoined(t *testing.T) {
+	text, err := read(t, newTransport(t, upgraded(say(1000, "one\n", "two", "", strings.Repeat("long", 100_000))), nil))
+	require.NoError(t, err)
+	require.Equal(t, "one\n\ntwo\n\n"+strings.Repeat("long", 100_000), text)
+}
+
+// TestWhatEndsAWatch, and the cause that it leads to.
+func TestWhatEndsAWatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(*websocket.Conn)
+		want error
+	}{
+		"going away":     {say(1001, "x"), &CloseError{Code: 1001}},
+		"internal error": {say(1011, "x"), &CloseError{Code: 1011}},
+		"no close":       {say(0, "x"), io.ErrUnexpectedEOF},
+		"an empty close": {func(conn *websocket.Conn) {
+			_ = conn.WriteMessage(websocket.BinaryMessage, []byte("x"))
+			_ = conn.WriteControl(websocket.CloseMessage, nil, time.Now().Add(time.Minute))
+		}, &CloseError{Code: 1005}},
+		"cut within a frame": {func(conn *websocket.Conn) {
+			_ = conn.WriteMessage(websocket.TextMessage, []byte("x"))
+			_, _ = conn.NetConn().Write([]byte{0x81, 10, 'h', 'a'})
+		}, io.ErrUnexpectedEOF},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, err := read(t, newTransport(t, upgraded(c.do), nil))
+			require.True(t, strings.HasPrefix(text, "x"), text)
+			require.Equal(t, c.want, err)
+		})
+	}
+	require.EqualError(t, &CloseError{Code: 1011, Reason: "etcd"}, "the server closed the WebSocket with code 1011: etcd")
+}
+
+// TestConnectionReset is told as what it was.
+func TestConnectionReset(t *testing.T) {
+	_, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
+		_ = conn.NetConn().(*net.TCPConn).SetLinger(0)
+	}), nil))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, io.EOF)
+}
+
+// TestFragmentsAndPings: a message may come in parts, with a ping between them, which is answered.
+func TestFragmentsAndPings(t *testing.T) {
+	answered := make(chan string, 1)
+	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
+		conn.SetPongHandler(func(data string) error { answered <- data; return nil })
+		frames := []byte{0x01, 2, 'o', 'n', 0x89, 2, 'h', 'i', 0x80, 1, 'e'}
+		_, _ = conn.NetConn().Write(frames)
+		go func() { _, _, _ = conn.ReadMessage() }()
+		<-answered
+		say(1000)(conn)
+	}), nil))
+	require.NoError(t, err)
+	require.Equal(t, "one", text)
+}
+
+// TestLargeMessages are refused with a typed error, and the server hears 1009.
+func TestLargeMessages(t *testing.T) {
+	heard := make(chan error, 1)
+	text, err := read(t, newTransport(t, upgraded(func(conn *websocket.Conn) {
+		_ = conn.WriteMessage(websocket.TextMessage, []byte("small"))
+		_ = conn.WriteMessage(websocket.TextMessage, make([]byte, 101))
+		_, _, err := conn.ReadMessage()
+		heard <- err
+	}), &Options{MaxMessage: 100}))
+	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
+	require.Equal(t, "small", text)
+	require.True(t, websocket.IsCloseError(<-heard, websocket.CloseMessageTooBig))
+}
+
+// TestHandshake: what the server is asked.
+func TestHandshake(t *testing.T) {
+	var asked *http.Request
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		upgraded(say(1000))(w, r)
+	}, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Accept: "application/json;as=X", Watch: true})
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, "/api/v1/pods?watch=1", asked.URL.String())
+	require.Equal(t, "Bearer secret", asked.Header.Get("Authorization"))
+	require.Equal(t, "application/json;as=X", asked.Header.Get("Accept"))
+	require.Equal(t, transport.over.Origin(), asked.Header.Get("Origin"))
+	require.Empty(t, asked.Header.Get("Sec-WebSocket-Extensions"), "no compression unless asked for")
+}
+
+// TestCompression, where both sides want it.
+func TestCompression(t *testing.T) {
+	text, err := read(t, newTransport(t, upgraded(say(1000, strings.Repeat("x", 10_000))), &Options{Compression: true}))
+	require.NoError(t, err)
+	require.Len(t, text, 10_000)
+}
+
+// TestRefusals are errors of the same types as for any request.
+func TestRefusals(t *testing.T) {
+	for code, want := range map[int]error{401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests} {
+		_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(code)
+			fmt.Fprintf(w, `{"kind":"Status","code":%d,"message":"because","details":{"retryAfterSeconds":7}}`, code)
+		}, nil))
+		require.ErrorIs(t, err, want)
+		status, ok := errors.AsType[*lw.StatusError](err)
+		require.True(t, ok)
+		require.Equal(t, 7*time.Second, status.RetryAfter)
+	}
+	_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"kind":"PodList"}`) }, nil))
+	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
+}
+
+// TestLists go over HTTP.
+func TestLists(t *testing.T) {
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Upgrade")+"list") }, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods"})
+	require.NoError(t, err)
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, "list", string(text))
+}
+
+// TestContextEnds a handshake that is not answered, and a read, at once and with its cause.
+func TestContextEnds(t *testing.T) {
+	enough := errors.New("enough")
+	asked := make(chan struct{})
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		close(asked)
+		<-r.Context().Done()
+	}, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() { <-asked; cancel(enough) }()
+	_, err := transport.Open(ctx, watch)
+	require.Equal(t, enough, err)
+
+	transport = newTransport(t, upgraded(func(conn *websocket.Conn) {
+		say(0, "one")(conn)
+		_, _, _ = conn.ReadMessage() // until the client leaves
+	}), nil)
+	ctx, cancel = context.WithCancelCause(t.Context())
+	body, err := transport.Open(ctx, watch)
+	require.NoError(t, err)
+	defer body.Close()
+	lines := bufio.NewReader(body)
+	one := make([]byte, 3)
+	_, err = io.ReadFull(lines, one)
+	require.NoError(t, err)
+	cancel(enough)
+	_, err = lines.ReadByte()
+	require.Equal(t, enough, err)
+}
+
+// TestDeadPeer: one that answers no pings is taken for dead, while it is waited for and not before; one that does is not.
+func TestDeadPeer(t *testing.T) {
+	deaf := newTransport(t, upgraded(func(conn *websocket.Conn) {
+		say(0, "one")(conn)
+		_, _ = conn.NetConn().Read(make([]byte, 1)) // it reads nothing more, and so answers nothing
+		buffer := make([]byte, 1024)
+		for err := error(nil); err == nil; {
+			_, err = conn.NetConn().Read(buffer)
+		}
+	}), nil)
+	deaf.pace = pace{ask: 20 * time.Millisecond, dead: 100 * time.Millisecond}
+	text, err := read(t, deaf)
+	require.Equal(t, "one", text)
+	require.ErrorIs(t, err, lw.ErrSilent)
+
+	pings := 0
+	alive := newTransport(t, upgraded(func(conn *websocket.Conn) {
+		answer := conn.PingHandler()
+		conn.SetPingHandler(func(data string) error {
+			if pings++; pings == 5 {
+				say(1000, "alive")(conn)
+			}
+			return answer(data)
+		})
+		_, _, _ = conn.ReadMessage()
+	}), nil)
+	alive.pace = pace{ask: 20 * time.Millisecond, dead: time.Minute}
+	text, err = read(t, alive)
+	require.NoError(t, err)
+	require.Equal(t, "alive", text)
+	require.Equal(t, 5, pings)
+}
+
+// TestClosedTwice does no harm, and Close ends a read.
+func TestClosedTwice(t *testing.T) {
+	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }), nil)
+	body, err := transport.Open(t.Context(), watch)
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := body.Read(make([]byte, 1))
+		done <- err
+	}()
+	require.NoError(t, body.Close())
+	_ = body.Close()
+	require.Error(t, <-done)
+}
