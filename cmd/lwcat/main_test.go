@@ -139,12 +139,13 @@ func describe(t *testing.T, out string) (described []string) {
 
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"pods":                           "no server: give its URL by --server",
-		"-s http://127.0.0.1:1":          "no resource: name one, as pods",
-		"-s http://127.0.0.1:1 -o x po":  `no output format "x": there are json and line`,
-		"-s 127.0.0.1:1 po":              `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
-		"-s http://127.0.0.1:1 --wat po": "flag provided but not defined: -wat",
-		"po -s":                          "flag needs an argument: -s",
+		"pods":                                   "no server: give its URL by --server",
+		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
+		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are json and line`,
+		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http and ws`,
+		"-s 127.0.0.1:1 po":                      `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
+		"-s http://127.0.0.1:1 --wat po":         "flag provided but not defined: -wat",
+		"po -s":                                  "flag needs an argument: -s",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)
