@@ -182,13 +182,19 @@ func TestRefusedAtTheStart(t *testing.T) {
 // TestFoldOfTheLinesIsTheServersState through dropped connections, a compaction and a restart. No key is added twice or
 // deleted twice, and what a new list brings is only what changed.
 func TestFoldOfTheLinesIsTheServersState(t *testing.T) {
+	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
+		t.Run(name, func(t *testing.T) { foldOfTheLines(t, name, upgrade) })
+	}
+}
+
+func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("stays"))
 	create(t, server, "configmaps", named("goes"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var out, errs output
 	done := make(chan int)
-	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "-A"}, &out, &errs, false) }()
+	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "-A", "--transport", transport}, &out, &errs, false) }()
 
 	count := 0
 	expect := func(want ...string) {
@@ -200,6 +206,7 @@ func TestFoldOfTheLinesIsTheServersState(t *testing.T) {
 	eventually(t, "the list", func() bool { return strings.Count(out.String(), "\n") == 2 })
 	count = 2
 	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+	require.Equal(t, upgrade, server.Requests(lwtest.Watches)[0].Header.Get("Upgrade"))
 
 	server.DropConnections()
 	create(t, server, "configmaps", named("while-reconnecting"))

@@ -1,7 +1,5 @@
 //go:build !js
 
-// Package ws watches over WebSocket, for networks that let nothing else stream. It is a [lw.Transport] like that of
-// transport/http, over which it makes its handshakes, and which serves everything but watches.
 package ws
 
 import (
