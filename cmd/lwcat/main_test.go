@@ -194,7 +194,9 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var out, errs output
 	done := make(chan int)
-	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "-A", "--transport", transport}, &out, &errs, false) }()
+	go func() {
+		done <- run(ctx, []string{"-s", server.URL, "cm", "-A", "--transport", transport}, &out, &errs, false)
+	}()
 
 	count := 0
 	expect := func(want ...string) {
