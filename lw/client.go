@@ -99,7 +99,7 @@ func (c *Client[T]) Recall(known func(namespace, name, resourceVersion []byte) (
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
-		trace := traceOf(ctx)
+		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
 			yield(none, err)
@@ -146,7 +146,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 // Watch implements [ListerWatcher]. Bookmarks are asked for.
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		trace := traceOf(ctx)
+		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(opts))
 		if err != nil {
 			yield(Event[T]{}, err)

@@ -50,7 +50,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, verdictOf(lw)), trace: traceOf(ctx), yield: yield}
+		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, verdictOf(lw)), trace: TraceOf(ctx), yield: yield}
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.turn() {
 		}

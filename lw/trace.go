@@ -18,6 +18,7 @@ type Trace struct {
 	Synced      func(resourceVersion string) // a list is complete
 	Live        func(resourceVersion string) // a watch is open
 	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
+	Switched    func(cause error)            // another transport is used from now on; cause is what was wrong with the one before
 	Stopped     func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 
@@ -30,8 +31,8 @@ func WithTrace(ctx context.Context, trace *Trace) context.Context {
 
 var noTrace Trace
 
-// traceOf returns the context's trace, or one that sees nothing.
-func traceOf(ctx context.Context) *Trace {
+// TraceOf returns the context's trace, for transports; one that sees nothing if it has none, but never nil.
+func TraceOf(ctx context.Context) *Trace {
 	if trace, ok := ctx.Value(traceKey{}).(*Trace); ok && trace != nil {
 		return trace
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
@@ -24,10 +25,7 @@ func cat(ctx context.Context, c *config, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer over.Close()
-	var transport lw.Transport = over
-	if c.transport == "ws" {
-		transport = lwws.New(over, nil)
-	}
+	transport := c.over(over)
 	resources, err := resolve(ctx, transport, c)
 	if err != nil {
 		return err
@@ -46,6 +44,17 @@ func cat(ctx context.Context, c *config, stdout, stderr io.Writer) error {
 	}
 	streams.Wait()
 	return context.Cause(ctx)
+}
+
+// over returns the transport that the command line names.
+func (c *config) over(http *lwhttp.Transport) lw.Transport {
+	switch c.transport {
+	case "ws":
+		return lwws.New(http, nil)
+	case "auto":
+		return fallback.New(http, lwws.New(http, nil))
+	}
+	return http
 }
 
 // stream prints one collection.

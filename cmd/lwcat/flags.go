@@ -23,7 +23,8 @@ Where:
       --token TOKEN              bearer token
       --certificate-authority F  PEM file to verify the server with
       --insecure-skip-tls-verify do not verify it
-      --transport NAME           what watches go over: http, or ws for WebSocket (default: http)
+      --transport NAME           what watches go over: http, ws (WebSocket), or auto: http, and ws where that
+                                 does not stream (default: http)
 
 What:
   -n, --namespace NAME           default: "default"
@@ -113,8 +114,8 @@ func (c *config) validate() error {
 		return errors.New("no resource: name one, as pods")
 	case c.output != "json" && c.output != "line":
 		return fmt.Errorf("no output format %q: there are json and line", c.output)
-	case c.transport != "http" && c.transport != "ws":
-		return fmt.Errorf("no transport %q: there are http and ws", c.transport)
+	case c.transport != "http" && c.transport != "ws" && c.transport != "auto":
+		return fmt.Errorf("no transport %q: there are http, ws and auto", c.transport)
 	case c.allNamespaces:
 		c.namespace = ""
 	}

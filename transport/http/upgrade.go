@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // ErrNotUpgraded says that the server, or a proxy, answered a request for another protocol as if it had been none.
-var ErrNotUpgraded = errors.New("http: the server, or a proxy before it, does not speak the protocol that was asked for")
+// It is an [errors.ErrUnsupported].
+var ErrNotUpgraded = fmt.Errorf("http: the server, or a proxy before it, does not speak the protocol that was asked for: %w", errors.ErrUnsupported)
 
 // Upgrade asks for another protocol on the connection of a request, with the headers that the protocol wants, and with the
 // credentials, the TLS and the proxies of all requests. It returns the headers of the answer, and the connection, which

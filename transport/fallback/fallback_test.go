@@ -1,0 +1,129 @@
+package fallback
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// stub is a transport that answers the same each time.
+type stub struct {
+	asked int
+	err   error
+	text  string
+	end   error // nil: io.EOF
+}
+
+func (s *stub) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	s.asked++
+	if s.err != nil {
+		return nil, s.err
+	}
+	return io.NopCloser(io.MultiReader(strings.NewReader(s.text), failing{s.end})), nil
+}
+
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) {
+	if f.error == nil {
+		return 0, io.EOF
+	}
+	return 0, f.error
+}
+
+// watch opens a watch, reads it to its end, and returns why it changed the transport, if it did.
+func watch(t *testing.T, over lw.Transport) (text string, err error, switched error) {
+	t.Helper()
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
+	body, err := over.Open(ctx, &lw.Request{Path: "/x", Watch: true})
+	if err != nil {
+		return "", err, switched
+	}
+	defer body.Close()
+	read, err := io.ReadAll(body)
+	return string(read), err, switched
+}
+
+func refusal(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
+
+// TestTheFirstIsPreferred, for lists and for watches, and kept when it has once brought something.
+func TestTheFirstIsPreferred(t *testing.T) {
+	first, second := &stub{text: "events"}, &stub{text: "other"}
+	over := New(first, second)
+	text, err, switched := watch(t, over)
+	require.NoError(t, err)
+	require.NoError(t, switched)
+	require.Equal(t, "events", text)
+	first.text, first.end = "", lw.ErrSilent
+	for range 3 {
+		_, err, switched = watch(t, over)
+		require.ErrorIs(t, err, lw.ErrSilent)
+		require.NoError(t, switched, "a quiet collection on a transport that is known to work")
+	}
+	require.Zero(t, second.asked)
+}
+
+// TestRefusedWatchesGoOverTheOther, at once and from then on, if that does better.
+func TestRefusedWatchesGoOverTheOther(t *testing.T) {
+	for _, err := range []error{errors.ErrUnsupported, refusal(400), refusal(403), refusal(405), refusal(426), refusal(501), refusal(502)} {
+		first, second := &stub{err: err}, &stub{text: "events"}
+		over := New(first, second)
+		text, failed, switched := watch(t, over)
+		require.NoError(t, failed)
+		require.Equal(t, err, switched)
+		require.Equal(t, "events", text)
+		_, _, switched = watch(t, over)
+		require.NoError(t, switched)
+		require.Equal(t, []int{1, 2}, []int{first.asked, second.asked}, "the verdict is remembered")
+	}
+}
+
+// TestRefusalsThatAreNotTheTransports change nothing, nor does one that both meet.
+func TestRefusalsThatAreNotTheTransports(t *testing.T) {
+	for _, err := range []error{refusal(401), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
+		first, second := &stub{err: err}, &stub{text: "events"}
+		_, failed, switched := watch(t, New(first, second))
+		require.Equal(t, err, failed)
+		require.NoError(t, switched)
+		require.Zero(t, second.asked)
+	}
+	first, second := &stub{err: refusal(403)}, &stub{err: refusal(404)}
+	_, failed, switched := watch(t, New(first, second))
+	require.Equal(t, first.err, failed)
+	require.NoError(t, switched)
+}
+
+// TestSilentWatchesGoOverTheOther: behind a proxy that waits for a response's end nothing ever comes. If the other one is
+// silent as well, the first has its turn again.
+func TestSilentWatchesGoOverTheOther(t *testing.T) {
+	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
+	over := New(first, second)
+	for range 2 {
+		_, err, switched := watch(t, over)
+		require.ErrorIs(t, err, lw.ErrSilent)
+		require.ErrorIs(t, switched, lw.ErrSilent)
+	}
+	require.Equal(t, []int{1, 1}, []int{first.asked, second.asked})
+	_, _, _ = watch(t, over)
+	second.text, second.end = "events", nil
+	text, _, _ := watch(t, over)
+	require.Equal(t, "events", text)
+	second.text, second.end = "", lw.ErrSilent
+	_, _, switched := watch(t, over)
+	require.NoError(t, switched, "it has brought something once")
+}
+
+// TestContextThatEnded is no verdict on a transport.
+func TestContextThatEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	first, second := &stub{err: refusal(403)}, &stub{text: "events"}
+	_, err := New(first, second).Open(ctx, &lw.Request{Watch: true})
+	require.Error(t, err)
+	require.Zero(t, second.asked)
+}
