@@ -1,6 +1,6 @@
 // Package lwtest is an embedded Kubernetes-like list-watch API server for
-// tests and demos. It answers LIST, WATCH and writes over HTTP the way
-// kube-apiserver v1.36 does, keeps an honest revision log with compaction,
+// tests and demos. It answers LIST, WATCH and writes over HTTP, and WATCH over
+// WebSocket, the way kube-apiserver v1.36 does, keeps an honest revision log with compaction,
 // bookmarks and paging, and fails on purpose when told to.
 //
 // # Use
@@ -22,6 +22,17 @@
 // [Server.Put] and [Server.Delete] write without HTTP, and [Server.State] is
 // what a client that has caught up must hold.
 //
+// A watch that asks for an upgrade becomes a WebSocket: each event is a TEXT
+// message with its newline, and every end is a CLOSE 1000 without a reason, after
+// an ERROR event if there is one. An Origin is required, whatever it is. A token
+// may be a subprotocol beside exactly one other, which is then the chosen one:
+//
+//	Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.TOKEN, v1.example
+//
+// TOKEN is in base64url without padding. What is refused before the upgrade is
+// an ordinary answer with a Status; a missing Origin (403) and more than one
+// subprotocol (400) are refused without a header or a body.
+//
 // A Server is an [http.Handler]: put it behind TLS or a proxy as you like.
 //
 // # Failing on purpose
@@ -32,8 +43,12 @@
 // connections, [Server.Stop] and [Server.Restart] are kill -9 and what comes
 // after it. [Server.Fail] makes the next requests of a kind fail in one of the
 // ready ways ([Refuse], [Gone], [TooManyRequests], [LoginPage], [Stall],
-// [HangUp], [Truncate], [Garbage]) or in one of your own. [Server.Requests]
-// shows what a client asked for.
+// [HangUp], [Truncate], [Garbage]) or in one of your own. [ReplaceFrame] makes
+// a WebSocket say anything: a message in fragments, binary or too long, a ping,
+// a code of your own. [Server.Requests] shows what a client asked for.
+//
+// Over WebSocket, Stop and DropConnections cut the connection without a CLOSE
+// frame, and CloseWatches is the clean end.
 //
 // # A living cluster
 //
@@ -51,6 +66,8 @@
 //     collection, no deletion of collections.
 //   - Field selectors know metadata.name and metadata.namespace.
 //   - The keys of built-in objects below metadata are sorted.
+//   - A WebSocket handshake without a key, or of another version than 13, gets
+//     the same 400 as from a real server, with another text.
 //   - All requests see the latest state; resourceVersion=0 never gives an old
 //     one.
 package lwtest

@@ -3,12 +3,9 @@ package lwtest
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
-	"reflect"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -133,35 +130,5 @@ func TestRefusedUpgradesAreBare(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		require.NoError(t, err)
 		require.Empty(t, body)
-	}
-}
-
-func TestTheLivesOfAWebSocket(t *testing.T) {
-	closed := func(err error) bool {
-		return reflect.DeepEqual(err, &websocket.CloseError{Code: websocket.CloseNormalClosure})
-	}
-	tests := map[string]struct {
-		end func(s *Server)
-		is  func(error) bool
-	}{
-		"closed":             {(*Server).CloseWatches, closed},
-		"closed but stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
-		"dropped":            {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
-		"stopped":            {(*Server).Stop, cut},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := start(t, nil)
-			fill(t, s, 2)
-			conn := openSocket(t, s.URL+watchConfigMaps)
-			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
-			put(t, s, configMap("cm-3", strings.Repeat("long", 50_000)))
-			require.NoError(t, s.Delete("configmaps", "t", "cm-1"))
-			expectEvents(t, conn, "ADDED cm-3", "DELETED cm-1")
-			test.end(s)
-			err := endOf(t, conn)
-			require.True(t, test.is(err), "%v", err)
-			require.Len(t, s.Requests(Watches), 1)
-		})
 	}
 }

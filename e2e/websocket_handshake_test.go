@@ -1,0 +1,119 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+const tokenPrefix = "base64url.bearer.authorization.k8s.io."
+
+func subprotocol(token string) string {
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString([]byte(token))
+}
+
+func tryHandshakes(t *testing.T, w *watched) {
+	const origin, authorization, protocol = "Origin", "Authorization", "Sec-Websocket-Protocol"
+	bearer, token := "Bearer "+w.admin, subprotocol(w.admin)
+	padded := tokenPrefix + base64.URLEncoding.EncodeToString([]byte(w.admin))
+	require.Contains(t, padded, "=")
+	tests := map[string]struct {
+		path   string
+		header []string
+		code   int
+		answer string // the subprotocol of a 101; the reason of a Status; "bare"
+	}{
+		"the token in a header":               {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
+		"the origin of a file":                {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
+		"an origin that is a word":            {shortWatch, []string{origin, "word", authorization, bearer}, 403, "bare"},
+		"no origin":                           {shortWatch, []string{authorization, bearer}, 403, "bare"},
+		"the origin null":                     {shortWatch, []string{origin, "null", authorization, bearer}, 403, "bare"},
+		"one subprotocol":                     {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a"}, 101, "a"},
+		"two subprotocols":                    {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a, b"}, 400, "bare"},
+		"two subprotocols in two lines":       {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a", protocol, "b"}, 101, "a"},
+		"the token a subprotocol":             {shortWatch, []string{origin, someOrigin, protocol, token + ", a"}, 101, "a"},
+		"after the other":                     {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
+		"in a line apart":                     {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
+		"alone":                               {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
+		"with two others":                     {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
+		"twice":                               {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
+		"padded":                              {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
+		"unknown":                             {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
+		"empty":                               {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
+		"of nobody":                           {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
+		"unknown in the header":               {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
+		"of nobody in the header":             {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
+		"none":                                {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
+		"in both, alone":                      {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token}, 101, token},
+		"in both":                             {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token + ", a"}, 400, "bare"},
+		"unknown in the header, known beside": {shortWatch, []string{origin, someOrigin, authorization, "Bearer x", protocol, token + ", a"}, 101, "a"},
+		"known in the header, unknown beside": {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, subprotocol("x")}, 101, subprotocol("x")},
+		"a list":                              {configMaps, []string{origin, someOrigin, authorization, bearer}, 200, ""},
+		"a list without an origin":            {configMaps, []string{authorization, bearer}, 200, ""},
+		"a list, the token a subprotocol":     {configMaps, []string{protocol, token + ", a"}, 200, ""},
+		"watch=0":                             {configMaps + "?watch=0", []string{origin, someOrigin, authorization, bearer}, 200, ""},
+		"one object":                          {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
+		"an invalid version":                  {shortWatch + "&resourceVersion=x", []string{origin, someOrigin, authorization, bearer}, 500, ""},
+		"a form that is not served":           {shortWatch, []string{origin, someOrigin, authorization, bearer, "Accept", "application/cbor"}, 406, "NotAcceptable"},
+		"refused before the origin is read":   {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, res, err := w.dial(t, test.path, test.header...)
+			require.NotNil(t, res, "%v", err)
+			require.Equal(t, test.code, res.StatusCode)
+			if test.code == http.StatusSwitchingProtocols {
+				require.NoError(t, err)
+				requireUpgraded(t, res, test.answer)
+				closed(t, conn) // at the timeout
+				return
+			}
+			require.ErrorIs(t, err, websocket.ErrBadHandshake)
+			requireRefused(t, res, test.answer)
+		})
+	}
+}
+
+// requireUpgraded: the answer has these headers and no other.
+func requireUpgraded(t *testing.T, res *http.Response, protocol string) {
+	t.Helper()
+	want := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Accept": res.Header["Sec-Websocket-Accept"]}
+	if protocol != "" {
+		want["Sec-Websocket-Protocol"] = []string{protocol}
+	}
+	require.Equal(t, want, res.Header)
+}
+
+func requireRefused(t *testing.T, res *http.Response, reason string) {
+	t.Helper()
+	text, err := io.ReadAll(res.Body) // gorilla keeps the first 1024 bytes
+	require.NoError(t, err)
+	if reason == "bare" {
+		require.Empty(t, res.Header)
+		require.Empty(t, text)
+		return
+	}
+	require.Equal(t, "application/json", res.Header.Get("Content-Type"))
+	if reason != "" {
+		require.Contains(t, strings.ReplaceAll(string(text), `": "`, `":"`), `"reason":"`+reason+`"`)
+	}
+}
+
+// tryMalformed: what gorilla's client would not send.
+func tryMalformed(t *testing.T, w *watched) {
+	for name, header := range map[string][]string{
+		"no key":              {"Sec-Websocket-Version", "13"},
+		"an outdated version": {"Sec-Websocket-Version", "8", "Sec-Websocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg=="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			header = append(header, "Connection", "Upgrade", "Upgrade", "websocket", "Origin", someOrigin)
+			require.Equal(t, http.StatusBadRequest, w.do(t, http.MethodGet, shortWatch, "", header...).StatusCode)
+		})
+	}
+}

@@ -1,0 +1,144 @@
+package lwtest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRefusalsBeforeTheUpgrade(t *testing.T) {
+	s := start(t, nil)
+	for name, test := range map[string]struct {
+		fault Fault
+		code  int
+		body  string
+	}{
+		"410":    {Gone(), 410, `"reason":"Expired","code":410}`},
+		"429":    {TooManyRequests(0), 429, "Too many requests"},
+		"500":    {Refuse(Status{Code: 500, Message: "boom"}), 500, `"message":"boom"`},
+		"portal": {LoginPage(), 200, "<!DOCTYPE html>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Fail(Watches, 1, test.fault)
+			_, res, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
+			require.ErrorIs(t, err, websocket.ErrBadHandshake)
+			require.Equal(t, test.code, res.StatusCode)
+			body, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			require.Contains(t, string(body), test.body)
+		})
+	}
+	s.Fail(Watches, 1, HangUp())
+	_, _, err := dial(t, s.URL+watchConfigMaps, "Origin", someOrigin)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+}
+
+func TestSpoiledSockets(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 3)
+	t.Run("truncated", func(t *testing.T) {
+		s.Fail(Watches, 1, Truncate(2))
+		conn := openSocket(t, s.URL+watchConfigMaps)
+		expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+		_, part, err := conn.ReadMessage()
+		require.True(t, cut(err), "%v", err)
+		require.True(t, strings.HasPrefix(string(part), `{"type":"ADDED"`))
+	})
+	t.Run("garbage", func(t *testing.T) {
+		s.Fail(Watches, 1, Garbage(2))
+		conn := openSocket(t, s.URL+watchConfigMaps)
+		expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+		opcode, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		require.Equal(t, websocket.TextMessage, opcode)
+		require.False(t, json.Valid(text))
+		requireClosed(t, websocket.CloseNormalClosure, conn)
+	})
+}
+
+func TestReplacedFrames(t *testing.T) {
+	const text, binary, ping = websocket.TextMessage, websocket.BinaryMessage, websocket.PingMessage
+	long := []byte(strings.Repeat("long", 1<<15))
+	tests := map[string]struct {
+		n    int
+		with func(event []byte) ([]byte, bool)
+		want func(t *testing.T, conn *websocket.Conn)
+	}{
+		"fragments": {1, func(e []byte) ([]byte, bool) {
+			return append(append(Frame(text, false, e[:9]), Frame(0, false, nil)...), Frame(0, true, e[9:])...), true
+		}, func(t *testing.T, conn *websocket.Conn) {
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
+		}},
+		"a ping before": {0, func(e []byte) ([]byte, bool) {
+			return append(Frame(ping, true, []byte("you there?")), Frame(text, true, e)...), true
+		}, func(t *testing.T, conn *websocket.Conn) {
+			pinged := ""
+			conn.SetPingHandler(func(data string) error { pinged = data; return nil })
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
+			require.Equal(t, "you there?", pinged)
+		}},
+		"one lost": {1, func([]byte) ([]byte, bool) { return nil, true },
+			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
+		"binary": {0, func(e []byte) ([]byte, bool) { return Frame(binary, true, e), true },
+			func(t *testing.T, conn *websocket.Conn) {
+				opcode, _, err := conn.ReadMessage()
+				require.NoError(t, err)
+				require.Equal(t, binary, opcode)
+				expectEvents(t, conn, "ADDED cm-2")
+			}},
+		"too long": {0, func([]byte) ([]byte, bool) { return Frame(text, true, long), true },
+			func(t *testing.T, conn *websocket.Conn) {
+				conn.SetReadLimit(1 << 10)
+				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))
+			}},
+		"going away, at once": {-1, func([]byte) ([]byte, bool) {
+			return CloseFrame(websocket.CloseGoingAway, "restart"), false
+		}, func(t *testing.T, conn *websocket.Conn) {
+			require.Equal(t, &websocket.CloseError{Code: websocket.CloseGoingAway, Text: "restart"}, endOf(t, conn))
+		}},
+		"an internal error": {1, func([]byte) ([]byte, bool) { return CloseFrame(websocket.CloseInternalServerErr, ""), false },
+			func(t *testing.T, conn *websocket.Conn) {
+				expectEvents(t, conn, "ADDED cm-1")
+				requireClosed(t, websocket.CloseInternalServerErr, conn)
+			}},
+		"cut": {1, func([]byte) ([]byte, bool) { return nil, false },
+			func(t *testing.T, conn *websocket.Conn) {
+				expectEvents(t, conn, "ADDED cm-1")
+				require.True(t, cut(endOf(t, conn)))
+			}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, nil)
+			fill(t, s, 3)
+			s.Fail(Watches, 1, ReplaceFrame(test.n, test.with))
+			test.want(t, openSocket(t, s.URL+watchConfigMaps))
+		})
+	}
+}
+
+func TestOtherAnswersKeepTheirFrames(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 1)
+	s.Fail(Any, -1, ReplaceFrame(0, func([]byte) ([]byte, bool) { return nil, false }))
+	require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code)
+	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1")
+}
+
+func TestFramesOfEveryLength(t *testing.T) {
+	for _, n := range []int{0, 1, 125, 126, 1<<16 - 1, 1 << 16, 1 << 17} {
+		s := start(t, nil)
+		s.Fail(Watches, 1, ReplaceFrame(-1, func([]byte) ([]byte, bool) {
+			return Frame(websocket.BinaryMessage, true, make([]byte, n)), false
+		}))
+		opcode, payload, err := openSocket(t, s.URL+watchConfigMaps).ReadMessage()
+		require.NoError(t, err)
+		require.Equal(t, websocket.BinaryMessage, opcode)
+		require.Len(t, payload, n)
+	}
+}

@@ -1,0 +1,146 @@
+package lwtest
+
+import (
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheLivesOfAWebSocket(t *testing.T) {
+	closed := func(err error) bool {
+		return reflect.DeepEqual(err, &websocket.CloseError{Code: websocket.CloseNormalClosure})
+	}
+	tests := map[string]struct {
+		end func(s *Server)
+		is  func(error) bool
+	}{
+		"closed":             {(*Server).CloseWatches, closed},
+		"closed but stalled": {func(s *Server) { s.StallWatches(true); s.CloseWatches() }, closed},
+		"dropped":            {(*Server).DropConnections, func(err error) bool { return errors.Is(err, syscall.ECONNRESET) }},
+		"stopped":            {(*Server).Stop, cut},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, nil)
+			fill(t, s, 2)
+			conn := openSocket(t, s.URL+watchConfigMaps)
+			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2")
+			put(t, s, configMap("cm-3", strings.Repeat("long", 50_000)))
+			require.NoError(t, s.Delete("configmaps", "t", "cm-1"))
+			expectEvents(t, conn, "ADDED cm-3", "DELETED cm-1")
+			test.end(s)
+			err := endOf(t, conn)
+			require.True(t, test.is(err), "%v", err)
+			require.Len(t, s.Requests(Watches), 1)
+		})
+	}
+}
+
+func TestAWebSocketEndsWith1000(t *testing.T) {
+	const short = watchConfigMaps + "&timeoutSeconds=1"
+	t.Run("at the timeout", func(t *testing.T) {
+		requireClosed(t, websocket.CloseNormalClosure, openSocket(t, start(t, nil).URL+short))
+	})
+	t.Run("after an expired version", func(t *testing.T) {
+		s := start(t, nil)
+		fill(t, s, 2)
+		s.Compact()
+		conn := openSocket(t, s.URL+watchConfigMaps+"&resourceVersion=1")
+		_, text, err := conn.ReadMessage()
+		require.NoError(t, err)
+		require.Contains(t, string(text), `{"type":"ERROR","object":{"kind":"Status"`)
+		require.Contains(t, string(text), `"reason":"Expired","code":410}`)
+		requireClosed(t, websocket.CloseNormalClosure, conn)
+	})
+	t.Run("for a slow reader", func(t *testing.T) {
+		s := start(t, nil)
+		s.StallWatches(true) // the reader is slow, or what is between: it is one to the server
+		conn := openSocket(t, s.URL+watchConfigMaps)
+		fill(t, s, 3)
+		s.Compact()
+		s.StallWatches(false)
+		requireClosed(t, websocket.CloseNormalClosure, conn)
+	})
+	t.Run("after the client's own code", func(t *testing.T) {
+		conn := openSocket(t, start(t, nil).URL+watchConfigMaps)
+		goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
+		require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
+		requireClosed(t, websocket.CloseNormalClosure, conn)
+	})
+}
+
+func TestPingsAreAnsweredUnlessStalled(t *testing.T) {
+	s := start(t, nil)
+	conn := openSocket(t, s.URL+watchConfigMaps)
+	pongs := make(chan string, 9)
+	conn.SetPongHandler(func(data string) error { pongs <- data; return nil })
+	end := make(chan error, 1)
+	go func() {
+		_, _, err := conn.ReadMessage()
+		end <- err
+	}()
+	ping := func(data string) {
+		require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte("ignored")))
+		require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte(data), time.Time{}))
+	}
+	ping("one")
+	require.Equal(t, "one", <-pongs)
+	s.StallWatches(true)
+	ping("lost")
+	goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
+	require.True(t, cut(<-end), "it is silent, also at the end")
+	require.Empty(t, pongs)
+}
+
+func TestWhoLeavesAWebSocketIsForgotten(t *testing.T) {
+	for name, leave := range map[string]func(*websocket.Conn) error{
+		"without a word": (*websocket.Conn).Close,
+		"with a goodbye": func(c *websocket.Conn) error {
+			return c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Time{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, nil)
+			s.StallWatches(true)
+			conn := openSocket(t, s.URL+watchConfigMaps)
+			require.Len(t, s.underWay(), 1)
+			require.NoError(t, leave(conn))
+			eventually(t, "the watch to end", func() bool { return len(s.underWay()) == 0 })
+		})
+	}
+}
+
+func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
+	s := start(t, nil)
+	for i := range 20 {
+		put(t, s, configMap(fmt.Sprintf("cm-%d", i), strings.Repeat("x", 1<<20)))
+	}
+	openSocket(t, s.URL+watchConfigMaps)
+	s.CloseWatches() // it cannot say so: what it said before does not fit into the network
+	s.Stop()
+	require.Empty(t, s.underWay())
+}
+
+func TestWebSocketsBehindAnotherListener(t *testing.T) {
+	s := start(t, nil)
+	front := httptest.NewServer(s)
+	defer front.Close()
+	fill(t, s, 1)
+	conn := openSocket(t, front.URL+watchConfigMaps)
+	expectEvents(t, conn, "ADDED cm-1")
+	s.DropConnections()
+	require.ErrorIs(t, endOf(t, conn), syscall.ECONNRESET)
+	conn = openSocket(t, front.URL+watchConfigMaps)
+	expectEvents(t, conn, "ADDED cm-1")
+	s.Stop()
+	require.True(t, cut(endOf(t, conn)))
+}
