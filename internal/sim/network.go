@@ -166,7 +166,7 @@ func (c *conn) deliver(p []byte) int {
 	if c.oneIn(3) {
 		n = 1 + c.IntN(n)
 	}
-	if c.throttled > 0 {
+	if c.throttled > 0 && !c.calm {
 		c.throttled--
 		n = min(n, 1+c.IntN(3))
 		c.until = time.Now().Add(c.upTo(300 * time.Millisecond))
