@@ -73,19 +73,17 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 	if fault != nil && fault.pass < 0 && !fault.send(conn, nil) {
 		return false
 	}
-	left := -1
-	if fault != nil {
-		left = fault.pass
-	}
+	sent := 0
 	for frame := range watch.frames(ctx) {
-		if left == 0 {
+		switch {
+		case fault != nil && fault.pass == sent:
 			if !fault.send(conn, frame) {
 				return false
 			}
-		} else if conn.WriteMessage(websocket.TextMessage, frame) != nil {
-			return true
+		case conn.WriteMessage(websocket.TextMessage, frame) != nil:
+			return true // the goodbye will not come through either
 		}
-		left--
+		sent++
 	}
 	return true
 }
