@@ -46,18 +46,28 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	case c.version != nil:
 		return !doubtful
 	}
-	return c.byValue && any(old) == any(object)
+	return c.byValue && same(old, object)
 }
 
 // identical reports whether two objects of two snapshots are the same.
 func (c *comparison[T]) identical(a, b T) bool {
 	switch {
 	case c.byValue:
-		return any(a) == any(b)
+		return same(a, b)
 	case c.equal != nil:
 		return c.equal(a, b)
 	case c.version != nil:
 		return c.version(a) != "" && c.version(a) == c.version(b)
 	}
 	return false
+}
+
+// same compares by ==. A struct may have a field of an interface type that holds what cannot be compared: then it is not.
+func same(a, b any) (equal bool) {
+	defer func() {
+		if recover() != nil {
+			equal = false
+		}
+	}()
+	return a == b
 }

@@ -150,6 +150,7 @@ func (s *Store[T]) endList() {
 	case <-s.synced:
 	default:
 		close(s.synced)
+		s.wake()
 	}
 }
 

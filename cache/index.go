@@ -20,6 +20,8 @@ type Index[T any, K comparable] struct {
 	free     []uint32
 	next     uint32
 	old, new []K // keys of what is being written
+	scratch  []K // what the keys func is given
+	closed   *IndexSnapshot[T, K]
 }
 
 // postings lead from a key to the slots of its objects.
@@ -63,11 +65,17 @@ func (x *Index[T, K]) fill(epoch uint64, objects *slots.Vector[T]) {
 	})
 }
 
-// Close takes the index from its store, which keeps it up to date no longer.
+// Close takes the index from its store. From then on it stands still, as it was, and keeps alive what it held.
 func (x *Index[T, K]) Close() {
 	s := x.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if x.closed != nil {
+		return
+	}
+	objects, postings := s.state.objects, x.postings
+	x.closed = &IndexSnapshot[T, K]{index: x, postings: &postings, objects: &objects}
+	s.epoch++ // what is written from now on is written to copies
 	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(other indexer[T]) bool { return other == indexer[T](x) })
 }
 
@@ -97,6 +105,9 @@ func (x *Index[T, K]) Keys() []K {
 }
 
 func (x *Index[T, K]) view() IndexSnapshot[T, K] {
+	if x.closed != nil {
+		return *x.closed
+	}
 	return IndexSnapshot[T, K]{index: x, postings: &x.postings, objects: &x.store.state.objects}
 }
 
@@ -117,22 +128,25 @@ func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[
 func (x *Index[T, K]) prepare(old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
-		x.old = distinct(x.keys(*old, x.old))
+		x.old = x.appendKeys(x.old, *old)
 	}
 	if object != nil {
-		x.new = distinct(x.keys(*object, x.new))
+		x.new = x.appendKeys(x.new, *object)
 	}
 }
 
-// distinct removes what is there twice.
-func distinct[K comparable](keys []K) []K {
-	for i := 1; i < len(keys); i++ {
-		if slices.Contains(keys[:i], keys[i]) {
-			keys = slices.Delete(keys, i, i+1)
-			i--
+// appendKeys appends an object's keys, each once. They are copied: a keys func may return a slice of the object's own.
+func (x *Index[T, K]) appendKeys(to []K, object T) []K {
+	if x.scratch == nil {
+		x.scratch = make([]K, 0, 8)
+	}
+	for _, key := range x.keys(object, x.scratch) {
+		if !slices.Contains(to, key) {
+			to = append(to, key)
 		}
 	}
-	return keys
+	clear(x.scratch[:cap(x.scratch)]) // they are parts of an object's text
+	return to
 }
 
 func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
@@ -174,6 +188,9 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) {
 
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(&x.postings, key)
+	if p == nil || !p.slots.Has(slot) {
+		return // the object's keys are not what they were: it was changed, or a key is not equal to itself
+	}
 	if p.slots.Len() > 1 {
 		x.own(epoch, cell, p).slots.Remove(epoch, slot)
 		return

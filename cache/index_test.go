@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -228,4 +229,70 @@ func TestLookupsCostWhatTheyFind(t *testing.T) {
 			t.Error("not ten books")
 		}
 	}))
+}
+
+// TestKeysOfTheObjectsOwn: a keys func may return a slice that it did not make; it is not written to.
+func TestKeysOfTheObjectsOwn(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, func(b *book, _ []string) []string { return b.authors })
+	b := &book{isbn: "1", authors: []string{"A", "B", "A"}}
+	writer.Put(b)
+	require.Equal(t, []string{"A", "B", "A"}, b.authors)
+	require.ElementsMatch(t, []string{"A", "B"}, byAuthor.Keys())
+	writer.Delete(lw.Key{Name: "1"})
+	require.Empty(t, byAuthor.Keys())
+}
+
+// TestKeysThatChange, as those of an object that somebody wrote to, or that are not equal to themselves, do no harm to others.
+func TestKeysThatChange(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
+	byNumber := NewIndex(books, func(b *book, to []float64) []float64 { return append(to, math.NaN()) })
+	changed, other := &book{isbn: "1", authors: []string{"A"}}, &book{isbn: "2", authors: []string{"B"}}
+	writer.Put(changed, other)
+	changed.authors = []string{"B"}
+	writer.Delete(lw.Key{Name: "1"})
+	require.Equal(t, []*book{other}, byAuthor.List("B"))
+	require.Empty(t, byNumber.List(math.NaN()))
+}
+
+// TestAClosedIndexStandsStill, whatever comes into the slots of what it holds.
+func TestAClosedIndexStandsStill(t *testing.T) {
+	books, writer := newLibrary()
+	byAuthor := NewIndex(books, (*book).authorsOf)
+	one := &book{isbn: "1", authors: []string{"A"}}
+	writer.Put(one)
+	byAuthor.Close()
+	writer.Delete(lw.Key{Name: "1"})
+	writer.Put(&book{isbn: "2", authors: []string{"C"}})
+	require.Equal(t, []*book{one}, byAuthor.List("A"))
+	require.Equal(t, []string{"A"}, byAuthor.Keys())
+	byAuthor.Close()
+	other, _ := newLibrary()
+	require.PanicsWithValue(t, ErrForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
+}
+
+// TestObjectsThatCannotBeCompared count as changed when they are written anew.
+func TestObjectsThatCannotBeCompared(t *testing.T) {
+	type row struct {
+		id    string
+		extra any
+	}
+	rows, writer := NewStore(func(r row) lw.Key { return lw.Key{Name: r.id} })
+	first := rows.Snapshot()
+	writer.Put(row{"1", []int{1}})
+	require.Len(t, writer.Put(row{"1", []int{1}}), 1)
+	second := rows.Snapshot()
+	writer.Put(row{"2", 2})
+	require.Empty(t, writer.Put(row{"2", 2}))
+	deltas, err := Diff(second, rows.Snapshot())
+	require.NoError(t, err)
+	require.Len(t, deltas, 2)
+	deltas, err = Diff(second, nil)
+	require.NoError(t, err)
+	require.Equal(t, Deleted, deltas[0].Type)
+	deltas, err = Diff[row](nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, deltas)
+	require.Zero(t, first.Len())
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -13,6 +14,7 @@ import (
 // queue of its own, so that a slow one holds up nobody else. All methods may run concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
+	running   atomic.Bool
 
 	mu       sync.Mutex // held while an event is folded and queued, so that all queues agree with the store
 	handlers []*Registration[T]
@@ -45,16 +47,16 @@ func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 // was not told by then, is told then.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	var group sync.WaitGroup
-	defer group.Wait()
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	i.awake(func(r *Registration[T], h Handler[T]) {
-		group.Go(func() {
-			r.run(ctx, h)
-			i.rest(r, h)
-		})
+		group.Go(func() { i.serve(ctx, r, h) })
 	})
-	defer i.asleep()
+	defer func() {
+		i.asleep()
+		stop()
+		group.Wait()
+		i.running.Store(false)
+	}()
 	for event := range i.reflector.follow(ctx, i.fold) {
 		if event.Break != nil && event.Break.Final {
 			return event.Break.Err
@@ -66,13 +68,28 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
+// serve calls a handler until ctx ends or the handler is removed. One whose func ends its goroutine is removed: nobody could
+// call it.
+func (i *Informer[T]) serve(ctx context.Context, r *Registration[T], h Handler[T]) {
+	returned := false
+	defer func() {
+		if !returned {
+			r.Remove()
+			r.finish()
+		}
+	}()
+	r.run(ctx, h)
+	returned = true
+	i.rest(r, h)
+}
+
 // awake lets handlers be called from now on.
 func (i *Informer[T]) awake(start func(*Registration[T], Handler[T])) {
+	if !i.running.CompareAndSwap(false, true) {
+		panic("cache: an Informer is run again before its last Run has returned")
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.start != nil {
-		panic("cache: an Informer is run twice at the same time")
-	}
 	i.start = start
 	for _, r := range i.resting {
 		start(r.registration, r.handler)

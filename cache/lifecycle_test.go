@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -156,4 +157,34 @@ func TestManyComeAndGo(t *testing.T) {
 	require.Equal(t, context.Canceled, <-err)
 	require.Empty(t, informer.handlers)
 	require.Empty(t, informer.resting)
+}
+
+// TestRunBeforeTheLastHasReturned panics, also while it waits for a handler's last call: its handlers would be forgotten.
+func TestRunBeforeTheLastHasReturned(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		th.informer.Handle(slow.handler(), nil)
+		th.run()
+		th.stop()
+		synctest.Wait()
+		require.Panics(t, func() { _ = th.informer.Run(t.Context()) })
+		close(slow.hold)
+		<-th.err
+		th.run()
+		require.Equal(t, "+x@1! +y@2!", slow.take())
+	})
+}
+
+// TestHandlersThatEndTheirGoroutine, as a test's FailNow does, are removed: nobody could call them.
+func TestHandlersThatEndTheirGoroutine(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var other notes
+		gone := th.informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { runtime.Goexit() }},
+			&HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
+		th.informer.Handle(other.handler(), nil)
+		th.run()
+		th.say("+y@3 ~x@4 ~x@5")
+		require.True(t, isClosed(gone.Done()))
+		require.Equal(t, "+x@1! +y@3 ~x@1>4 ~x@4>5", other.take())
+	})
 }

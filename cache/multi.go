@@ -46,7 +46,8 @@ func NewMulti[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Membe
 	return m
 }
 
-// Store returns the common store, for reading. It has no resource version, as the sources have one each.
+// Store returns the common store, for reading. It is synced when all sources are, and has no resource version, as the
+// sources have one each: so it cannot be saved, and waits for "" only.
 func (m *Multi[T]) Store() *Store[Member[T]] { return m.store }
 
 // Source returns the store of one source, whose version and Synced are the source's; nil if there is none of this name.
@@ -76,11 +77,26 @@ func (m *Multi[T]) follow(ctx context.Context, name string, reflector *Reflector
 		if len(deltas) > 0 {
 			m.merge(name, deltas)
 		}
+		if event.Type == lw.Synced {
+			m.sync()
+		}
 		if event.Break != nil && event.Break.Final {
 			return event.Break.Err
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// sync says that the common store is synced, when all sources are.
+func (m *Multi[T]) sync() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.sources {
+		if !isClosed(r.Store().Synced()) {
+			return
+		}
+	}
+	m.writer.Fold(lw.Event[Member[T]]{Type: lw.Synced})
 }
 
 func (m *Multi[T]) merge(name string, deltas []Delta[T]) {

@@ -60,6 +60,8 @@ func TestMultiFoldsNamespaces(t *testing.T) {
 		require.Equal(t, "7", s.Source("west").ResourceVersion())
 		require.Equal(t, "5", s.Source("east").ResourceVersion())
 		require.Nil(t, s.Source("north"))
+		require.True(t, isClosed(s.Store().Synced()))
+		require.NoError(t, s.Store().WaitFor(t.Context(), ""))
 		byNamespace := NewIndex(s.Store(), func(m Member[*lw.Object], to []string) []string { return append(to, m.Object.GetNamespace()) })
 		require.Equal(t, 1, byNamespace.Len("w"))
 	})

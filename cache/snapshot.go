@@ -95,6 +95,9 @@ type IndexSnapshot[T any, K comparable] struct {
 // In returns the index as it was at a snapshot of its store. For a snapshot that is older than the index it is made anew,
 // at the cost of going through all objects.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
+	if snapshot.store != x.store {
+		panic(ErrForeignSnapshot)
+	}
 	view := IndexSnapshot[T, K]{index: x, objects: &snapshot.state.objects}
 	for _, frozen := range snapshot.indexes {
 		if frozen.index == indexer[T](x) {
@@ -158,11 +161,16 @@ func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 // ErrForeignSnapshot says that snapshots are of two stores.
 var ErrForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
 
-// Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. from may
-// be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as Missed.
+// Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. Either
+// may be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as Missed.
 func Diff[T any](from, to *Snapshot[T]) ([]Delta[T], error) {
-	if from == nil {
+	switch {
+	case from == nil && to == nil:
+		return nil, nil
+	case from == nil:
 		from = &Snapshot[T]{store: to.store}
+	case to == nil:
+		to = &Snapshot[T]{store: from.store}
 	}
 	if from.store != to.store {
 		return nil, ErrForeignSnapshot

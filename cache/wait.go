@@ -14,11 +14,11 @@ type waiter struct {
 
 // WaitFor returns when the store has seen a resource version, by an event, a bookmark or a list: reads then show all that
 // was written up to it. Versions are compared as KEP-5504 has it; one that cannot be compared is waited for exactly. ""
-// waits for the first complete list. It returns context.Cause(ctx) when ctx ends before.
+// and "0", which are any version, wait for the first complete list. It returns context.Cause(ctx) when ctx ends before.
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	w := waiter{version: resourceVersion, reached: make(chan struct{})}
 	s.mu.Lock()
-	reached := hasReached(s.state.version, resourceVersion)
+	reached := s.hasReached(resourceVersion)
 	if !reached {
 		s.waiters = append(s.waiters, w)
 	}
@@ -35,11 +35,14 @@ func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	}
 }
 
-func hasReached(version, wanted string) bool {
-	if order, ok := lw.CompareResourceVersions(version, wanted); ok {
+func (s *Store[T]) hasReached(wanted string) bool {
+	if wanted == "" || wanted == "0" {
+		return isClosed(s.synced)
+	}
+	if order, ok := lw.CompareResourceVersions(s.state.version, wanted); ok {
 		return order >= 0
 	}
-	return version != "" && (version == wanted || wanted == "")
+	return s.state.version == wanted
 }
 
 // wake lets those go on whose version is reached.
@@ -49,7 +52,7 @@ func (s *Store[T]) wake() {
 	}
 	var left []waiter
 	for _, w := range s.waiters {
-		if hasReached(s.state.version, w.version) {
+		if s.hasReached(w.version) {
 			close(w.reached)
 		} else {
 			left = append(left, w)

@@ -18,7 +18,7 @@ func TestWaitFor(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)
 		var mu sync.Mutex
 		done := map[string]bool{}
-		for _, version := range []string{"", "5", "6", "10", "100", "opaque"} {
+		for _, version := range []string{"", "0", "5", "6", "10", "100", "opaque"} {
 			go func() {
 				require.NoError(t, store.WaitFor(t.Context(), version))
 				mu.Lock()
@@ -40,16 +40,16 @@ func TestWaitFor(t *testing.T) {
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
 		reached()
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "5"})
-		reached("", "5")
+		reached("", "0", "5")
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@9"), ResourceVersion: "9"})
-		reached("", "5", "6")
+		reached("", "0", "5", "6")
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "11"})
-		reached("", "5", "6", "10")
+		reached("", "0", "5", "6", "10")
 		require.NoError(t, store.WaitFor(t.Context(), "11"))
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "opaque"})
-		reached("", "5", "6", "10", "opaque")
+		reached("", "0", "5", "6", "10", "opaque")
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "1000"})
-		reached("", "5", "6", "10", "100", "opaque")
+		reached("", "0", "5", "6", "10", "100", "opaque")
 		require.Empty(t, store.waiters)
 	})
 }

@@ -2,6 +2,7 @@ package lw
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"strconv"
@@ -79,6 +80,9 @@ type Client[T Keyed] struct {
 // NewClient returns a client for a resource, whose objects a codec decodes. opts may be nil. An error says what the
 // resource lacks.
 func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
+	if transport == nil || codec == nil {
+		return nil, errors.New("lw: NewClient needs a transport and a codec, as that of transport/http and RawCodec{}")
+	}
 	if err := resource.validate(); err != nil {
 		return nil, err
 	}

@@ -178,13 +178,18 @@ func TestResourceStringsAndMistakes(t *testing.T) {
 	require.Equal(t, "pods/web", Resource{Version: "v1", Plural: "pods", Name: "web"}.String())
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
 	for want, r := range map[string]Resource{
-		`lw: Resource.Raw x must begin with a slash`:   {Raw: "x"},
-		`lw: Resource needs Plural, as "pods", or Raw`: {Version: "v1"},
-		`lw: Resource pods needs Version, as "v1"`:     {Plural: "pods"},
+		`lw: Resource.Raw x must begin with a slash`:                                                             {Raw: "x"},
+		`lw: Resource needs Plural, as "pods", or Raw`:                                                           {Version: "v1"},
+		`lw: Resource pods needs Version, as "v1"`:                                                               {Plural: "pods"},
+		`lw: Resource pods/x has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`: {Plural: "pods/x", Version: "v1"},
 	} {
 		_, err := NewClient(&script{}, r, RawCodec{}, nil)
 		require.EqualError(t, err, want)
 	}
+	_, err := NewClient[*Object](nil, Pods(""), RawCodec{}, nil)
+	require.ErrorContains(t, err, "needs a transport and a codec")
+	_, err = NewClient[*Object](&script{}, Pods(""), nil, nil)
+	require.ErrorContains(t, err, "needs a transport and a codec")
 }
 
 // failing is a codec that cannot decode one of the objects.

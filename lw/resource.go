@@ -47,6 +47,8 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource needs Plural, as \"pods\", or Raw")
 	case r.Raw == "" && r.Version == "":
 		return errors.New("lw: Resource " + r.Plural + " needs Version, as \"v1\"")
+	case indexByte(r.Plural+r.Group+r.Version, '/') >= 0:
+		return errors.New("lw: Resource " + r.String() + " has a slash: Group and Version are two, as \"apps\" and \"v1\", and an object has Name")
 	}
 	return nil
 }

@@ -43,6 +43,20 @@ func (s *Set) All(each func(slot uint32) bool) bool {
 	return true
 }
 
+// Has reports whether a slot is a member.
+func (s *Set) Has(slot uint32) bool {
+	if s.length < 2 {
+		return s.length == 1 && s.one == slot
+	}
+	at := s.runs.find(slot)
+	if at == len(s.runs.list) {
+		return false
+	}
+	r := s.runs.list[at]
+	i := r.find(slot)
+	return i < len(r.slots) && r.slots[i] == slot
+}
+
 // Insert adds a member, which must not be there.
 func (s *Set) Insert(epoch uint64, slot uint32) {
 	s.length++

@@ -28,7 +28,7 @@ func New(server string, opts *Options) (*Transport, error) {
 	}
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return nil, errors.New("http: the server's URL does not parse") // the URL may hold a password
+		return nil, errors.New("http: the server's URL does not parse: it must look like https://host:port") // and may hold a password
 	}
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
