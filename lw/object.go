@@ -89,6 +89,9 @@ func (o *Object) GetResourceVersion() string { return o.resourceVersion }
 // Key returns the object's namespace and name.
 func (o *Object) Key() Key { return Key{Namespace: o.namespace, Name: o.name} }
 
+// String names the object, as "Secret shop/token@7", and tells nothing of its content, so that it can be logged.
+func (o *Object) String() string { return o.Kind() + " " + o.Key().String() + "@" + o.resourceVersion }
+
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }
 

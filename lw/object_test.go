@@ -3,6 +3,7 @@ package lw
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -189,4 +190,13 @@ func FuzzObject(f *testing.F) {
 			require.Equal(t, name, strings.ToValidUTF8(object.GetName(), "\ufffd"))
 		}
 	})
+}
+
+// TestObjectsAreLoggedWithoutTheirContent.
+func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
+	object, err := ParseObject([]byte(`{"kind":"Secret","metadata":{"namespace":"shop","name":"token","resourceVersion":"7"},"data":{"a":"s3cret"}}`))
+	require.NoError(t, err)
+	for _, format := range []string{"%v", "%s", "%+v"} {
+		require.Equal(t, "Secret shop/token@7", fmt.Sprintf(format, object))
+	}
 }

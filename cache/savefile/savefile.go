@@ -7,6 +7,7 @@ package savefile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,7 +27,10 @@ import (
 //
 // Several processes may save to the same path at the same time: the last one to finish counts.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin cache.Origin, text func(T) string) error {
-	return replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) })
+	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
+		return fmt.Errorf("savefile: saving to %q: %w", path, err)
+	}
+	return nil
 }
 
 // Restorer is a *[cache.Reflector] or a *[cache.Informer].
@@ -48,6 +52,9 @@ func Restore[T lw.Keyed](path string, to Restorer[T], origin cache.Origin, parse
 // replace makes a file hold what write writes, or leaves it as it is.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
+	if name == "" {
+		return errors.New("the path must name a file")
+	}
 	if folder == "" {
 		folder = "."
 	}
@@ -56,8 +63,9 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
+	renamed := false
+	defer func() { // also when write panics
+		if !renamed {
 			file.Close()
 			os.Remove(file.Name())
 		}
@@ -74,6 +82,7 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if err = os.Rename(file.Name(), path); err != nil {
 		return err
 	}
+	renamed = true
 	return syncFolder(folder)
 }
 

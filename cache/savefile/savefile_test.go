@@ -118,7 +118,11 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 		require.Equal(t, []string{"pods"}, names(t, folder))
 	}
 	store, _ := cache.NewStore[*lw.Object](nil)
-	require.Equal(t, cache.ErrNotSynced, Save(path, store.Snapshot(), origin, (*lw.Object).Raw))
+	err := Save(path, store.Snapshot(), origin, (*lw.Object).Raw)
+	require.ErrorIs(t, err, cache.ErrNotSynced)
+	require.ErrorContains(t, err, "savefile: saving to \""+path+"\"")
+	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "must name a file")
+	require.Panics(t, func() { _ = Save(path, old, origin, func(*lw.Object) string { panic("no text") }) })
 	require.Equal(t, text(old), held(t, path))
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
