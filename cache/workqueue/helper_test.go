@@ -2,37 +2,16 @@ package workqueue
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"iter"
-	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 )
 
 // TestMain fails the package if its tests leave goroutines behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	if fuzz := flag.Lookup("test.fuzz"); fuzz.Value.String() != "" {
-		os.Exit(code) // the fuzzer leaves some of its own
-	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(20 * time.Second); code == 0 && runtime.NumGoroutine() > before; <-tick.C {
-		if time.Now().After(end) {
-			fmt.Fprintln(os.Stderr, "goroutines were left behind:")
-			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // unlimited is a limiter that never delays.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }

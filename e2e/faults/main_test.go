@@ -1,25 +1,14 @@
 package faults_test
 
 import (
-	"fmt"
-	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 )
 
 // TestMain fails the package if its tests leave goroutines behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	if code == 0 && !eventually(func() bool { return runtime.NumGoroutine() <= before }) {
-		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // eventually polls until a condition holds, for a time that only what is broken takes.
 func eventually(condition func() bool) bool {

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"runtime"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -15,18 +12,7 @@ import (
 )
 
 // TestMain fails if a watch is left behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		runtime.Gosched()
-	}
-	if left := runtime.NumGoroutine(); code == 0 && left > before {
-		fmt.Fprintln(os.Stderr, left-before, "goroutines were left behind")
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // TestManyComeAndGo is the example itself.
 func TestManyComeAndGo(t *testing.T) {

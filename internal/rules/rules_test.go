@@ -62,6 +62,7 @@ var rooms = map[string][]string{
 	"examples/demo":      {"lw", "cache", "lw/lwtest", "transport/http"},
 	"internal/sample":    nil,
 	"internal/slots":     nil,
+	"internal/leak":      nil,
 	"internal/bundle":    {"lw", "cache"},
 	"internal/scenarios": {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},

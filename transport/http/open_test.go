@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -48,7 +49,7 @@ func TestEventsArriveAsTheyAreSent(t *testing.T) {
 
 // TestManyOpensShareOneConnection over HTTP/2, all of them open at the same time.
 func TestManyOpensShareOneConnection(t *testing.T) {
-	leaveNothing(t)
+	leak.Check(t)
 	const n = 50
 	var mu sync.Mutex
 	connections := map[string]int{}

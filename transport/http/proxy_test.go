@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -22,7 +23,7 @@ func TestProxyOverTLS(t *testing.T) {
 		askThroughProxy(t, directory)
 		return
 	}
-	leaveNothing(t)
+	leak.Check(t)
 	ours, directory := newAuthority(t), t.TempDir()
 	write(t, directory, "ca", ours.pem)
 	cert, key := ours.issue(t, "jane")

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -52,7 +53,7 @@ func (w *witness) take() []string {
 
 // TestRedirectsGetNoCredentials, except within the server's own origin.
 func TestRedirectsGetNoCredentials(t *testing.T) {
-	leaveNothing(t)
+	leak.Check(t)
 	authority := newAuthority(t)
 	config := authority.config(t, "localhost", loopback)
 	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out

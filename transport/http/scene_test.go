@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -119,7 +120,7 @@ func parse(t *testing.T, line string) (who, address string) {
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {
-			leaveNothing(t)
+			leak.Check(t)
 			s, ours := newScene(t, protocol, version), newAuthority(t)
 			s.trusts(t, ours, ours)
 			s.issue(t, ours, "first")

@@ -6,12 +6,13 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
 func TestServerIsVerified(t *testing.T) {
-	leaveNothing(t)
+	leak.Check(t)
 	ours, other := newAuthority(t), newAuthority(t)
 	directory := t.TempDir()
 	hello := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }
@@ -67,7 +68,7 @@ func serveByCertificate(t *testing.T, a *authority) string {
 }
 
 func TestClientCertificate(t *testing.T) {
-	leaveNothing(t)
+	leak.Check(t)
 	ours, other, directory := newAuthority(t), newAuthority(t), t.TempDir()
 	url := serveByCertificate(t, ours)
 	cert, key := ours.issue(t, "jane")

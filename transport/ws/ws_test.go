@@ -11,33 +11,19 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"runtime"
-	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
 // TestMain fails if a connection is left behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		runtime.Gosched()
-	}
-	if code == 0 && runtime.NumGoroutine() > before {
-		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leak.Main(m) }
 
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 

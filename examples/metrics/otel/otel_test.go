@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
@@ -14,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-func TestMain(m *testing.M) { course.Main(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 func meter(reader sdk.Reader) metric.Meter {
 	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")

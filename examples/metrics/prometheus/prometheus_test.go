@@ -8,11 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { course.Main(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // gather returns every series by its name and labels; a histogram as its count and its sum.
 func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {

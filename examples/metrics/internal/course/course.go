@@ -5,9 +5,6 @@ package course
 import (
 	"context"
 	"fmt"
-	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -107,19 +104,4 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.server.CloseWatches()
 	}
 	return s.lives == 4 && event.Type == lw.Bookmark
-}
-
-// Main runs a package's tests, and fails if they leave goroutines behind.
-func Main(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		runtime.Gosched()
-	}
-	if code == 0 && runtime.NumGoroutine() > before {
-		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-		code = 1
-	}
-	os.Exit(code)
 }
