@@ -59,14 +59,15 @@ var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15
 
 func (o *Options) newTransport(config *tls.Config) *http.Transport {
 	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         dialer.DialContext,
-		TLSHandshakeTimeout: 10 * time.Second,
-		TLSClientConfig:     config,
-		ForceAttemptHTTP2:   true,
-		HTTP2:               pings,
-		DisableCompression:  o.DisableCompression,
-		MaxIdleConnsPerHost: 8, // lists run beside watches, which hold a connection each in HTTP/1.1
-		IdleConnTimeout:     90 * time.Second,
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		TLSClientConfig:        config,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  pings,
+		DisableCompression:     o.DisableCompression,
+		MaxIdleConnsPerHost:    8, // lists run beside watches, which hold a connection each in HTTP/1.1
+		MaxResponseHeaderBytes: 1 << 20,
+		IdleConnTimeout:        90 * time.Second,
 	}
 }

@@ -5,8 +5,10 @@ package ws
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,6 +16,10 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
+
+// ErrProtocol says that the server, or what is in between, broke the rules of WebSocket (RFC 6455) or of its compression
+// (RFC 7692).
+var ErrProtocol = errors.New("the server broke the rules of WebSocket")
 
 // CloseError says that the server closed a WebSocket for another reason than the watch's end.
 type CloseError struct {
@@ -33,12 +39,15 @@ func (e *CloseError) Error() string {
 type body struct {
 	ctx   context.Context
 	conn  *websocket.Conn
+	hand  *handshake // what conn reads and writes
 	limit int64
 	pace  pace
 	stop  func() bool // ends the watch over ctx
 
 	message io.Reader // the one that is being read
+	size    int64     // of it, until now
 	between bool      // a newline is due
+	err     error     // the end, which stays
 
 	mu     sync.Mutex
 	heard  time.Time // when something came last, or was first waited for; zero: the caller has the word
@@ -53,9 +62,15 @@ type pace struct{ ask, dead time.Duration }
 // own. It is that of HTTP/2 in transport/http.
 var usualPace = pace{ask: 30 * time.Second, dead: 45 * time.Second}
 
-func newBody(ctx context.Context, conn *websocket.Conn, limit int64, p pace) *body {
-	b := &body{ctx: ctx, conn: conn, limit: limit, pace: p}
+func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p pace) *body {
+	b := &body{ctx: ctx, conn: conn, hand: hand, limit: limit, pace: p}
+	conn.SetReadLimit(limit)
 	conn.SetPongHandler(func(string) error { b.hear(true); return nil })
+	conn.SetPingHandler(func(data string) error {
+		b.hear(true)
+		b.control(websocket.PongMessage, []byte(data))
+		return nil
+	})
 	b.mu.Lock() // which look needs, should it come at once
 	b.timer = time.AfterFunc(p.ask/2, b.look)
 	b.mu.Unlock()
@@ -87,7 +102,7 @@ func (b *body) look() {
 		return
 	}
 	if quiet >= b.pace.ask {
-		_ = b.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(b.pace.dead-b.pace.ask)) // the reader sees what is wrong
+		b.control(websocket.PingMessage, nil)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,19 +111,34 @@ func (b *body) look() {
 	}
 }
 
+// control sends a frame of control. A peer that does not take it in time is as good as dead: see [handshake.Write]. The
+// reader sees what is wrong.
+func (b *body) control(kind int, data []byte) {
+	_ = b.conn.WriteControl(kind, data, time.Now().Add(b.pace.dead-b.pace.ask))
+}
+
 func (b *body) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
 	}
 	b.hear(true)
 	defer b.hear(false)
+	n, err := b.next(p)
+	if err != nil {
+		b.err = b.cause(err)
+	}
+	return n, b.err
+}
+
+// next reads what comes next: a newline between two messages, or a part of one.
+func (b *body) next(p []byte) (int, error) {
 	for {
 		if b.message == nil {
 			_, message, err := b.conn.NextReader() // text or binary
 			if err != nil {
-				return 0, b.cause(err)
+				return 0, err
 			}
-			b.message = message
+			b.message, b.size = message, 0
 			if b.between {
 				p[0] = '\n'
 				return 1, nil
@@ -116,37 +146,40 @@ func (b *body) Read(p []byte) (int, error) {
 			b.between = true
 		}
 		n, err := b.message.Read(p)
+		if b.size += int64(n); b.size > b.limit { // gorilla counts what was sent, which may have been compressed
+			b.control(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseMessageTooBig, ""))
+			return 0, websocket.ErrReadLimit
+		}
 		if err == io.EOF {
 			b.message, err = nil, nil
 		}
 		if n > 0 || err != nil {
-			return n, b.cause(err)
+			return n, err
 		}
 	}
 }
 
 // cause tells why the connection ended.
 func (b *body) cause(err error) error {
-	if err == nil {
-		return nil
-	}
 	b.mu.Lock()
-	silent := b.silent
+	silent := b.silent || b.hand.stuck.Load()
 	b.mu.Unlock()
 	closed, isClose := errors.AsType[*websocket.CloseError](err)
 	switch {
 	case b.ctx.Err() != nil:
 		return context.Cause(b.ctx)
-	case silent:
-		return lw.ErrSilent
 	case errors.Is(err, websocket.ErrReadLimit):
 		return &lw.FrameTooLargeError{Limit: int(b.limit)}
-	case !isClose:
-		return err
+	case b.hand.failure != nil && silent:
+		return lw.ErrSilent
+	case b.hand.failure == io.EOF:
+		return io.ErrUnexpectedEOF
+	case b.hand.failure != nil:
+		return b.hand.failure
+	case !isClose: // gorilla's words, of which none is the server's
+		return fmt.Errorf("%w: %s", ErrProtocol, strings.TrimPrefix(err.Error(), "websocket: "))
 	case closed.Code == websocket.CloseNormalClosure:
 		return io.EOF
-	case closed.Code == websocket.CloseAbnormalClosure: // gorilla's word for none
-		return io.ErrUnexpectedEOF
 	}
 	return &CloseError{Code: closed.Code, Reason: closed.Text}
 }

@@ -6,9 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -27,10 +31,21 @@ type handshake struct {
 	answer   []byte // of the response, until it is read
 	upgraded io.ReadWriteCloser
 	err      error // why the server did not
+
+	pending  error       // of reading from upgraded, not told yet
+	failure  error       // the same, told
+	deadline time.Time   // of the next write, which is a control frame's
+	stuck    atomic.Bool // closed, as a write took longer
 }
 
+// Write has a deadline of its own, as an upgraded connection has none. When it passes, the connection is closed.
 func (h *handshake) Write(p []byte) (int, error) {
 	if h.upgraded != nil {
+		late := time.AfterFunc(time.Until(h.deadline), func() {
+			h.stuck.Store(true)
+			_ = h.upgraded.Close()
+		})
+		defer late.Stop()
 		return h.upgraded.Write(p)
 	}
 	if h.asked = append(h.asked, p...); !bytes.HasSuffix(h.asked, []byte("\r\n\r\n")) {
@@ -54,7 +69,10 @@ func (h *handshake) upgrade() error {
 	}
 	var answer bytes.Buffer
 	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
-	if err := header.Write(&answer); err != nil {
+	if err = notAskedFor(asked.Header, header); err == nil {
+		err = of(header).Write(&answer)
+	}
+	if err != nil {
 		_ = upgraded.Close()
 		return err
 	}
@@ -62,6 +80,49 @@ func (h *handshake) upgrade() error {
 	h.asked, h.answer, h.upgraded = nil, answer.Bytes(), upgraded
 	return nil
 }
+
+// of returns those headers of an answer that are the handshake's.
+func of(answer http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range []string{"Connection", "Upgrade", accept, extensions, subprotocol} {
+		if values, ok := answer[name]; ok {
+			kept[name] = values
+		}
+	}
+	return kept
+}
+
+const (
+	accept      = "Sec-Websocket-Accept"
+	extensions  = "Sec-Websocket-Extensions"
+	subprotocol = "Sec-Websocket-Protocol"
+)
+
+// notAskedFor finds an extension or a subprotocol that nobody offered, which gorilla lets pass.
+func notAskedFor(asked, answer http.Header) error {
+	for _, name := range []string{extensions, subprotocol} {
+		offered := names(asked[name])
+		for _, chosen := range names(answer[name]) {
+			if !slices.Contains(offered, chosen) {
+				return wrongAnswer("it chose a " + name + " that was not offered")
+			}
+		}
+	}
+	return nil
+}
+
+// names returns the elements of a header's list without their parameters.
+func names(values []string) (all []string) {
+	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
+		name, _, _ := strings.Cut(element, ";")
+		if name = strings.TrimSpace(name); name != "" {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func wrongAnswer(what string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, what) }
 
 func (h *handshake) Read(p []byte) (int, error) {
 	if len(h.answer) > 0 {
@@ -72,7 +133,15 @@ func (h *handshake) Read(p []byte) (int, error) {
 	if h.upgraded == nil {
 		return 0, io.ErrUnexpectedEOF
 	}
-	return h.upgraded.Read(p)
+	n := 0
+	if h.pending == nil {
+		n, h.pending = h.upgraded.Read(p)
+	}
+	if n > 0 { // a failure waits: TLS may tell its end with the last bytes, and gorilla would take that for the message's
+		return n, nil
+	}
+	h.failure = h.pending
+	return 0, h.failure
 }
 
 func (h *handshake) Close() error {
@@ -82,11 +151,13 @@ func (h *handshake) Close() error {
 	return h.upgraded.Close()
 }
 
-// There are no deadlines: whoever has waited for too long closes the connection.
+// SetWriteDeadline is called before each write, by gorilla, whose writers take turns.
+func (h *handshake) SetWriteDeadline(t time.Time) error { h.deadline = t; return nil }
 
-func (h *handshake) SetDeadline(time.Time) error      { return nil }
-func (h *handshake) SetReadDeadline(time.Time) error  { return nil }
-func (h *handshake) SetWriteDeadline(time.Time) error { return nil }
+// There are no other deadlines: whoever has waited for too long closes the connection.
+
+func (h *handshake) SetDeadline(time.Time) error     { return nil }
+func (h *handshake) SetReadDeadline(time.Time) error { return nil }
 
 func (h *handshake) LocalAddr() net.Addr  { return address{} }
 func (h *handshake) RemoteAddr() net.Addr { return address{} }

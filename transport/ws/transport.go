@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/gorilla/websocket"
 
@@ -16,11 +17,12 @@ import (
 
 // Options configure a [Transport]. The zero value is good.
 type Options struct {
-	// MaxMessage is the largest message accepted, in bytes; [lw.DefaultMaxFrame] if zero. A message is an event. A larger
-	// one is a *[lw.FrameTooLargeError], and closes the connection with the code 1009.
+	// MaxMessage is the largest message accepted, in bytes after decompression; [lw.DefaultMaxFrame] if zero. A message is
+	// an event. A larger one is a *[lw.FrameTooLargeError], and closes the connection with the code 1009. No message is
+	// held: the limit is for whoever reads.
 	MaxMessage int64
 
-	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines.
+	// Compression offers permessage-deflate (RFC 7692), which a kube-apiserver declines. It costs up to 50 kB for each watch.
 	Compression bool
 }
 
@@ -51,9 +53,11 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 }
 
 // Open implements [lw.Transport]. A watch's messages come joined by newlines. Its body ends in good order where the server
-// closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one, and with
-// io.ErrUnexpectedEOF where the connection ended without. A refused handshake is a *[lw.StatusError], as for any request;
-// one that was answered as if it had been none is [lwhttp.ErrNotUpgraded].
+// closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one; with
+// io.ErrUnexpectedEOF where the connection ended without, or else the connection's own error; with [lw.ErrSilent] where
+// the peer answers no pings or takes no answers to its own; with a *[lw.FrameTooLargeError]; with [ErrProtocol]; or with
+// the context's cause. A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
+// been none, or wrongly, is [lwhttp.ErrNotUpgraded].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch {
 		return t.over.Open(ctx, req)
@@ -64,14 +68,16 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.over.Origin()}})
 	if err != nil {
 		_ = hand.Close()
-		if hand.err != nil {
+		switch {
+		case hand.err != nil:
 			err = hand.err // gorilla's own says less
+		case hand.upgraded != nil:
+			err = wrongAnswer(strings.TrimPrefix(err.Error(), "websocket: "))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
-	conn.SetReadLimit(t.opts.MaxMessage)
-	return newBody(ctx, conn, t.opts.MaxMessage, t.pace), nil
+	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.pace), nil
 }

@@ -1,0 +1,217 @@
+//go:build !js
+
+package ws
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"crypto/sha1"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// answering is a http.RoundTripper that upgrades every request to a connection, with these headers beside those of a good
+// answer.
+type answering struct {
+	to     io.ReadWriteCloser
+	header http.Header
+}
+
+func (a answering) RoundTrip(req *http.Request) (*http.Response, error) {
+	sum := sha1.Sum([]byte(req.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	header := http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, accept: {base64.StdEncoding.EncodeToString(sum[:])}}
+	for name, values := range a.header {
+		header[name] = values
+	}
+	return &http.Response{StatusCode: 101, ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: a.to, Request: req}, nil
+}
+
+var compressed = http.Header{extensions: {"permessage-deflate; server_no_context_takeover; client_no_context_takeover"}}
+
+// open opens a watch whose server says what comes from a connection.
+func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.Header, opts *Options) (io.ReadCloser, error) {
+	t.Helper()
+	over, err := lwhttp.New("http://server", &lwhttp.Options{Client: &http.Client{Transport: answering{to, header}}})
+	require.NoError(t, err)
+	return New(over, opts).Open(ctx, watch)
+}
+
+// said is a connection from which some bytes come, and then its end.
+type said struct {
+	text    string
+	step    int  // most bytes at once
+	eager   bool // the end comes with the last bytes
+	written int
+}
+
+func (s *said) Read(p []byte) (int, error) {
+	n := copy(p[:min(len(p), s.step)], s.text)
+	if s.text = s.text[n:]; s.text == "" && (n == 0 || s.eager) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (s *said) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
+func (s *said) Close() error                { return nil }
+
+// frame is a server's.
+func frame(first byte, payload string) string {
+	header := []byte{first, byte(len(payload))}
+	if len(payload) > 125 {
+		header = binary.BigEndian.AppendUint16([]byte{first, 126}, uint16(len(payload)))
+	}
+	return string(header) + payload
+}
+
+// reference reads frames by RFC 6455, as plainly as can be: what a watch yields of them, and the cause of its end.
+func reference(stream string, limit uint64) (text string, cause error) {
+	messages, within, size := 0, false, uint64(0)
+	for {
+		if len(stream) < 2 {
+			return text, io.ErrUnexpectedEOF
+		}
+		final, reserved, opcode := stream[0]&0x80 != 0, stream[0]&0x70 != 0, stream[0]&0x0f
+		masked, length := stream[1]&0x80 != 0, uint64(stream[1]&0x7f)
+		control := opcode >= 8
+		known := opcode <= 2 || opcode >= 8 && opcode <= 10
+		if reserved || masked || !known || control && (!final || length > 125) || !control && within != (opcode == 0) {
+			return text, ErrProtocol
+		}
+		stream = stream[2:]
+		if more := map[uint64]int{126: 2, 127: 8}[length]; more > 0 {
+			if len(stream) < more {
+				return text, io.ErrUnexpectedEOF
+			}
+			length = 0
+			for i := range more {
+				length = length<<8 | uint64(stream[i])
+			}
+			stream = stream[more:]
+		}
+		if control {
+			if uint64(len(stream)) < length {
+				return text, io.ErrUnexpectedEOF
+			}
+			if opcode == 8 {
+				return text, closing(stream[:length])
+			}
+			stream = stream[length:]
+			continue
+		}
+		if opcode != 0 {
+			size = 0
+		}
+		if length > limit || size+length > limit {
+			return text, &lw.FrameTooLargeError{Limit: int(limit)}
+		}
+		if size += length; opcode != 0 {
+			if messages++; messages > 1 {
+				text += "\n"
+			}
+		}
+		within = !final
+		if uint64(len(stream)) < length {
+			return text + stream, io.ErrUnexpectedEOF
+		}
+		text, stream = text+stream[:length], stream[length:]
+	}
+}
+
+// closing is what a close frame leads to.
+func closing(payload string) error {
+	if len(payload) < 2 {
+		return &CloseError{Code: 1005}
+	}
+	code := int(binary.BigEndian.Uint16([]byte(payload)))
+	valid := code >= 1000 && code <= 1003 || code >= 1007 && code <= 1013 || code >= 3000 && code <= 4999
+	switch {
+	case !valid || !utf8.ValidString(payload[2:]):
+		return ErrProtocol
+	case code == 1000:
+		return nil
+	}
+	return &CloseError{Code: code, Reason: payload[2:]}
+}
+
+// FuzzFrames: whatever a server sends, a watch yields what the reference reads, and ends with its cause.
+func FuzzFrames(f *testing.F) {
+	normal := "\x03\xe8"
+	for _, stream := range []string{
+		frame(0x81, "one\n") + frame(0x82, "two") + frame(0x88, normal),
+		frame(0x01, "o") + frame(0x89, "ping") + frame(0x00, "") + frame(0x80, "ne") + frame(0x8a, "pong") + frame(0x81, "") + frame(0x88, ""),
+		frame(0x81, strings.Repeat("x", 200)) + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff",
+		"\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", frame(0x80, "x"), frame(0x81, "x") + frame(0x09, ""), frame(0x88, "\x03\xf3etcd"),
+		frame(0x01, strings.Repeat("x", 900)) + frame(0x80, strings.Repeat("x", 125)), frame(0xc1, "\xf2\x48\x04\x00") + frame(0x88, normal),
+	} {
+		f.Add(stream, uint16(3), true)
+		f.Add(stream, uint16(5000), false)
+	}
+	f.Fuzz(func(t *testing.T, stream string, step uint16, eager bool) {
+		const limit = 1000
+		conn := &said{text: stream, step: int(step%8192) + 1, eager: eager}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // nothing comes near it
+		defer cancel()
+		body, err := open(ctx, t, conn, nil, &Options{MaxMessage: limit})
+		require.NoError(t, err)
+		defer body.Close()
+		text, err := io.ReadAll(body)
+		wanted, cause := reference(stream, limit)
+		require.Equal(t, wanted, string(text))
+		if errors.Is(cause, ErrProtocol) {
+			require.ErrorIs(t, err, ErrProtocol)
+		} else {
+			require.Equal(t, cause, err)
+		}
+		_, again := body.Read(make([]byte, 1))
+		require.True(t, again == err || err == nil && again == io.EOF, "the end stays: %v", again)
+		require.LessOrEqual(t, conn.written, 3*len(stream)+200, "an answer is at most a ping's payload with a header")
+	})
+}
+
+// FuzzCompressedFrames: the same with compression, of which the reference knows nothing; the bounds hold.
+func FuzzCompressedFrames(f *testing.F) {
+	for _, message := range []string{"", "one\n", strings.Repeat("long", 300), strings.Repeat("\x00", 100_000)} {
+		f.Add(deflated(f, message)+frame(0x88, "\x03\xe8"), uint16(7))
+	}
+	f.Add(frame(0x41, "\xf2")+frame(0x80, "H\x04\x00"), uint16(1))
+	f.Fuzz(func(t *testing.T, stream string, step uint16) {
+		const limit = 1000
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		body, err := open(ctx, t, &said{text: stream, step: int(step%8192) + 1}, compressed, &Options{MaxMessage: limit, Compression: true})
+		require.NoError(t, err)
+		defer body.Close()
+		text, err := io.ReadAll(body)
+		require.LessOrEqual(t, len(text), len(stream)/2*(limit+1), "no message is longer than its limit")
+		closed, isClose := errors.AsType[*CloseError](err)
+		large, isLarge := errors.AsType[*lw.FrameTooLargeError](err)
+		documented := err == nil || err == io.ErrUnexpectedEOF || errors.Is(err, ErrProtocol) ||
+			isClose && closed.Code != 1000 || isLarge && large.Limit == limit
+		require.True(t, documented, "%#v", err)
+	})
+}
+
+// deflated is a text's message, compressed as RFC 7692 has it: flushed, and without the flush's last four bytes.
+func deflated(t testing.TB, message string) string {
+	t.Helper()
+	var text bytes.Buffer
+	w, err := flate.NewWriter(&text, flate.BestCompression)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, message)
+	require.NoError(t, err)
+	require.NoError(t, w.Flush())
+	return frame(0xc1, strings.TrimSuffix(text.String(), "\x00\x00\xff\xff"))
+}

@@ -1,0 +1,313 @@
+//go:build !js
+
+package ws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestHostileFrames: what a server may send instead of a watch, and the cause that it leads to.
+func TestHostileFrames(t *testing.T) {
+	one, normal := frame(0x81, "one"), frame(0x88, "\x03\xe8")
+	large := &lw.FrameTooLargeError{Limit: 100}
+	broken := func(words string) error { return fmt.Errorf("%w: %s", ErrProtocol, words) }
+	for name, c := range map[string]struct {
+		sent, text string
+		want       error
+	}{
+		"a message of 2^63-1 bytes":          {one + "\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"a message of more bytes than exist": {one + "\x81\x7f\xff\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"a continuation of 2^63-1 bytes":     {frame(0x01, "one") + "\x80\x7f\x7f\xff\xff\xff\xff\xff\xff\xff", "one", large},
+		"fragments without end":              {strings.Replace(strings.Repeat(frame(0x00, "ten bytes!"), 11), "\x00", "\x01", 1), strings.Repeat("ten bytes!", 10), large},
+		"a continuation of nothing":          {one + frame(0x80, "x"), "one", broken("continuation after FIN")},
+		"a message within another":           {frame(0x01, "one") + frame(0x81, "x"), "one", broken("data before FIN")},
+		"a mask":                             {one + "\x81\x81abcdx", "one", broken("bad MASK")},
+		"reserved bits":                      {one + frame(0xf1, "x"), "one", broken("RSV1 set, RSV2 set, RSV3 set")},
+		"a reserved opcode":                  {one + frame(0x83, "x"), "one", broken("bad opcode 3")},
+		"a reserved opcode of control":       {one + frame(0x8b, "x"), "one", broken("bad opcode 11")},
+		"a ping of 126 bytes":                {one + frame(0x89, strings.Repeat("x", 126)), "one", broken("len > 125 for control")},
+		"a ping in fragments":                {one + frame(0x09, "x"), "one", broken("FIN not set on control")},
+		"a close with half a code":           {one + frame(0x88, "\x03"), "one", &CloseError{Code: 1005}},
+		"a close with a code that is none":   {one + frame(0x88, "\x03\xed"), "one", broken("bad close code 1005")},
+		"a close whose reason is no text":    {one + frame(0x88, "\x03\xe8\xff"), "one", broken("invalid utf8 payload in close frame")},
+		"a close with the longest reason":    {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 123)), "one", &CloseError{1011, strings.Repeat("x", 123)}},
+		"a close with a longer one":          {one + frame(0x88, "\x03\xf3"+strings.Repeat("x", 124)), "one", broken("len > 125 for control")},
+		"frames after the end":               {one + normal + frame(0x81, "x"), "one", nil},
+		"a response's body":                  {"Hello\n", "", broken("RSV1 set, FIN not set on control")},
+		"nothing":                            {"", "", io.ErrUnexpectedEOF},
+	} {
+		for _, eager := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", name, eager), func(t *testing.T) {
+				body, err := open(t.Context(), t, &said{text: c.sent, step: 5000, eager: eager}, nil, &Options{MaxMessage: 100})
+				require.NoError(t, err)
+				defer body.Close()
+				text, err := io.ReadAll(body)
+				require.Equal(t, c.want, err)
+				require.Equal(t, c.text, string(text))
+			})
+		}
+	}
+}
+
+// TestEndWithTheLastBytes, as TLS may tell it, is no good one without the code 1000, neither between messages nor within one.
+func TestEndWithTheLastBytes(t *testing.T) {
+	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
+		body, err := open(t.Context(), t, &said{text: sent, step: 1 << 20, eager: true}, nil, nil)
+		require.NoError(t, err)
+		defer body.Close()
+		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's own, so that it reads past that
+		for err == nil {
+			var n int
+			n, err = body.Read(buffer)
+			text += n
+		}
+		require.Equal(t, io.ErrUnexpectedEOF, err)
+		require.Equal(t, 5000, text)
+	}
+}
+
+// TestEndStays, however often it is asked for.
+func TestEndStays(t *testing.T) {
+	body, err := open(t.Context(), t, &said{text: frame(0x83, ""), step: 100}, nil, nil)
+	require.NoError(t, err)
+	defer body.Close()
+	for range 2000 {
+		_, err := body.Read(make([]byte, 1))
+		require.ErrorIs(t, err, ErrProtocol)
+	}
+}
+
+// TestCompressionBomb: the limit is for what comes out.
+func TestCompressionBomb(t *testing.T) {
+	bomb := deflated(t, strings.Repeat("\x00", 3<<20))
+	require.Less(t, len(bomb), 20_000)
+	conn := &said{text: deflated(t, "one") + bomb, step: 1 << 20}
+	body, err := open(t.Context(), t, conn, compressed, &Options{MaxMessage: 1 << 20, Compression: true})
+	require.NoError(t, err)
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	require.Equal(t, &lw.FrameTooLargeError{Limit: 1 << 20}, err)
+	require.LessOrEqual(t, len(text), len("one\n")+1<<20)
+	require.Positive(t, conn.written, "the server hears why")
+
+	body, err = open(t.Context(), t, &said{text: frame(0xc1, "\xff\xff"), step: 100}, compressed, &Options{Compression: true})
+	require.NoError(t, err)
+	defer body.Close()
+	_, err = io.ReadAll(body)
+	require.ErrorIs(t, err, ErrProtocol)
+}
+
+// endless is a connection that says something for ever.
+type endless struct {
+	first, then string
+	said        int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	n := copy(p, e.first)
+	e.first = e.first[n:]
+	for n+len(e.then) <= len(p) {
+		n += copy(p[n:], e.then)
+	}
+	e.said += n
+	return n, nil
+}
+
+func (e *endless) Write(p []byte) (int, error) { return len(p), nil }
+func (e *endless) Close() error                { return nil }
+
+// TestEndlessFrames that say nothing take no memory, however long they go on; only the context ends them, or who waits for
+// an event.
+func TestEndlessFrames(t *testing.T) {
+	const most = 1 << 20
+	for name, conn := range map[string]*endless{
+		"pings":           {then: frame(0x89, strings.Repeat("x", 125))},
+		"pongs":           {then: frame(0x8a, strings.Repeat("x", 125))},
+		"empty messages":  {then: frame(0x81, "")},
+		"empty fragments": {first: frame(0x01, ""), then: frame(0x00, "")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			enough := errors.New("enough")
+			to := &counted{endless: conn, most: most, then: func() { cancel(enough) }}
+			body, err := open(ctx, t, to, nil, nil)
+			require.NoError(t, err)
+			defer body.Close()
+			newlines, err := io.Copy(io.Discard, body)
+			require.Equal(t, enough, err)
+			if name != "empty messages" {
+				require.Zero(t, newlines)
+			}
+			require.GreaterOrEqual(t, conn.said, most)
+			require.Less(t, to.grown, int64(256<<10), "bytes of heap after %d of frames", most)
+		})
+	}
+}
+
+// counted ends an endless connection, and measures the heap in the middle of it and at its end.
+type counted struct {
+	*endless
+	most   int
+	then   func()
+	before uint64
+	grown  int64
+	over   bool
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if c.before == 0 && c.said >= c.most/10 {
+		c.before = heap()
+	}
+	if c.said >= c.most && !c.over {
+		c.over = true
+		c.grown = int64(heap()) - int64(c.before)
+		c.then()
+	}
+	if c.over {
+		return 0, net.ErrClosed
+	}
+	return c.endless.Read(p)
+}
+
+func heap() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// TestPeerThatReadsNothing is taken for dead: one that pings and takes no answers, and one that takes no pings, though its
+// connection is open.
+func TestPeerThatReadsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		sent string
+		want time.Duration
+	}{
+		"pings":  {strings.Repeat(frame(0x89, "are you there?"), 1000), 15 * time.Second},
+		"silent": {frame(0x81, "one"), 45 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ours, theirs := net.Pipe()
+				defer theirs.Close()
+				go func() { _, _ = io.WriteString(theirs, c.sent) }()
+				body, err := open(t.Context(), t, ours, nil, nil)
+				require.NoError(t, err)
+				defer body.Close()
+				began := time.Now()
+				_, err = io.ReadAll(body)
+				require.Equal(t, lw.ErrSilent, err)
+				require.Equal(t, c.want, time.Since(began))
+			})
+		})
+	}
+}
+
+// TestWrongHandshakes are errors that say that this is no WebSocket.
+func TestWrongHandshakes(t *testing.T) {
+	for name, header := range map[string]http.Header{
+		"another key":             {accept: {"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}},
+		"no key":                  {accept: nil},
+		"another protocol":        {"Upgrade": {"h2c"}},
+		"no upgrade":              {"Connection": {"close"}},
+		"an unknown extension":    {extensions: {"x-unknown"}},
+		"compression, unasked":    compressed,
+		"a subprotocol":           {subprotocol: {"v4.channel.k8s.io"}},
+		"an extension in a crowd": {extensions: {"", " , x-unknown;a=b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(t.Context(), t, &said{step: 100}, header, nil)
+			require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
+			require.ErrorIs(t, err, errors.ErrUnsupported)
+		})
+	}
+	_, err := open(t.Context(), t, &said{step: 100}, http.Header{extensions: {"permessage-deflate"}}, &Options{Compression: true})
+	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded, "a window that goes on from message to message was not offered")
+}
+
+// raw is a server that does this with each connection, once the request has come.
+func raw(t *testing.T, do func(net.Conn)) *Transport {
+	t.Helper()
+	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		do(conn)
+	}, nil)
+}
+
+// TestEndlessAnswers: a handshake's response has a bounded header, however it is sent.
+func TestEndlessAnswers(t *testing.T) {
+	for name, c := range map[string]struct{ first, then string }{
+		"headers":                {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
+		"one header":             {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
+		"a status":               {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
+		"answers before the one": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := heap()
+			sent, gone := 0, make(chan struct{})
+			transport := raw(t, func(conn net.Conn) {
+				defer close(gone)
+				n, err := io.WriteString(conn, c.first)
+				for sent = n; err == nil; sent += n {
+					n, err = io.WriteString(conn, c.then)
+				}
+			})
+			_, err := transport.Open(t.Context(), watch)
+			require.Error(t, err)
+			<-gone
+			require.Less(t, sent, 32<<20, "what the connection's buffers took is among it")
+			require.Less(t, int64(heap())-int64(before), int64(4<<20))
+		})
+	}
+}
+
+// TestSlowAnswer: one that comes byte by byte is waited for, and the context ends that at once.
+func TestSlowAnswer(t *testing.T) {
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	transport := raw(t, func(conn net.Conn) {
+		for _, b := range []byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: webso") {
+			_, _ = conn.Write([]byte{b})
+		}
+		cancel(enough)
+		_, _ = conn.Read(make([]byte, 1)) // until the client leaves
+	})
+	_, err := transport.Open(ctx, watch)
+	require.Equal(t, enough, err)
+}
+
+// TestFramesWithTheAnswer, in one write, are not lost.
+func TestFramesWithTheAnswer(t *testing.T) {
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		defer conn.Close()
+		answer, _ := (answering{}).RoundTrip(r)
+		answer.Header.Set("Content-Length", "5") // which means nothing beside a 101
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\n")
+		_ = answer.Header.Write(conn)
+		_, _ = io.WriteString(conn, "\r\n"+frame(0x81, "one")+frame(0x81, "two")+frame(0x88, "\x03\xe8"))
+		_, _ = io.Copy(io.Discard, conn)
+	}, nil)
+	text, err := read(t, transport)
+	require.NoError(t, err)
+	require.Equal(t, "one\ntwo", text)
+}
