@@ -3,10 +3,11 @@
 GO          ?= go
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
-WASM_EXEC   := $(shell $(GO) env GOROOT)/lib/wasm/go_js_wasm_exec
+# Runs a test binary in Node, with the server that the transports' tests ask beside it.
+WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 # The packages whose tests run as wasm too: those of the browser's bundle.
-WASM_PACKAGES = ./lw ./cache
+WASM_PACKAGES = ./lw ./cache ./transport/...
 
 .PHONY: help
 help: ## this list
@@ -38,7 +39,8 @@ ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "There is no Node, so the wasm tests are skipped; with Node 20 or later: make test-wasm"
 else
-	GOOS=js GOARCH=wasm $(GO) test -exec="$(WASM_EXEC)" $(WASM_PACKAGES)
+	@$(GO) build -o bin/wire ./internal/wire/serve
+	GOOS=js GOARCH=wasm $(GO) test -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 endif
 
 .PHONY: test-metrics
@@ -67,7 +69,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/bundle
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && $(GO) mod tidy -diff

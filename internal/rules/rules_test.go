@@ -52,8 +52,8 @@ var rooms = map[string][]string{
 	"cache/compact":      {"lw"},
 	"cache/workqueue":    nil,
 	"cache/savefile":     {"lw", "cache"},
-	"transport/http":     {"lw"},
-	"transport/ws":       {"lw", "transport/http"},
+	"transport/http":     {"lw", "internal/jsx"},
+	"transport/ws":       {"lw", "transport/http", "internal/jsx"},
 	"transport/fallback": {"lw"},
 	"lw/lwtest":          {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":   nil,
@@ -63,10 +63,14 @@ var rooms = map[string][]string{
 	"internal/sample":    nil,
 	"internal/slots":     nil,
 	"internal/leak":      nil,
+	"internal/jsx":       nil,
+	"internal/wire":      nil,
 	"internal/bundle":    {"lw", "cache"},
 	"internal/scenarios": {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":     nil,
+
+	"internal/wire/serve": {"internal/wire"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
 	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
@@ -122,7 +126,7 @@ func TestModulesStayInTheirRooms(t *testing.T) {
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
-		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws"},
+		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/wire"},
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {
@@ -134,11 +138,19 @@ func TestModulesStayInTheirRooms(t *testing.T) {
 	}
 }
 
-// TestBrowsersDialForThemselves: as WebAssembly, transport/ws uses the browser's WebSocket.
+// TestBrowsersDialForThemselves: as WebAssembly, the transports use what the browser has, and reach nothing heavy.
 func TestBrowsersDialForThemselves(t *testing.T) {
-	for _, path := range goList(t, []string{"GOOS=js", "GOARCH=wasm"}, "./transport/...") {
-		imported := goList(t, []string{"GOOS=js", "GOARCH=wasm"}, "-f", `{{join .Imports " "}}`, path)
-		require.NotContains(t, imported, "github.com/gorilla/websocket", path)
+	for _, dep := range goList(t, platforms[1], "-deps", "./transport/...") {
+		require.Empty(t, heavy[dep], "a transport reaches %s in the browser", dep)
+	}
+}
+
+// TestOneRoomMeetsJavaScript.
+func TestOneRoomMeetsJavaScript(t *testing.T) {
+	for _, path := range goList(t, platforms[1], "./...") {
+		room := strings.TrimPrefix(path, module+"/")
+		imported := goList(t, platforms[1], "-f", `{{join .Imports " "}}`, path)
+		require.False(t, slices.Contains(imported, "syscall/js") && room != "internal/jsx", "%s imports syscall/js", room)
 	}
 }
 

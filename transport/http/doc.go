@@ -3,6 +3,12 @@
 // A [Transport] talks to one API server. It sends its credential to that server only: not to another host, port or scheme
 // that a redirect points to, and not to a proxy.
 //
+// # In a browser
+//
+// Compiled to WebAssembly it fetches, and streams what it fetches: the reader pulls, so that a server is held back by who
+// does not read. Options that a page cannot have are missing there: TLS and connections are the browser's business. The
+// program's host has to call wasm/glue.js first.
+//
 // # Rotation
 //
 // Tokens, client certificates and authorities that come from files may be replaced while the transport is in use. The

@@ -1,3 +1,5 @@
+//go:build !js
+
 package http
 
 // RoundTrippers can be compared: other ones mean other connections.

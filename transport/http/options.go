@@ -1,3 +1,5 @@
+//go:build !js
+
 package http
 
 import (
@@ -28,8 +30,8 @@ type Options struct {
 	TokenFile string                                // a file that holds one. It may rotate
 	TokenFunc func(context.Context) (string, error) // asked for every request, and once more after a 401
 
-	Header    http.Header // sent with every request, as Impersonate-User
-	UserAgent string      // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
+	Header    map[string][]string // sent with every request, as Impersonate-User
+	UserAgent string              // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
 
 	DisableCompression bool // do not ask for gzip
 }

@@ -1,18 +1,14 @@
+//go:build !js
+
 package http
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
-
-// ErrNotUpgraded says that the server, or a proxy, answered a request for another protocol as if it had been none.
-// It is an [errors.ErrUnsupported].
-var ErrNotUpgraded = fmt.Errorf("http: the server, or a proxy before it, does not speak the protocol that was asked for: %w", errors.ErrUnsupported)
 
 // Upgrade asks for another protocol on the connection of a request, with the headers that the protocol wants, and with the
 // credentials, the TLS and the proxies of all requests. It returns the headers of the answer, and the connection, which

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,24 +15,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
-
-// ErrProtocol says that the server, or what is in between, broke the rules of WebSocket (RFC 6455) or of its compression
-// (RFC 7692).
-var ErrProtocol = errors.New("the server broke the rules of WebSocket")
-
-// CloseError says that the server closed a WebSocket for another reason than the watch's end.
-type CloseError struct {
-	Code   int    // of RFC 6455, section 7.4, as 1001 for a server that goes away and 1011 for one that failed
-	Reason string // as the server gave it; seldom any
-}
-
-func (e *CloseError) Error() string {
-	text := "the server closed the WebSocket with code " + strconv.Itoa(e.Code)
-	if e.Reason != "" {
-		text += ": " + e.Reason
-	}
-	return text
-}
 
 // body is a watch's messages, joined by newlines.
 type body struct {
@@ -193,5 +174,6 @@ func (b *body) Close() error {
 		b.timer = nil
 	}
 	b.mu.Unlock()
-	return b.conn.Close()
+	_ = b.conn.Close() // the end of ctx may have done so
+	return nil
 }

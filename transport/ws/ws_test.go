@@ -16,14 +16,10 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
-
-// TestMain fails if a connection is left behind.
-func TestMain(m *testing.M) { leak.Main(m) }
 
 var watch = &lw.Request{Path: "/api/v1/pods", Query: "watch=1", Watch: true}
 

@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// alone is what a transport offers on one platform only, with the reason.
+var alone = map[string]map[string]string{
+	"transport/http": {
+		"Options.Client":             "a page has fetch, and nothing to configure it",
+		"Options.CAFile":             "a page trusts what its browser trusts",
+		"Options.CAData":             "as CAFile",
+		"Options.CertFile":           "a browser chooses the certificate",
+		"Options.KeyFile":            "as CertFile",
+		"Options.CertData":           "as CertFile",
+		"Options.KeyData":            "as CertFile",
+		"Options.ServerName":         "as CAFile",
+		"Options.InsecureSkipVerify": "as CAFile",
+		"Options.TokenFile":          "a page has no files",
+		"Options.UserAgent":          "a page has its browser's",
+		"Options.DisableCompression": "a browser always asks for it",
+		"Options.Credentials":        "natively there are no cookies but those of a Client's jar",
+		"Transport.Upgrade":          "a page leaves the handshake to its browser",
+		"Transport.Origin":           "as Upgrade",
+		"Transport.Address":          "for what a browser dials by itself",
+	},
+	"transport/ws": {"Options.Compression": "a browser decides for itself"},
+}
+
+// TestTransportsAreTheSameEverywhere: whoever writes for one platform finds the same names, of the same types, on the other.
+func TestTransportsAreTheSameEverywhere(t *testing.T) {
+	for _, room := range []string{"transport/http", "transport/ws", "transport/fallback"} {
+		native, js := exported(t, room, platforms[0]), exported(t, room, platforms[1])
+		require.Contains(t, native, "New")
+		for name, what := range native {
+			if alone[room][name] == "" {
+				require.Equal(t, what, js[name], "%s: %s in the browser", room, name)
+			}
+		}
+		for name := range js {
+			require.True(t, alone[room][name] != "" || native[name] != "", "%s: %s is only in the browser", room, name)
+		}
+		for name := range alone[room] {
+			require.NotEqual(t, native[name] == "", js[name] == "", "%s: %s is not on one platform alone", room, name)
+		}
+	}
+}
+
+// exported are a package's exported names, with their types as they are written.
+func exported(t *testing.T, room string, platform []string) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, file := range goList(t, platform, "-f", `{{join .GoFiles " "}}`, "./"+room) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, room, file), nil, 0)
+		require.NoError(t, err)
+		for _, decl := range parsed.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				add(names, receiver(decl)+decl.Name.Name, decl.Type)
+			case *ast.GenDecl:
+				for _, spec := range decl.Specs {
+					addSpec(names, spec)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func addSpec(names map[string]string, spec ast.Spec) {
+	switch spec := spec.(type) {
+	case *ast.ValueSpec:
+		for _, name := range spec.Names {
+			add(names, name.Name, spec.Type)
+		}
+	case *ast.TypeSpec:
+		fields, isStruct := spec.Type.(*ast.StructType)
+		if !isStruct {
+			add(names, spec.Name.Name, spec.Type)
+			return
+		}
+		add(names, spec.Name.Name, nil)
+		for _, field := range fields.Fields.List {
+			for _, name := range field.Names {
+				if spec.Name.IsExported() && name.IsExported() {
+					add(names, spec.Name.Name+"."+name.Name, field.Type)
+				}
+			}
+		}
+	}
+}
+
+func add(names map[string]string, name string, typ ast.Node) {
+	if !ast.IsExported(name) {
+		return
+	}
+	var text bytes.Buffer
+	text.WriteString("is there ")
+	if typ != nil {
+		_ = printer.Fprint(&text, token.NewFileSet(), typ)
+	}
+	names[name] = text.String()
+}
+
+// receiver returns "T." for a method of T or *T.
+func receiver(decl *ast.FuncDecl) string {
+	if decl.Recv == nil || !decl.Name.IsExported() {
+		return ""
+	}
+	typ := decl.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	return typ.(*ast.Ident).Name + "."
+}

@@ -1,0 +1,29 @@
+//go:build !js
+
+// Command serve runs the server of internal/wire on loopback, and prints its URL. It ends with its standard input.
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+)
+
+func main() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("http://" + listener.Addr().String())
+	server := &http.Server{Handler: wire.Handler(), ErrorLog: log.New(io.Discard, "", 0)}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = server.Close()
+	}()
+	_ = server.Serve(listener)
+}

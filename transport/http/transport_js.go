@@ -1,0 +1,132 @@
+package http
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Transport is a [lw.Transport] over fetch. All methods may run concurrently.
+type Transport struct {
+	server string // without a slash at its end
+	opts   Options
+}
+
+var _ lw.Transport = (*Transport)(nil)
+
+// New returns a transport to the API server at a URL such as "https://127.0.0.1:6443", which may have a path in front of
+// the API's. opts may be nil. Nothing is sent yet.
+func New(server string, opts *Options) (*Transport, error) {
+	t := &Transport{server: server}
+	if opts != nil {
+		t.opts = *opts
+	}
+	if err := t.opts.validate(server); err != nil {
+		return nil, err
+	}
+	if t.server[len(server)-1] == '/' {
+		t.server = server[:len(server)-1]
+	}
+	return t, nil
+}
+
+// Close does nothing: a browser looks after its connections itself.
+func (t *Transport) Close() {}
+
+// Open implements [lw.Transport]. The body ends with an error when ctx ends. Its next part is asked for when the one before
+// has been read.
+func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	url, token, err := t.Address(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.fetch(ctx, url, token, req)
+	if refusal, ok := errors.AsType[*lw.StatusError](err); ok && refusal.Code == 401 && t.opts.TokenFunc != nil {
+		fresh, failure := t.opts.TokenFunc(ctx)
+		if failure == nil && fresh != token { // else the refusal says more
+			return t.fetch(ctx, url, fresh, req)
+		}
+	}
+	return b, err
+}
+
+// Address returns where a request goes, and the bearer token that belongs to it, for a transport that opens connections of
+// its own.
+func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token string, err error) {
+	query := req.Query
+	if !req.Watch { // a server takes a browser for a person, who likes indented lists
+		if query != "" {
+			query += "&"
+		}
+		query += "pretty=false"
+	}
+	url = t.server + req.Path + "?" + query
+	if token = t.opts.Token; t.opts.TokenFunc != nil {
+		token, err = t.opts.TokenFunc(ctx)
+	}
+	return url, token, err
+}
+
+func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Request) (io.ReadCloser, error) {
+	stream := jsx.NewStream(url)
+	accept := req.Accept
+	if accept == "" {
+		accept = "application/json"
+	}
+	stream.Add("Accept", accept)
+	for name, values := range t.opts.Header {
+		for _, value := range values {
+			stream.Add(name, value)
+		}
+	}
+	if token != "" {
+		stream.Add("Authorization", "Bearer "+token)
+	}
+	b := &body{ctx: ctx, stream: stream}
+	status, err := stream.Fetch(ctx, t.opts.Credentials)
+	if err == nil && (status < 200 || status > 299) {
+		err = lw.ReadStatusError(status, stream.RetryAfter(), b)
+	}
+	if err != nil {
+		stream.Close()
+		return nil, explain(ctx, err, "no answer from the server, which may be down, not trusted, or not allow this page's origin (CORS): ")
+	}
+	return b, nil
+}
+
+// body is a response's.
+type body struct {
+	ctx    context.Context
+	stream *jsx.Stream
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := b.stream.Read(b.ctx, p)
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	return n, explain(b.ctx, err, "the response broke off: ")
+}
+
+// Close ends the request.
+func (b *body) Close() error {
+	b.stream.Close()
+	return nil
+}
+
+// explain says what was being done when the host failed, and prefers a context's cause.
+func explain(ctx context.Context, err error, what string) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if failure, ok := errors.AsType[*jsx.Failure](err); ok {
+		return errors.New("http: " + what + failure.Text)
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// The tests of this file run on every platform: over net/http, and as WebAssembly over fetch.
+
+// TestMain fails if a goroutine is left behind.
+func TestMain(m *testing.M) { leak.Main(m) }
+
+func dial(t *testing.T, opts *lwhttp.Options) *lwhttp.Transport {
+	t.Helper()
+	transport, err := lwhttp.New(wire.URL(t), opts)
+	require.NoError(t, err)
+	t.Cleanup(transport.Close)
+	return transport
+}
+
+// ask reads a whole response.
+func ask(t *testing.T, transport *lwhttp.Transport, req *lw.Request) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	body, err := transport.Open(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(body)
+	require.NoError(t, body.Close())
+	return string(text), err
+}
+
+// eventually asks until a number that the server tells is the one that is wanted.
+func eventually(t *testing.T, transport *lwhttp.Transport, path string, want func(int) bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		text, err := ask(t, transport, &lw.Request{Path: path})
+		require.NoError(t, err)
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		if want(n) {
+			return
+		}
+		require.True(t, time.Now().Before(end), "%s is %d", path, n)
+	}
+}
+
+func is(want int) func(int) bool { return func(n int) bool { return n == want } }
+
+// TestWhatIsAsked: path, query, credentials and headers arrive as they were given.
+func TestWhatIsAsked(t *testing.T) {
+	transport := dial(t, &lwhttp.Options{Token: "secret", Header: map[string][]string{"Impersonate-User": {"jane"}}})
+	text, err := ask(t, transport, &lw.Request{Path: "/echo", Query: "limit=5", Accept: "application/json;as=Table"})
+	require.NoError(t, err)
+	var seen wire.Request
+	require.NoError(t, json.Unmarshal([]byte(text), &seen))
+	require.True(t, strings.HasPrefix(seen.URL, "/echo?limit=5"), seen.URL)
+	require.Equal(t, []string{"Bearer secret"}, seen.Header["Authorization"])
+	require.Equal(t, []string{"application/json;as=Table"}, seen.Header["Accept"])
+	require.Equal(t, []string{"jane"}, seen.Header["Impersonate-User"])
+
+	text, err = ask(t, transport, &lw.Request{Path: "/echo", Query: "watch=1", Watch: true})
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal([]byte(text), &seen))
+	require.Equal(t, "/echo?watch=1", seen.URL)
+	require.Equal(t, []string{"application/json"}, seen.Header["Accept"])
+}
+
+// TestRefusalsAreTyped: the status and what the Status says.
+func TestRefusalsAreTyped(t *testing.T) {
+	for code, want := range map[int]error{
+		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
+	} {
+		_, err := ask(t, dial(t, nil), &lw.Request{Path: "/status/" + strconv.Itoa(code), Watch: true})
+		require.ErrorIs(t, err, want)
+		refusal, ok := errors.AsType[*lw.StatusError](err)
+		require.True(t, ok)
+		require.Equal(t, 7*time.Second, refusal.RetryAfter)
+		require.Equal(t, "because", refusal.Message)
+	}
+}
+
+// TestTokenIsAskedForAnew after a 401, once.
+func TestTokenIsAskedForAnew(t *testing.T) {
+	tokens, asked := []string{"stale", "fresh"}, 0
+	transport := dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
+		asked++
+		return tokens[min(asked, len(tokens))-1], nil
+	}})
+	text, err := ask(t, transport, &lw.Request{Path: "/token"})
+	require.NoError(t, err)
+	require.Equal(t, "welcome", text)
+	require.Equal(t, 2, asked)
+
+	tokens, asked = []string{"stale", "staler", "fresh"}, 0
+	_, err = ask(t, transport, &lw.Request{Path: "/token"})
+	require.ErrorIs(t, err, lw.ErrUnauthorized)
+	require.Equal(t, 2, asked)
+
+	failure := errors.New("the vault is closed")
+	_, err = ask(t, dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) { return "", failure }}), &lw.Request{Path: "/token"})
+	require.ErrorIs(t, err, failure)
+}
+
+// TestPartsAreOneBody: whatever the pieces are in which it comes, and an end in good order is io.EOF.
+func TestPartsAreOneBody(t *testing.T) {
+	long := strings.Repeat("a chunk of the body ", 200)
+	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&say=&say=zw%C3%B6lf&say=" + strings.ReplaceAll(long, " ", "+")})
+	require.NoError(t, err)
+	require.Equal(t, "onezwölf"+long, text)
+	text, err = ask(t, dial(t, nil), &lw.Request{Path: "/parts"})
+	require.NoError(t, err)
+	require.Empty(t, text)
+}
+
+// TestBrokenBodies are an error, and never a good end.
+func TestBrokenBodies(t *testing.T) {
+	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&cut", Watch: true})
+	require.Equal(t, "one", text)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, io.EOF)
+
+	_, err = ask(t, dial(t, nil), &lw.Request{Path: "/nothing"})
+	require.Error(t, err)
+}
+
+// TestReaderPulls: a server that sends without an end is held back while nobody reads.
+func TestReaderPulls(t *testing.T) {
+	transport := dial(t, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})
+	require.NoError(t, err)
+	defer body.Close()
+	_, err = io.ReadFull(body, make([]byte, 1<<20))
+	require.NoError(t, err)
+	before := -1
+	eventually(t, transport, "/sent", func(n int) bool { // until it is stuck
+		stuck := n == before
+		before = n
+		return stuck
+	})
+	require.Less(t, before, 64<<20)
+	_, err = io.ReadFull(body, make([]byte, before))
+	require.NoError(t, err, "and it goes on when it is read")
+}
+
+// TestContextEndsARequest before the answer and while the body is read, with its cause, and the server sees it.
+func TestContextEndsARequest(t *testing.T) {
+	enough := errors.New("enough")
+	transport := dial(t, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	body, err := transport.Open(ctx, &lw.Request{Path: "/silent", Watch: true})
+	require.NoError(t, err)
+	defer body.Close()
+	eventually(t, transport, "/waiting", is(1))
+	go cancel(enough)
+	_, err = body.Read(make([]byte, 1))
+	require.Equal(t, enough, err)
+	require.NoError(t, body.Close())
+	eventually(t, transport, "/waiting", is(0))
+
+	_, err = transport.Open(ctx, &lw.Request{Path: "/echo"})
+	require.Equal(t, enough, err)
+}
+
+// TestCloseEndsARequest, and a Read that waits.
+func TestCloseEndsARequest(t *testing.T) {
+	transport := dial(t, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/silent", Watch: true})
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := body.Read(make([]byte, 1))
+		done <- err
+	}()
+	eventually(t, transport, "/waiting", is(1))
+	require.NoError(t, body.Close())
+	require.Error(t, <-done)
+	eventually(t, transport, "/waiting", is(0))
+}
+
+// TestServersAndOptionsThatAreRefused at once, without being shown: a URL may hold a password.
+func TestServersAndOptionsThatAreRefused(t *testing.T) {
+	for _, server := range []string{"", "host", "ftp://host", "https://", "http:///path", "https://user:secret@host", "https://host?secret", "https://host#secret"} {
+		_, err := lwhttp.New(server, nil)
+		require.ErrorContains(t, err, "http: the server's URL", "%q", server)
+		require.NotContains(t, err.Error(), "secret")
+	}
+	_, err := lwhttp.New("https://host", &lwhttp.Options{Token: "a", TokenFunc: func(context.Context) (string, error) { return "", nil }})
+	require.ErrorContains(t, err, "only one of")
+}
+
+// TestPathsInFrontOfTheAPIs, as a proxy has them.
+func TestPathsInFrontOfTheAPIs(t *testing.T) {
+	for _, slash := range []string{"", "/"} {
+		transport, err := lwhttp.New(wire.URL(t)+"/status"+slash, nil)
+		require.NoError(t, err)
+		_, err = ask(t, transport, &lw.Request{Path: "/410"})
+		require.ErrorIs(t, err, lw.ErrExpired)
+		transport.Close()
+	}
+}

@@ -1,0 +1,24 @@
+package ws
+
+import (
+	"errors"
+	"strconv"
+)
+
+// ErrProtocol says that the server, or what is in between, broke the rules of WebSocket (RFC 6455) or of its compression
+// (RFC 7692). A browser tells a page only that the connection ended, which is io.ErrUnexpectedEOF.
+var ErrProtocol = errors.New("the server broke the rules of WebSocket")
+
+// CloseError says that the server closed a WebSocket for another reason than the watch's end.
+type CloseError struct {
+	Code   int    // of RFC 6455, section 7.4, as 1001 for a server that goes away and 1011 for one that failed
+	Reason string // as the server gave it; seldom any
+}
+
+func (e *CloseError) Error() string {
+	text := "the server closed the WebSocket with code " + strconv.Itoa(e.Code)
+	if e.Reason != "" {
+		text += ": " + e.Reason
+	}
+	return text
+}

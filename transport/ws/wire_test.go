@@ -1,0 +1,175 @@
+package ws_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+// The tests of this file run on every platform: over gorilla's WebSocket, and as WebAssembly over the browser's.
+
+// TestMain fails if a connection is left behind.
+func TestMain(m *testing.M) { leak.Main(m) }
+
+func dial(t *testing.T, over *lwhttp.Options, opts *ws.Options) *ws.Transport {
+	t.Helper()
+	transport, err := lwhttp.New(wire.URL(t), over)
+	require.NoError(t, err)
+	t.Cleanup(transport.Close)
+	return ws.New(transport, opts)
+}
+
+// follow reads a watch to its end.
+func follow(t *testing.T, transport *ws.Transport, path string, query url.Values) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	body, err := transport.Open(ctx, &lw.Request{Path: path, Query: query.Encode(), Watch: true})
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(body)
+	require.NoError(t, body.Close())
+	return string(text), err
+}
+
+// TestMessagesOfBothForms are joined by newlines, and the code 1000 is the end in good order.
+func TestMessagesOfBothForms(t *testing.T) {
+	long := strings.Repeat("lang wie öd ", 5000)
+	for _, query := range []url.Values{{}, {"binary": {""}}} {
+		query["say"], query["close"] = []string{"one\n", "zwölf", "", long}, []string{"1000"}
+		text, err := follow(t, dial(t, nil, nil), "/ws", query)
+		require.NoError(t, err)
+		require.Equal(t, "one\n\nzwölf\n\n"+long, text)
+	}
+}
+
+// TestEnds: each has its cause.
+func TestEnds(t *testing.T) {
+	for code, want := range map[int]error{
+		0: io.ErrUnexpectedEOF, 1000: nil,
+		1001: &ws.CloseError{Code: 1001, Reason: "reason"}, 1011: &ws.CloseError{Code: 1011, Reason: "reason"},
+	} {
+		query := url.Values{"say": {"one"}}
+		if code != 0 {
+			query.Set("close", strconv.Itoa(code))
+		}
+		text, err := follow(t, dial(t, nil, nil), "/ws", query)
+		require.Equal(t, "one", text)
+		require.Equal(t, want, err)
+	}
+}
+
+// TestMessagesAboveTheLimit end the watch with a typed error, after what came before.
+func TestMessagesAboveTheLimit(t *testing.T) {
+	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
+	text, err := follow(t, dial(t, nil, &ws.Options{MaxMessage: 100}), "/ws", query)
+	require.Equal(t, "small", text)
+	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
+}
+
+// TestRefusedHandshakes are errors of the same types as for any request, also where a page is told of none.
+func TestRefusedHandshakes(t *testing.T) {
+	for code, want := range map[int]error{
+		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
+	} {
+		_, err := follow(t, dial(t, nil, nil), "/status/"+strconv.Itoa(code), nil)
+		require.ErrorIs(t, err, want)
+		refusal, ok := errors.AsType[*lw.StatusError](err)
+		require.True(t, ok)
+		require.Equal(t, 7*time.Second, refusal.RetryAfter)
+	}
+	_, err := follow(t, dial(t, nil, nil), "/parts", nil)
+	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+
+	_, err = follow(t, dial(t, nil, nil), "/nothing", nil)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, errors.ErrUnsupported, "whoever does not answer has not said what it speaks")
+}
+
+// TestTokens go as a header, or as a subprotocol beside exactly one other where no headers can be set.
+func TestTokens(t *testing.T) {
+	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}, nil), "/echo", nil)
+	require.NoError(t, err)
+	var seen wire.Request
+	require.NoError(t, json.Unmarshal([]byte(text), &seen))
+	if runtime.GOOS == "js" {
+		require.Equal(t, []string{"base64url.bearer.authorization.k8s.io.YX5iPw", "listwatch.v1"}, seen.Protocols)
+		require.NotContains(t, seen.Header, "Authorization")
+	} else {
+		require.Equal(t, []string{"Bearer a~b?"}, seen.Header["Authorization"])
+		require.Empty(t, seen.Protocols)
+	}
+
+	text, err = follow(t, dial(t, nil, nil), "/echo", nil)
+	require.NoError(t, err)
+	seen = wire.Request{}
+	require.NoError(t, json.Unmarshal([]byte(text), &seen))
+	require.Empty(t, seen.Protocols)
+}
+
+// TestListsGoOverHTTP.
+func TestListsGoOverHTTP(t *testing.T) {
+	body, err := dial(t, nil, nil).Open(t.Context(), &lw.Request{Path: "/parts", Query: "say=list"})
+	require.NoError(t, err)
+	text, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Equal(t, "list", string(text))
+}
+
+// TestEndsOfAContext: a read ends at once, with the cause, and the server sees it; so does a Read when the body is closed.
+func TestEndsOfAContext(t *testing.T) {
+	enough := errors.New("enough")
+	transport := dial(t, nil, nil)
+	waiting := func(want string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			body, err := transport.Open(t.Context(), &lw.Request{Path: "/waiting"})
+			if err != nil {
+				return false
+			}
+			defer body.Close()
+			text, err := io.ReadAll(body)
+			return err == nil && string(text) == want
+		}, time.Minute, 10*time.Millisecond)
+	}
+	for _, end := range []func(context.CancelCauseFunc, io.Closer){
+		func(cancel context.CancelCauseFunc, _ io.Closer) { cancel(enough) },
+		func(_ context.CancelCauseFunc, body io.Closer) { _ = body.Close() },
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		body, err := transport.Open(ctx, &lw.Request{Path: "/ws", Query: "wait", Watch: true})
+		require.NoError(t, err)
+		done := make(chan error)
+		go func() {
+			_, err := body.Read(make([]byte, 1))
+			done <- err
+		}()
+		waiting("1")
+		end(cancel, body)
+		err = <-done
+		require.Error(t, err)
+		if ctx.Err() != nil {
+			require.Equal(t, enough, err)
+		}
+		require.NoError(t, body.Close())
+		waiting("0")
+		cancel(nil)
+	}
+}

@@ -1,0 +1,245 @@
+// What the Go program imports from JavaScript: byte streams over fetch and WebSocket. Each is an entry of a table, and is
+// named by its number. Bytes wait on this side until they are read; the program is woken, and comes for them.
+
+const PENDING = -1, FAILED = -2, TOO_MUCH = -3
+
+/**
+ * Adds to a Go program's imports what transport/http and transport/ws need in a browser, in a worker or in Node. Call it
+ * before the program is instantiated.
+ * @param go a `Go` of Go's wasm_exec.js
+ */
+export function glue(go) {
+  const streams = new Map()
+  const decoder = new TextDecoder()
+  let last = 0
+
+  const view = (pointer, length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
+  const string = (pointer, length) => decoder.decode(view(pointer, length))
+  const resume = (id) => {
+    if (go.exited || !streams.has(id)) return
+    go._inst.exports.listwatch_wake(id)
+    go._resume() // runs the goroutines until all wait
+  }
+
+  go.importObject.listwatch = {
+    open(pointer, length) {
+      streams.set(++last, { url: string(pointer, length), headers: [] })
+      return last
+    },
+    add(id, name, nameLength, value, valueLength) {
+      streams.get(id).headers.push([string(name, nameLength), string(value, valueLength)])
+    },
+    fetch(id, pointer, length) {
+      const { url, headers } = streams.get(id)
+      streams.set(id, new Body(url, headers, string(pointer, length), () => resume(id)))
+    },
+    socket(id, limit) {
+      const { url, headers } = streams.get(id)
+      streams.set(id, new Messages(url, headers.map(([, value]) => value), limit, () => resume(id)))
+    },
+    state: (id) => streams.get(id)?.state ?? FAILED,
+    read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
+    text(id, what, pointer, length) {
+      const stream = streams.get(id)
+      const bytes = new TextEncoder().encode((what ? stream?.retryAfter : stream?.failure) ?? '')
+      if (length) view(pointer, length).set(bytes.subarray(0, length))
+      return Math.min(bytes.length, length || Infinity)
+    },
+    close(id) {
+      streams.get(id)?.close?.()
+      streams.delete(id)
+    },
+  }
+}
+
+// The microtasks that follow each other while bytes are there would keep the page from drawing. So now and then what is to
+// be done next is put behind what the host has to do. Timers would not do: hidden pages hold them back.
+const later = (() => {
+  if (typeof setImmediate === 'function') return setImmediate
+  const { port1, port2 } = new MessageChannel()
+  const waiting = []
+  port1.onmessage = () => waiting.shift()()
+  return (f) => {
+    waiting.push(f)
+    port2.postMessage(0)
+  }
+})()
+
+let yielded = 0
+function soon(f) {
+  if (performance.now() - yielded < 8) return f()
+  later(() => {
+    yielded = performance.now()
+    f()
+  })
+}
+
+// chunks are what came and was not read.
+class Chunks {
+  list = []
+  offset = 0
+  size = 0
+
+  push(bytes) {
+    this.list.push(bytes)
+    this.size += bytes.length
+  }
+
+  // moves as much as fits into a view of the program's memory, which is made only now: memory that grew is another buffer.
+  move(view) {
+    const into = view()
+    let n = 0
+    while (n < into.length && this.list.length) {
+      const part = this.list[0].subarray(this.offset, this.offset + into.length - n)
+      into.set(part, n)
+      n += part.length
+      this.offset += part.length
+      if (this.offset === this.list[0].length) {
+        this.list.shift()
+        this.offset = 0
+      }
+    }
+    this.size -= n
+    return n
+  }
+}
+
+/** The body of a response. The next part is asked for when the one before it has been read. */
+class Body {
+  state = PENDING
+  chunks = new Chunks()
+  #abort = new AbortController()
+  #reader
+  #reading = false
+  #ended = false
+  #wake
+
+  constructor(url, headers, credentials, wake) {
+    this.#wake = wake
+    const options = { headers, cache: 'no-store', signal: this.#abort.signal }
+    if (credentials) options.credentials = credentials
+    fetch(url, options).then((response) => {
+      this.#reader = response.body?.getReader()
+      this.#ended = !this.#reader
+      this.retryAfter = response.headers.get('Retry-After')
+      this.state = response.status
+    }).catch((error) => this.#fail(error)).then(() => soon(wake))
+  }
+
+  #fail(error) {
+    this.failure = explain(error)
+    this.#ended = true
+    if (this.state === PENDING) this.state = FAILED
+  }
+
+  read(view) {
+    if (this.chunks.size) return this.chunks.move(view)
+    if (this.#ended) return this.failure === undefined ? 0 : FAILED
+    if (!this.#reading) this.#pull()
+    return PENDING
+  }
+
+  #pull() {
+    this.#reading = true
+    this.#reader.read().then(({ done, value }) => {
+      this.#ended = done
+      if (value?.length) this.chunks.push(value)
+    }).catch((error) => this.#fail(error)).then(() => {
+      this.#reading = false
+      soon(this.#wake)
+    })
+  }
+
+  close() {
+    this.#abort.abort()
+  }
+}
+
+/** The messages of a WebSocket, joined by newlines. A burst of them wakes the program once. */
+class Messages {
+  state = PENDING
+  chunks = new Chunks()
+  #socket
+  #limit
+  #between = false
+  #exceeded = false
+  #closed = false
+  #waking = false
+  #wake
+
+  constructor(url, protocols, limit, wake) {
+    this.#wake = wake
+    this.#limit = limit
+    try {
+      this.#socket = new WebSocket(url, protocols)
+    } catch (error) {
+      this.failure = explain(error)
+      this.state = FAILED
+      return
+    }
+    this.#socket.binaryType = 'arraybuffer'
+    this.#socket.onopen = () => this.#changed(101)
+    this.#socket.onmessage = ({ data }) => this.#take(data)
+    this.#socket.onclose = ({ code, reason }) => this.#ended(code, reason)
+    this.#socket.onerror = () => { // comes alone in Node 20 when the handshake is refused; else the closing follows
+      if (this.state === PENDING) this.#ended()
+    }
+  }
+
+  #ended(code, reason) {
+    const opened = this.state !== PENDING
+    if (this.#closed) return
+    this.#closed = true
+    this.failure = opened ? reason : 'the WebSocket could not be opened'
+    this.#changed(opened ? code : FAILED)
+  }
+
+  #changed(state) {
+    this.state = state
+    this.#wakeOnce()
+  }
+
+  #wakeOnce() {
+    if (this.#waking) return
+    this.#waking = true
+    later(() => {
+      this.#waking = false
+      this.#wake()
+    })
+  }
+
+  #take(data) {
+    if (this.#exceeded) return
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
+    if (this.chunks.size + bytes.length > this.#limit) {
+      this.#exceeded = true
+      this.close()
+    } else {
+      if (this.#between) this.chunks.push(NEWLINE)
+      this.#between = true
+      if (bytes.length) this.chunks.push(bytes)
+    }
+    this.#wakeOnce()
+  }
+
+  read(view) {
+    if (this.chunks.size) return this.chunks.move(view)
+    if (this.#exceeded) return TOO_MUCH
+    return this.#closed ? 0 : PENDING
+  }
+
+  close() {
+    const socket = this.#socket
+    if (!socket) return
+    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null
+    socket.close()
+  }
+}
+
+const NEWLINE = new Uint8Array([10])
+
+// A browser tells a page very little, on purpose; Node says more in the cause.
+function explain(error) {
+  const cause = error?.cause?.message ?? error?.cause?.code
+  return `${error?.name}: ${error?.message}${cause ? ` (${cause})` : ''}`
+}
