@@ -82,10 +82,11 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 .PHONY: bench
-bench: ## the scanner beside framing and copying alone, the store and the work queue beside client-go's, as ratios
+bench: ## the scanner beside framing and copying alone, stores, queues and informers beside client-go's
 	$(GO) test ./lw -run '^$$' -bench . -count 5
 	cd bench && $(GO) run ./store
 	cd bench && $(GO) run ./workqueue
+	cd bench && $(GO) run ./watches
 
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST

@@ -1,0 +1,132 @@
+// Watches compares informers with client-go's dynamic ones, end to end over loopback, with 1, 100 and 1,000 of them: what one
+// costs in memory while nothing happens, and what an event of a Pod of 6.5 kB costs in processor time, from the socket to two
+// handlers. HTTP/1.1 and WebSocket are without TLS, HTTP/2 is with, for both sides. Every measurement has a client's process
+// and a server's process of its own; what is told is the client's.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	http1     = "HTTP/1.1"
+	http2     = "HTTP/2"
+	webSocket = "WebSocket"
+)
+
+var transports = []string{http1, http2, webSocket}
+
+// Client-go is given fewer events, as it needs a second for what takes a few hundredths.
+var events = map[string]int{"listwatch": 200_000, "client-go": 10_000}
+
+var (
+	counts  = flag.String("watches", "1,100,1000", "how many there are, each on its own")
+	rounds  = flag.Int("rounds", 3, "how often all is measured, in turns; the medians are printed")
+	idle    = flag.Duration("idle", 16*time.Second, "how long the processor time of idle watches is measured, once, where there are most; timers go every 10 and every 15 s")
+	short   = flag.Bool("short", false, "a few watches and events, only to see that all works")
+	profile = flag.String("profile", "", "a folder for heap profiles of idle watches")
+)
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == "server" {
+		serve(os.Args[2])
+		return
+	}
+	if len(os.Args) == 3 && os.Args[1] == "client" {
+		var t task
+		must(json.Unmarshal([]byte(os.Args[2]), &t))
+		must(json.NewEncoder(os.Stdout).Encode(run(t)))
+		return
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := compare(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "watches:", err)
+		os.Exit(1)
+	}
+}
+
+// compare measures everything, in turns.
+func compare(ctx context.Context) error {
+	if *short {
+		*counts, *rounds, *idle = "1,20", 1, 0
+	}
+	numbers, err := watches()
+	if err != nil {
+		return err
+	}
+	found := newResults(numbers)
+	for round := range *rounds {
+		for _, t := range tasks(numbers, round == 0) {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %d watches, %s, %s\n", round+1, *rounds, t.Watches, t.Contender, t.Transport)
+			measured, err := measure(ctx, t)
+			if err != nil {
+				return fmt.Errorf("%d watches, %s, %s: %w", t.Watches, t.Contender, t.Transport, err)
+			}
+			found.add(t, measured)
+		}
+	}
+	return found.print(os.Stdout)
+}
+
+// tasks are those of a round. What takes long is measured in the first one only.
+func tasks(numbers []int, first bool) (all []task) {
+	for _, n := range numbers {
+		t := task{Watches: n, Pods: 1000, Profile: *profile}
+		if n == 1 {
+			t.Rate, t.Paced = 1000, 2*time.Second
+		}
+		if n == slices.Max(numbers) && first {
+			t.Idle = *idle
+		}
+		for _, t.Contender = range []string{"listwatch", "client-go"} {
+			t.Events = events[t.Contender]
+			if *short {
+				t.Pods, t.Events, t.Paced = 20, 400, time.Second/10
+			}
+			for _, t.Transport = range transports {
+				if t.Contender != "client-go" || t.Transport != webSocket { // which it has not
+					all = append(all, t)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// watches reads the flag, and looks whether there are files enough: every connection is one.
+func watches() (numbers []int, err error) {
+	for text := range strings.SplitSeq(*counts, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-watches %s: not a list of numbers, as 1,100", *counts)
+		}
+		numbers = append(numbers, n)
+	}
+	var files syscall.Rlimit // Go has raised it as far as it may
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return nil, err
+	}
+	most := slices.Max(numbers)
+	if needed := uint64(most) + 100; files.Cur < needed {
+		return nil, fmt.Errorf("%d watches need %d open files, of which a process may have %d here: raise ulimit -Hn, or give -watches", most, needed, files.Cur)
+	}
+	return numbers, nil
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
