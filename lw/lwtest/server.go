@@ -14,6 +14,10 @@ import (
 type Options struct {
 	// Addr is where to listen, "host:port". Default: a free port of 127.0.0.1.
 	Addr string
+	// Listener brings the connections in place of one at Addr: in memory, for
+	// example, as within a bubble of testing/synctest, where no socket may be.
+	// Restart does not bring it back.
+	Listener net.Listener
 	// Resources are served besides the built-in ones, as by AddResource.
 	Resources []Resource
 	// Tokens are the bearer tokens that are known and what each may do. With
@@ -85,9 +89,12 @@ func Start(opts *Options) (*Server, error) {
 	for _, r := range s.opts.Resources {
 		s.AddResource(r)
 	}
-	ln, err := net.Listen("tcp", s.opts.Addr)
-	if err != nil {
-		return nil, fmt.Errorf("start the test API server: %w", err)
+	ln := s.opts.Listener
+	if ln == nil {
+		var err error
+		if ln, err = net.Listen("tcp", s.opts.Addr); err != nil {
+			return nil, fmt.Errorf("start the test API server: %w", err)
+		}
 	}
 	s.addr = ln.Addr().String()
 	s.URL = "http://" + s.addr

@@ -118,6 +118,51 @@ func TestSilentWatchesGoOverTheOther(t *testing.T) {
 	require.NoError(t, switched, "it has brought something once")
 }
 
+// TestRefusedOnce, as while a server starts, the one that has brought something is kept, where the other brings nothing.
+func TestRefusedOnce(t *testing.T) {
+	first, second := &stub{text: "events"}, &stub{}
+	over := New(first, second)
+	_, _, _ = watch(t, over)
+	first.err = refusal(502)
+	_, err, switched := watch(t, over)
+	require.NoError(t, err)
+	require.NoError(t, switched)
+	first.err = nil
+	text, _, _ := watch(t, over)
+	require.Equal(t, "events", text)
+	require.Equal(t, 1, second.asked)
+}
+
+// TestUnansweredWatches go over the other when a list that follows is answered; but not where one that has brought something
+// is in use.
+func TestUnansweredWatches(t *testing.T) {
+	first, second := &stub{}, &stub{text: "events"}
+	over := New(first, second)
+	unanswered := func() {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(lw.ErrSilent)
+		first.err, second.err = lw.ErrSilent, lw.ErrSilent
+		_, err := over.Open(ctx, &lw.Request{Watch: true})
+		require.Equal(t, lw.ErrSilent, err)
+		first.err, second.err = nil, nil
+	}
+	list := func(answer error) (switched error) {
+		ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
+		first.err, second.err = answer, answer
+		_, _ = over.Open(ctx, &lw.Request{})
+		first.err, second.err = nil, nil
+		return switched
+	}
+	unanswered()
+	require.NoError(t, list(errors.New("connection refused")))
+	require.NoError(t, list(nil), "the server was away")
+	unanswered()
+	require.Equal(t, lw.ErrSilent, list(nil))
+	_, _, _ = watch(t, over)
+	unanswered()
+	require.NoError(t, list(nil))
+}
+
 // TestContextThatEnded is no verdict on a transport.
 func TestContextThatEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -215,99 +213,4 @@ func TestPeerThatReadsNothing(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestWrongHandshakes are errors that say that this is no WebSocket.
-func TestWrongHandshakes(t *testing.T) {
-	for name, header := range map[string]http.Header{
-		"another key":             {accept: {"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}},
-		"no key":                  {accept: nil},
-		"another protocol":        {"Upgrade": {"h2c"}},
-		"no upgrade":              {"Connection": {"close"}},
-		"an unknown extension":    {extensions: {"x-unknown"}},
-		"compression, unasked":    compressed,
-		"a subprotocol":           {subprotocol: {"v4.channel.k8s.io"}},
-		"an extension in a crowd": {extensions: {"", " , x-unknown;a=b"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), t, &said{step: 100}, header, nil)
-			require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
-			require.ErrorIs(t, err, errors.ErrUnsupported)
-		})
-	}
-	_, err := open(t.Context(), t, &said{step: 100}, http.Header{extensions: {"permessage-deflate"}}, &Options{Compression: true})
-	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded, "a window that goes on from message to message was not offered")
-}
-
-// raw is a server that does this with each connection, once the request has come.
-func raw(t *testing.T, do func(net.Conn)) *Transport {
-	t.Helper()
-	return newTransport(t, func(w http.ResponseWriter, r *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		do(conn)
-	}, nil)
-}
-
-// TestEndlessAnswers: a handshake's response has a bounded header, however it is sent.
-func TestEndlessAnswers(t *testing.T) {
-	for name, c := range map[string]struct{ first, then string }{
-		"headers":                {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
-		"one header":             {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},
-		"a status":               {"HTTP/1.1 101 ", strings.Repeat("x", 1000)},
-		"answers before the one": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := heap()
-			sent, gone := 0, make(chan struct{})
-			transport := raw(t, func(conn net.Conn) {
-				defer close(gone)
-				n, err := io.WriteString(conn, c.first)
-				for sent = n; err == nil; sent += n {
-					n, err = io.WriteString(conn, c.then)
-				}
-			})
-			_, err := transport.Open(t.Context(), watch)
-			require.Error(t, err)
-			<-gone
-			require.Less(t, sent, 32<<20, "what the connection's buffers took is among it")
-			require.Less(t, int64(heap())-int64(before), int64(4<<20))
-		})
-	}
-}
-
-// TestSlowAnswer: one that comes byte by byte is waited for, and the context ends that at once.
-func TestSlowAnswer(t *testing.T) {
-	enough := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	defer cancel(nil)
-	transport := raw(t, func(conn net.Conn) {
-		for _, b := range []byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: webso") {
-			_, _ = conn.Write([]byte{b})
-		}
-		cancel(enough)
-		_, _ = conn.Read(make([]byte, 1)) // until the client leaves
-	})
-	_, err := transport.Open(ctx, watch)
-	require.Equal(t, enough, err)
-}
-
-// TestFramesWithTheAnswer, in one write, are not lost.
-func TestFramesWithTheAnswer(t *testing.T) {
-	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
-		conn, _, _ := w.(http.Hijacker).Hijack()
-		defer conn.Close()
-		answer, _ := (answering{}).RoundTrip(r)
-		answer.Header.Set("Content-Length", "5") // which means nothing beside a 101
-		_, _ = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\n")
-		_ = answer.Header.Write(conn)
-		_, _ = io.WriteString(conn, "\r\n"+frame(0x81, "one")+frame(0x81, "two")+frame(0x88, "\x03\xe8"))
-		_, _ = io.Copy(io.Discard, conn)
-	}, nil)
-	text, err := read(t, transport)
-	require.NoError(t, err)
-	require.Equal(t, "one\ntwo", text)
 }

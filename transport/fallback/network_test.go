@@ -1,0 +1,174 @@
+//go:build !js
+
+package fallback
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+// wire is a network with one server: a listener whose connections are in memory, so that time may be simulated.
+type wire struct {
+	conns chan net.Conn
+	gone  chan struct{}
+	once  sync.Once
+}
+
+func newWire() *wire { return &wire{conns: make(chan net.Conn), gone: make(chan struct{})} }
+
+func (w *wire) Accept() (net.Conn, error) {
+	select {
+	case conn := <-w.conns:
+		return conn, nil
+	case <-w.gone:
+		return nil, net.ErrClosed
+	}
+}
+
+func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case w.conns <- theirs:
+		return ours, nil
+	case <-w.gone:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (w *wire) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
+func (w *wire) Addr() net.Addr { return &net.TCPAddr{} }
+
+// client returns a transport over the wire.
+func (w *wire) client(t *testing.T) *http.Transport {
+	transport := &http.Transport{DialContext: w.dial}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// proxy passes on to a server what it does not do with a request itself.
+type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
+
+// scene is a cluster behind a proxy, and what streams over one fallback.Transport make of it.
+type scene struct {
+	t      *testing.T
+	server *lwtest.Server
+	down   atomic.Bool // the server is away, and the proxy answers 502
+	over   *Transport
+
+	mu      sync.Mutex
+	changes []error // what Switched was told
+}
+
+// play plays a test in simulated time. wsFirst prefers WebSocket.
+func play(t *testing.T, p proxy, wsFirst bool, do func(*scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		back, front := newWire(), newWire()
+		server, err := lwtest.Start(&lwtest.Options{Listener: back})
+		require.NoError(t, err)
+		t.Cleanup(server.Close)
+		s := &scene{t: t, server: server}
+		s.create("first")
+		to := &httputil.ReverseProxy{
+			Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: "server"}) },
+			Transport: back.client(t), ErrorLog: log.New(io.Discard, "", 0), FlushInterval: -1,
+		}
+		between := &http.Server{ErrorLog: to.ErrorLog, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if s.down.Load() {
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			p(w, r, to)
+		})}
+		t.Cleanup(func() { _ = between.Close() })
+		go func() { _ = between.Serve(front) }()
+		client := &http.Client{Transport: front.client(t)}
+		over, err := lwhttp.New("http://proxy", &lwhttp.Options{Client: client})
+		require.NoError(t, err)
+		if s.over = New(over, ws.New(over, nil)); wsFirst {
+			s.over = New(ws.New(over, nil), over)
+		}
+		do(s)
+	})
+}
+
+func (s *scene) create(name string) {
+	s.t.Helper()
+	_, err := s.server.Create("pods", `{"metadata":{"namespace":"default","name":"`+name+`"}}`)
+	require.NoError(s.t, err)
+}
+
+// follow runs a reflector of its own client until the test ends.
+func (s *scene) follow() *cache.Store[*lw.Object] {
+	s.t.Helper()
+	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)
+	require.NoError(s.t, err)
+	reflector := cache.NewReflector(client, nil)
+	ctx, cancel := context.WithCancel(lw.WithTrace(s.t.Context(), &lw.Trace{Switched: s.switched}))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = reflector.Run(ctx)
+	}()
+	s.t.Cleanup(func() { cancel(); <-done })
+	return reflector.Store()
+}
+
+func (s *scene) switched(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changes = append(s.changes, cause)
+}
+
+// requireChanges compares what the changes were made for: "silent", "unsupported", or a code of HTTP.
+func (s *scene) requireChanges(causes ...string) {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var words []string
+	for _, cause := range s.changes {
+		word := cause.Error()
+		if status, ok := errors.AsType[*lw.StatusError](cause); ok {
+			word = strconv.Itoa(status.Code)
+		} else if errors.Is(cause, lw.ErrSilent) {
+			word = "silent"
+		} else if errors.Is(cause, errors.ErrUnsupported) {
+			word = "unsupported"
+		}
+		words = append(words, word)
+	}
+	require.Equal(s.t, causes, words)
+}
+
+// requireState compares a store with the server.
+func (s *scene) requireState(store *cache.Store[*lw.Object]) {
+	s.t.Helper()
+	synctest.Wait()
+	_, want := s.server.State("pods")
+	held := map[string]bool{}
+	for pod := range store.All() {
+		held[pod.Key().String()] = true
+		require.Contains(s.t, want, pod.Key().String())
+	}
+	require.Len(s.t, held, len(want))
+}

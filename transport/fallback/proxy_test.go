@@ -1,0 +1,210 @@
+//go:build !js
+
+package fallback
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain fails if a connection is left behind.
+func TestMain(m *testing.M) { leak.Main(m) }
+
+func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
+
+// open passes everything on.
+func open(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) { to.ServeHTTP(w, r) }
+
+// buffering holds back a response until it has ended: all of it, or its body. WebSockets go through.
+func buffering(header bool) proxy {
+	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+		if upgrades(r) {
+			to.ServeHTTP(w, r)
+			return
+		}
+		out := r.Clone(r.Context())
+		out.URL.Scheme, out.URL.Host, out.RequestURI = "http", "server", ""
+		response, err := to.Transport.RoundTrip(out)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer response.Body.Close()
+		if !header {
+			w.WriteHeader(response.StatusCode)
+			_ = http.NewResponseController(w).Flush()
+		}
+		body, err := io.ReadAll(response.Body)
+		if header {
+			w.WriteHeader(response.StatusCode)
+		}
+		if err == nil {
+			_, _ = w.Write(body)
+		}
+	}
+}
+
+// refusing answers requests for a WebSocket itself.
+func refusing(code int) proxy {
+	return func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+		if upgrades(r) {
+			w.WriteHeader(code)
+			return
+		}
+		to.ServeHTTP(w, r)
+	}
+}
+
+// stripping forgets what a request asks for beside its response, as headers of the connection are for each hop.
+func stripping(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+	r.Header.Del("Upgrade")
+	r.Header.Del("Connection")
+	to.ServeHTTP(w, r)
+}
+
+// swallowing never answers requests for a WebSocket.
+func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+	if upgrades(r) {
+		<-r.Context().Done()
+		return
+	}
+	to.ServeHTTP(w, r)
+}
+
+// TestProxies: behind each kind, and with either preference, two clients of one transport come to the server's state, and
+// stay with it while watches end, the server goes and comes back, and forbids for a while. The transport changes once, if the
+// preferred one does not do, and what one client has found the other one need not find.
+func TestProxies(t *testing.T) {
+	for name, c := range map[string]struct {
+		proxy   proxy
+		wsFirst bool
+		change  string        // its cause; "": there is none
+		within  time.Duration // until both clients see what happens
+	}{
+		"open, HTTP first":                        {open, false, "", 0},
+		"open, WebSocket first":                   {open, true, "", 0},
+		"holds back bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
+		"holds back bodies, WebSocket first":      {buffering(false), true, "", 0},
+		"holds back responses, HTTP first":        {buffering(true), false, "silent", 91 * time.Second},
+		"holds back responses, WebSocket first":   {buffering(true), true, "", 0},
+		"answers 400, WebSocket first":            {refusing(400), true, "400", 0},
+		"answers 400, HTTP first":                 {refusing(400), false, "", 0},
+		"answers 403, WebSocket first":            {refusing(403), true, "403", 0},
+		"answers 403, HTTP first":                 {refusing(403), false, "", 0},
+		"answers 501, WebSocket first":            {refusing(501), true, "501", 0},
+		"answers 501, HTTP first":                 {refusing(501), false, "", 0},
+		"strips the upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
+		"strips the upgrade, HTTP first":          {stripping, false, "", 0},
+		"swallows the handshake, WebSocket first": {swallowing, true, "silent", 91 * time.Second},
+		"swallows the handshake, HTTP first":      {swallowing, false, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, c.proxy, c.wsFirst, func(s *scene) {
+				first, second := s.follow(), s.follow()
+				time.Sleep(c.within + 10*time.Second) // a retry's delay, at most
+				s.course(first, second)
+				if c.change == "" {
+					s.requireChanges()
+				} else {
+					s.requireChanges(c.change)
+				}
+			})
+		})
+	}
+}
+
+// course lets happen what is no verdict on a transport.
+func (s *scene) course(stores ...*cache.Store[*lw.Object]) {
+	same := func(name string) {
+		s.t.Helper()
+		s.create(name)
+		for _, store := range stores {
+			s.requireState(store)
+		}
+	}
+	same("while-live")
+	s.server.CloseWatches()
+	time.Sleep(10 * time.Second)
+	same("after-close")
+
+	s.down.Store(true)
+	s.server.DropConnections()
+	s.create("unseen")
+	time.Sleep(5 * time.Minute)
+	s.down.Store(false)
+	time.Sleep(2 * time.Minute)
+	same("after-restart")
+
+	allow := s.server.Fail(lwtest.Watches, -1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden"}))
+	s.server.CloseWatches()
+	time.Sleep(5 * time.Minute)
+	allow()
+	time.Sleep(4 * time.Minute) // the delay, and for the one that has begun the 90 s of a handshake that is never answered
+	same("after-403")
+	time.Sleep(time.Hour)
+	same("much-later")
+}
+
+// TestServerThatIsAway is no reason to change, whether it refuses connections from the first, or takes requests and answers
+// none of them: nobody has brought anything then, and there is nothing to choose by.
+func TestServerThatIsAway(t *testing.T) {
+	for name, away := range map[string]http.HandlerFunc{
+		"refuses":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"says nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"breaks off":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		for _, wsFirst := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", name, wsFirst), func(t *testing.T) {
+				var back atomic.Bool
+				play(t, func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+					if back.Load() {
+						to.ServeHTTP(w, r)
+						return
+					}
+					away(w, r)
+				}, wsFirst, func(s *scene) {
+					store := s.follow()
+					time.Sleep(time.Hour)
+					s.requireChanges()
+					back.Store(true)
+					time.Sleep(3 * time.Minute)
+					s.requireState(store)
+					s.requireChanges()
+				})
+			})
+		}
+	}
+}
+
+// TestNothingStreams: where one transport is silent and the other one refused, it does not change to and fro; the state is
+// that of the lists.
+func TestNothingStreams(t *testing.T) {
+	for _, wsFirst := range []bool{false, true} {
+		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
+			if upgrades(r) {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			buffering(true)(w, r, to)
+		}
+		play(t, hopeless, wsFirst, func(s *scene) {
+			store := s.follow()
+			time.Sleep(time.Hour)
+			s.mu.Lock()
+			require.LessOrEqual(t, len(s.changes), 1, "%v", s.changes)
+			s.mu.Unlock()
+			s.requireState(store)
+		})
+	}
+}
