@@ -45,7 +45,10 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 		Synced:      func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
 		Live:        func(string) { m.isLive.Store(1) },
 		Interrupted: func(b *lw.Break) { m.interrupted(ctx, b) },
-		Stopped:     func() { m.isLive.Store(0) },
+		Switched: func(cause error) {
+			m.switches.Add(ctx, 1, m.with(attribute.String("listwatch.cause", measure.Cause(cause))))
+		},
+		Stopped: func() { m.isLive.Store(0) },
 	}, nil
 }
 
@@ -57,6 +60,7 @@ type instruments struct {
 	open, delay                                                       metric.Float64Histogram
 	frames                                                            metric.Int64Histogram
 	bytes, pages, lists, bookmarks, interruptions, relists, undecoded metric.Int64Counter
+	switches                                                          metric.Int64Counter
 	isLive, isSynced                                                  atomic.Int64
 }
 
@@ -84,6 +88,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.undecoded = counter("listwatch.undecoded", "{object}", "Objects that the codec could not decode.")
 	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Interruptions of the stream; those with the cause closed are in good order.")
 	m.relists = counter("listwatch.relists", "{relist}", "Interruptions that a list follows.")
+	m.switches = counter("listwatch.switches", "{switch}", "Changes to another transport, by what was wrong with the one before.")
 	var err error
 	m.frames, err = meter.Int64Histogram("listwatch.frame.size", metric.WithUnit("By"),
 		metric.WithDescription("Sizes of list items and of watch events' objects."), metric.WithExplicitBucketBoundaries(measure.FrameBytes...))

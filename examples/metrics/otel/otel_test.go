@@ -2,6 +2,7 @@ package otel
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -122,6 +123,7 @@ func TestCourse(t *testing.T) {
 		"listwatch.interruptions {interruption} listwatch.cause=forbidden,listwatch.resource=pods":                  1,
 		"listwatch.relists {relist} listwatch.cause=expired,listwatch.resource=pods":                                2,
 		"listwatch.retry.delay:count s listwatch.resource=pods":                                                     5,
+		"listwatch.switches {switch} listwatch.cause=unsupported,listwatch.resource=pods":                           1,
 		"listwatch.live 1 listwatch.resource=pods":                                                                  0, // the stream is over
 		"listwatch.synced 1 listwatch.resource=pods":                                                                1,
 	}, series, fmt.Sprintf("%+v", seen))
@@ -142,6 +144,18 @@ func TestResources(t *testing.T) {
 	require.Contains(t, series, "listwatch.live 1 listwatch.resource=nodes")
 	require.Zero(t, series["listwatch.live 1 listwatch.resource=nodes"])
 	require.Equal(t, 1.0, series["listwatch.bookmarks {bookmark} listwatch.resource=pods"])
+}
+
+// TestHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
+func TestHooks(t *testing.T) {
+	reader := sdk.NewManualReader()
+	trace, err := Trace(meter(reader), "pods")
+	require.NoError(t, err)
+	for hook, value := range reflect.ValueOf(*trace).Fields() {
+		require.False(t, value.IsNil(), hook.Name)
+	}
+	trace.Undecoded(&lw.DecodeError{})
+	require.Equal(t, 1.0, collect(t, reader)["listwatch.undecoded {object} listwatch.resource=pods"])
 }
 
 // TestFinal: after a stream's last interruption there is no next try that could be late.

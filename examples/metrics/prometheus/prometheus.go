@@ -40,6 +40,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 		Synced:      func(string) { m.lists.Inc(); m.synced.Set(1) },
 		Live:        func(string) { m.live.Set(1) },
 		Interrupted: m.interrupted,
+		Switched:    func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
 		Stopped:     func() { m.live.Set(0) },
 	}, nil
 }
@@ -48,11 +49,11 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 type metrics struct {
 	all []prometheus.Collector
 
-	requests, failures, interruptions, relists *prometheus.CounterVec
-	bytes, pages, bookmarks, lists, undecoded  prometheus.Counter
-	open, frames                               *prometheus.HistogramVec
-	delay                                      prometheus.Histogram
-	live, synced                               prometheus.Gauge
+	requests, failures, interruptions, relists, switches *prometheus.CounterVec
+	bytes, pages, bookmarks, lists, undecoded            prometheus.Counter
+	open, frames                                         *prometheus.HistogramVec
+	delay                                                prometheus.Histogram
+	live, synced                                         prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -77,6 +78,7 @@ func newMetrics() *metrics {
 	m.undecoded = counter("listwatch_undecoded_total", "Objects that the codec could not decode.").WithLabelValues()
 	m.interruptions = counter("listwatch_interruptions_total", "Interruptions of the stream; those with the cause closed are in good order.", "cause")
 	m.relists = counter("listwatch_relists_total", "Interruptions that a list follows.", "cause")
+	m.switches = counter("listwatch_switches_total", "Changes to another transport, by what was wrong with the one before.", "cause")
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "listwatch_retry_delay_seconds", Help: "Delays between an interruption and the next try.", Buckets: measure.DelaySeconds}))
 	m.live = gauge("listwatch_live", "1 while a watch is open and what was folded is fresh, else 0.")

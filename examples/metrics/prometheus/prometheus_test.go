@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -100,6 +101,7 @@ func TestCourse(t *testing.T) {
 		"listwatch_interruptions_total{cause=forbidden,resource=pods}":               1,
 		"listwatch_relists_total{cause=expired,resource=pods}":                       2,
 		"listwatch_retry_delay_seconds_count{resource=pods}":                         5,
+		"listwatch_switches_total{cause=unsupported,resource=pods}":                  1,
 		"listwatch_live{resource=pods}":                                              0, // the stream is over
 		"listwatch_synced{resource=pods}":                                            1,
 	}, series, fmt.Sprintf("%+v", seen))
@@ -124,6 +126,18 @@ listwatch_live{resource="pods"} 1
 `), "listwatch_live"))
 	_, err = Trace(registry, "pods")
 	require.ErrorAs(t, err, &prometheus.AlreadyRegisteredError{})
+}
+
+// TestHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
+func TestHooks(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	trace, err := Trace(registry, "pods")
+	require.NoError(t, err)
+	for hook, value := range reflect.ValueOf(*trace).Fields() {
+		require.False(t, value.IsNil(), hook.Name)
+	}
+	trace.Undecoded(&lw.DecodeError{})
+	require.Equal(t, 1.0, gather(t, registry)["listwatch_undecoded_total{resource=pods}"])
 }
 
 // TestFinal: after a stream's last interruption there is no next try that could be late.

@@ -1,15 +1,18 @@
 // Package course leads a stream through what metrics should show, against the embedded server: a list that fails and one in
-// pages, events, bookmarks, a dropped connection, an expired version, a watch that is closed, and one that is refused.
+// pages, a transport that does not do, events, bookmarks, a dropped connection, an expired version, a watch that is closed,
+// and one that is refused.
 package course
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -37,10 +40,10 @@ func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
 	})
 	require.NoError(t, err)
 	defer server.Close()
-	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
+	over, err := lwhttp.New(server.URL, &lwhttp.Options{Token: token})
 	require.NoError(t, err)
-	defer transport.Close()
-	client, err := lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil)
+	defer over.Close()
+	client, err := lw.NewClient(fallback.New(listsOnly{over}, over), lw.Pods(namespace), lw.RawCodec{}, nil)
 	require.NoError(t, err)
 
 	seen := Seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
@@ -69,6 +72,16 @@ func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
 	seen.Pages = seen.Lists - 1
 	require.Greater(t, seen.Pages, 2, "no list came in pages")
 	return seen
+}
+
+// listsOnly is a transport that a proxy lets nothing stream over.
+type listsOnly struct{ lw.Transport }
+
+func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if req.Watch {
+		return nil, lwhttp.ErrNotUpgraded
+	}
+	return l.Transport.Open(ctx, req)
 }
 
 // script does to the server what the course is about.

@@ -69,9 +69,10 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
+	{"unsupported", is(errors.ErrUnsupported)}, // as WebSocket by a proxy; some of the system's errors match it, too
 }
 
-// Cause names the kind of an error, in one of twenty words, whatever the error's text. "other" is what has no type that
+// Cause names the kind of an error, in one of twenty-one words, whatever the error's text. "other" is what has no type that
 // can be told, among it a few ends of HTTP/2 streams.
 func Cause(err error) string {
 	for _, cause := range causes {

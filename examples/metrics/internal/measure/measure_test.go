@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
@@ -51,6 +52,7 @@ func TestCause(t *testing.T) {
 			&net.OpError{Op: "remote error", Err: tls.AlertError(42)}}},
 		{"connection", []error{io.EOF, get(io.EOF), io.ErrUnexpectedEOF, cut, read(syscall.ECONNRESET), syscall.ECONNREFUSED,
 			read(os.ErrDeadlineExceeded), net.ErrClosed, &net.DNSError{Name: "k8s.example"}}},
+		{"unsupported", []error{errors.ErrUnsupported, lwhttp.ErrNotUpgraded}},
 		{"other", []error{errors.New("the token's command failed"), nil}},
 	} {
 		for _, err := range c.errs {
@@ -64,5 +66,5 @@ func TestCause(t *testing.T) {
 	for _, cause := range causes {
 		require.True(t, seen[cause.name], "%s is not tested", cause.name)
 	}
-	require.Len(t, seen, 20, "the doc comment counts them")
+	require.Len(t, seen, 21, "the doc comment counts them")
 }
