@@ -3,6 +3,18 @@
 // A [Transport] talks to one API server. It sends its credential to that server only: not to another host, port or scheme
 // that a redirect points to, and not to a proxy.
 //
+// # Many watches
+//
+// The watches of one server should share a Transport. Over HTTP/2 they then share connections: a kube-apiserver allows 100
+// requests at a time on each, and where these are under way net/http makes another one, so that 150 watches take two. Watches
+// that all begin at once, before there is a connection, may dial about one each; those that are not needed are closed within
+// seconds. What shares a connection shares its fate and its bandwidth. A slow reader holds up no other: up to 4 MiB wait for
+// it, and then the server does.
+//
+// Over HTTP/1.1, and so over plain "http", each watch has a connection, with a file descriptor and a local port, of which
+// Linux has 28,000 for one server unless told otherwise. A browser has six connections of HTTP/1.1 to a host, for all tabs
+// together: the seventh watch waits, and so does every list. Use HTTP/2 there, fewer watches, or package ws.
+//
 // # In a browser
 //
 // Compiled to WebAssembly it fetches, and streams what it fetches: the reader pulls, so that a server is held back by who

@@ -1,0 +1,105 @@
+//go:build !js
+
+package http_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestManyWatches over one transport all become live, beside a list: over HTTP/2 on as many connections as a server's limit
+// of 100 streams asks for, and over HTTP/1.1 on one each.
+func TestManyWatches(t *testing.T) {
+	const watches = 150
+	for name, c := range map[string]struct {
+		config *tls.Config
+		atOnce bool
+		want   int // connections
+		proto  string
+	}{
+		"HTTP/2, one after another":   {&tls.Config{}, false, 2, "HTTP/2.0"},
+		"HTTP/2, at once":             {&tls.Config{}, true, 2, "HTTP/2.0"},
+		"HTTP/1.1, one after another": {nil, false, watches + 1, "HTTP/1.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			connections := counter{open: map[net.Conn]bool{}}
+			server := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = fmt.Fprintln(w, r.Proto)
+				if r.URL.Query().Has("watch") {
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+				}
+			}, func(s *http.Server) {
+				s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100}
+				s.ConnState = connections.count
+			})
+			transport := connect(t, server, nil)
+			open := func() {
+				body, err := transport.Open(t.Context(), &lw.Request{Path: "/pods", Query: "watch=1", Watch: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				t.Cleanup(func() { _ = body.Close() })
+				line, err := bufio.NewReader(body).ReadString('\n')
+				if err != nil || line != c.proto+"\n" {
+					t.Error(line, err)
+				}
+			}
+			var all sync.WaitGroup
+			for range watches {
+				if all.Go(open); !c.atOnce {
+					all.Wait()
+				}
+			}
+			all.Wait()
+			list, err := transport.Open(t.Context(), &lw.Request{Path: "/pods"})
+			require.NoError(t, err)
+			_, err = io.ReadAll(list)
+			require.NoError(t, err)
+			require.NoError(t, list.Close())
+			if !c.atOnce {
+				require.Equal(t, c.want, connections.ever)
+			}
+			require.Eventually(t, func() bool { return connections.now() == c.want }, time.Minute, time.Millisecond,
+				"connections; those that were dialled at once and not needed are closed")
+		})
+	}
+}
+
+// counter counts a server's connections.
+type counter struct {
+	mu   sync.Mutex
+	open map[net.Conn]bool
+	ever int
+}
+
+func (c *counter) count(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		c.open[conn] = true
+		c.ever++
+	case http.StateClosed, http.StateHijacked:
+		delete(c.open, conn)
+	}
+}
+
+func (c *counter) now() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
