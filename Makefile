@@ -43,6 +43,14 @@ else
 	GOOS=js GOARCH=wasm $(GO) test -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 endif
 
+.PHONY: wasm
+wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
+ifeq ($(NODE),)
+	@echo "make wasm needs Node 20 or later"; exit 1
+else
+	@$(NODE) wasm/build.mjs
+endif
+
 .PHONY: test-metrics
 test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	cd examples/metrics && $(GO) test $(if $(COMPILER),-race) -timeout 5m ./...
@@ -69,7 +77,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle ./wasm
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && $(GO) mod tidy -diff

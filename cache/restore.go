@@ -56,6 +56,16 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 	return nil
 }
 
+// RestoreObjects is [Reflector.Restore] for a state that was kept in another way: the objects of a collection, and the
+// resource version up to which they have what happened, and with which the server can tell what followed.
+func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
+	if !r.running.CompareAndSwap(false, true) {
+		panic("cache: a Reflector is restored while it runs")
+	}
+	defer r.running.Store(false)
+	r.restored = &restored[T]{version: version, objects: objects}
+}
+
 // Restore is [Reflector.Restore], for an informer that is not running: its handlers are told of what was saved.
 func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
 	return i.reflector.Restore(from, origin, parse)

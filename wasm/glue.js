@@ -7,8 +7,10 @@ const PENDING = -1, FAILED = -2, TOO_MUCH = -3
  * Adds to a Go program's imports what transport/http and transport/ws need in a browser, in a worker or in Node. Call it
  * before the program is instantiated.
  * @param go a `Go` of Go's wasm_exec.js
+ * @param host what the program of this package asks and tells: `ask(question)` returns the answer's bytes or text, or a
+ * promise of it, and `emit(id, bytes)` is given bytes that are valid during the call
  */
-export function glue(go) {
+export function glue(go, host) {
   const streams = new Map()
   const decoder = new TextDecoder()
   let last = 0
@@ -37,6 +39,11 @@ export function glue(go) {
       const { url, headers } = streams.get(id)
       streams.set(id, new Messages(url, headers.map(([, value]) => value), limit, () => resume(id)))
     },
+    ask(id) {
+      const { url } = streams.get(id)
+      streams.set(id, new Answer(url, host, () => resume(id)))
+    },
+    emit: (id, pointer, length) => host.emit(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,
     read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
     text(id, what, pointer, length) {
@@ -81,6 +88,7 @@ class Chunks {
   size = 0
 
   push(bytes) {
+    if (!bytes.length) return
     this.list.push(bytes)
     this.size += bytes.length
   }
@@ -143,7 +151,7 @@ class Body {
     this.#reading = true
     this.#reader.read().then(({ done, value }) => {
       this.#ended = done
-      if (value?.length) this.chunks.push(value)
+      if (value) this.chunks.push(value)
     }).catch((error) => this.#fail(error)).then(() => {
       this.#reading = false
       soon(this.#wake)
@@ -152,6 +160,26 @@ class Body {
 
   close() {
     this.#abort.abort()
+  }
+}
+
+/** The host's answer to a question. */
+class Answer {
+  state = PENDING
+  chunks = new Chunks()
+
+  constructor(question, host, wake) {
+    Promise.resolve(question).then(host.ask).then((answer) => {
+      this.chunks.push(typeof answer === 'string' ? new TextEncoder().encode(answer) : answer)
+      this.state = 200
+    }).catch((error) => {
+      this.failure = explain(error)
+      this.state = FAILED
+    }).then(() => soon(wake))
+  }
+
+  read(view) {
+    return this.chunks.move(view)
   }
 }
 
@@ -217,7 +245,7 @@ class Messages {
     } else {
       if (this.#between) this.chunks.push(NEWLINE)
       this.#between = true
-      if (bytes.length) this.chunks.push(bytes)
+      this.chunks.push(bytes)
     }
     this.#wakeOnce()
   }

@@ -71,6 +71,7 @@ var rooms = map[string][]string{
 	"internal/rules":     nil,
 
 	"internal/wire/serve": {"internal/wire"},
+	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
 	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
@@ -138,10 +139,10 @@ func TestModulesStayInTheirRooms(t *testing.T) {
 	}
 }
 
-// TestBrowsersDialForThemselves: as WebAssembly, the transports use what the browser has, and reach nothing heavy.
+// TestBrowsersDialForThemselves: as WebAssembly, the transports use what the browser has; they and the program reach nothing heavy.
 func TestBrowsersDialForThemselves(t *testing.T) {
-	for _, dep := range goList(t, platforms[1], "-deps", "./transport/...") {
-		require.Empty(t, heavy[dep], "a transport reaches %s in the browser", dep)
+	for _, dep := range goList(t, platforms[1], "-deps", "./transport/...", "./wasm") {
+		require.Empty(t, heavy[dep], "the program reaches %s in the browser", dep)
 	}
 }
 

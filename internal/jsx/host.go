@@ -1,0 +1,43 @@
+//go:build js
+
+package jsx
+
+import (
+	"context"
+	"io"
+	"unsafe"
+)
+
+//go:wasmimport listwatch ask
+func ask(id int32)
+
+//go:wasmimport listwatch emit
+func emit(id int32, p unsafe.Pointer, n int32)
+
+// Ask asks the program's host a question, and waits for the answer, which may take long: the next command, a token. Where
+// the host has none, it is an error.
+func Ask(ctx context.Context, question string) ([]byte, error) {
+	s := NewStream(question)
+	defer s.Close()
+	ask(s.id)
+	if _, err := s.opened(ctx); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(answer{ctx: ctx, stream: s})
+}
+
+type answer struct {
+	ctx    context.Context
+	stream *Stream
+}
+
+func (a answer) Read(p []byte) (int, error) {
+	n, err := a.stream.Read(a.ctx, p)
+	if n == 0 && err == nil {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Emit gives bytes to the program's host, under a number that the host knows. They are copied before it returns.
+func Emit(id int32, p []byte) { emit(id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))) }

@@ -1,0 +1,215 @@
+//go:build js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// collection is one that is followed.
+type collection struct {
+	id      int32
+	command lw.Value
+	out     *outbox
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	wake    chan struct{}
+	indexes []string // the paths by which the host indexes
+	synced  bool
+
+	batch   []byte // the outbox's
+	records int
+}
+
+// run follows the collection until it is stopped, or refused before it was ever complete.
+func (c *collection) run(transport lw.Transport) {
+	reflector, err := c.reflector(transport)
+	if err != nil {
+		c.refuse(err)
+		return
+	}
+	ctx := lw.WithTrace(c.ctx, &lw.Trace{
+		Page:     c.page,
+		Bookmark: func(version string) { c.tell(bookmark, version) },
+		Switched: func(cause error) { c.tell(switched, cause.Error()) },
+	})
+	quiet := c.command.Get("restored").Bool() // until the host was told what it has told us
+	for event, deltas := range reflector.Deltas(ctx) {
+		switch event.Type {
+		case lw.Reset:
+			c.tell(reset)
+		case lw.Synced:
+			quiet, c.synced = false, true
+		case lw.Live:
+			c.tell(live, event.ResourceVersion)
+		case lw.Interrupted:
+			c.interruption(event.Break)
+		}
+		for i := range deltas {
+			if !quiet {
+				c.change(&deltas[i], event.ResourceVersion)
+			}
+		}
+		if event.Object != nil {
+			event.Object.object = nil // of what was known already, nobody is told
+		}
+		if event.Type == lw.Synced {
+			c.tell(synced, event.ResourceVersion)
+		}
+	}
+}
+
+func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
+	var codec lw.Codec[*lw.Object] = lw.RawCodec{}
+	if paths := c.texts("project"); len(paths) > 0 {
+		projection, err := lw.Project(paths...)
+		if err != nil {
+			return nil, err
+		}
+		codec = projection
+	}
+	c.indexes = c.texts("indexes")
+	resource := lw.Resource{
+		Group: c.text("group"), Version: c.text("version"), Plural: c.text("plural"),
+		Namespace: c.text("namespace"), Name: c.text("name"), Raw: c.text("path"),
+	}
+	client, err := lw.NewClient(transport, resource, rows{of: codec}, nil)
+	if err != nil {
+		return nil, err
+	}
+	reflector := cache.NewReflector(client, &lw.Options{
+		LabelSelector: c.text("labelSelector"), FieldSelector: c.text("fieldSelector"),
+		NoStreamingList: !c.command.Get("streamingLists").Bool(),
+		Wake:            c.wake,
+		StopOn:          func(cause error) bool { return !c.synced && lw.Refused(cause) },
+	})
+	if c.command.Get("restored").Bool() {
+		return reflector, c.restore(reflector)
+	}
+	return reflector, nil
+}
+
+func (c *collection) text(name string) string { return c.command.Get(name).String() }
+
+func (c *collection) texts(name string) (all []string) {
+	for element := range c.command.Get(name).Elements() {
+		all = append(all, element.String())
+	}
+	return all
+}
+
+// restore begins with what the host has kept: the version, and of each object five fields.
+func (c *collection) restore(reflector *cache.Reflector[*row]) error {
+	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
+	if err != nil {
+		return err
+	}
+	field := func() (part string) {
+		if len(text) < 4 {
+			err = io.ErrUnexpectedEOF
+			return ""
+		}
+		n := int(text[0]) | int(text[1])<<8 | int(text[2])<<16 | int(text[3])<<24
+		if text = text[4:]; n > len(text) {
+			err = io.ErrUnexpectedEOF
+			return ""
+		}
+		part, text = string(text[:n]), text[n:]
+		return part
+	}
+	version := field()
+	var kept []*row
+	for len(text) > 0 && err == nil {
+		kept = append(kept, newRow(field(), field(), field(), field(), field()))
+	}
+	if err != nil {
+		return err
+	}
+	reflector.RestoreObjects(version, kept)
+	return nil
+}
+
+func (c *collection) tell(kind byte, fields ...string) { c.out.add(c, kind, fields...) }
+
+// change tells of an object.
+func (c *collection) change(delta *cache.Delta[*row], version string) {
+	if delta.Type == cache.Deleted {
+		missed := ""
+		if delta.Missed {
+			missed = "1"
+		}
+		c.tell(deleted, lw.KeyOf(delta.Old).String(), version, missed)
+		return
+	}
+	kind := byte(added)
+	if delta.Type == cache.Updated {
+		kind = modified
+	}
+	r := delta.New
+	fields := append(make([]string, 0, 8), lw.KeyOf(r).String(), version, r.uid, r.version, r.sum, r.object.Raw())
+	for _, path := range c.indexes {
+		fields = append(fields, r.object.Get(path).String())
+	}
+	c.tell(kind, fields...)
+}
+
+func (c *collection) page(meta lw.ListMeta) {
+	c.tell(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.ResourceVersion)
+}
+
+func (c *collection) interruption(b *lw.Break) {
+	kind := byte(interrupted)
+	if b.Final {
+		kind = stopped
+	}
+	again := ""
+	if b.Relist {
+		again = "1"
+	}
+	c.tell(kind, append(describe(b.Err), strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
+}
+
+// refuse tells that nothing will come.
+func (c *collection) refuse(err error) {
+	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
+		return
+	}
+	c.tell(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
+}
+
+// describe returns an error's code, its text, and the status and the reason of what the server said.
+func describe(err error) []string {
+	if status, ok := errors.AsType[*lw.StatusError](err); ok {
+		return []string{kindOf(err, "status"), err.Error(), strconv.Itoa(status.Code), status.Reason}
+	}
+	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
+		return []string{"malformed", err.Error(), "", ""}
+	}
+	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
+		return []string{"too-large", err.Error(), "", ""}
+	}
+	return []string{kindOf(err, "network"), err.Error(), "", ""}
+}
+
+func kindOf(err error, otherwise string) string {
+	for _, known := range []struct {
+		err  error
+		code string
+	}{
+		{lw.ErrUnauthorized, "unauthorized"}, {lw.ErrForbidden, "forbidden"}, {lw.ErrNotFound, "not-found"},
+		{lw.ErrExpired, "expired"}, {lw.ErrTooManyRequests, "too-many-requests"}, {lw.ErrWatchClosed, "closed"},
+		{lw.ErrSilent, "silent"}, {errors.ErrUnsupported, "unsupported"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.code
+		}
+	}
+	return otherwise
+}

@@ -1,0 +1,94 @@
+// Where the program runs: on this thread, in a worker of this page, or in one that all tabs share. What comes back opens
+// collections, as host.js does.
+
+import { Engine } from './engine.js'
+import { Host } from './host.js'
+import { ListWatchError } from './error.js'
+
+export async function connect({ wasm, mode = best() }) {
+  const made = mode === 'main' ? new Host(await Engine.load(wasm), false) : await Remote.connect(mode, wasm)
+  for (const event of ['visibilitychange', 'online', 'pageshow']) {
+    // A tab that slept, or was without a network, does not wait until it notices.
+    globalThis.document?.addEventListener(event, () => document.visibilityState === 'visible' && made.wake())
+    if (globalThis.document) globalThis.addEventListener(event, () => made.wake())
+  }
+  return made
+}
+
+function best() {
+  if (!globalThis.document) return 'main'
+  return typeof SharedWorker === 'function' ? 'shared' : 'worker'
+}
+
+/** The host in a worker, as the page sees it. */
+class Remote {
+  #port
+  #clients = new Map()
+  #last = 0
+
+  static async connect(mode, wasm) {
+    const remote = new Remote()
+    const ready = new Promise((resolve, reject) => {
+      remote.#port = mode === 'shared' ? share(reject) : own(reject)
+      remote.#port.onmessage = ({ data }) => {
+        if (data.ready) resolve()
+        else if (data.broken) reject(new ListWatchError('load', data.broken))
+        else remote.#said(data)
+      }
+    })
+    // The worker is told that the page is gone by a lock, which falls even when the page crashes.
+    const lock = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
+    if (mode === 'shared' && navigator.locks) await new Promise((held) => navigator.locks.request(lock, () => { held(); return new Promise(() => {}) }))
+    remote.#port.postMessage({ hello: navigator.locks ? lock : '', wasm: sendable(wasm) })
+    await ready
+    return remote
+  }
+
+  open(spec, client) {
+    const id = ++this.#last
+    this.#clients.set(id, client)
+    this.#port.postMessage({ open: id, spec })
+    return () => {
+      this.#clients.delete(id)
+      this.#port.postMessage({ close: id })
+    }
+  }
+
+  wake() {
+    this.#port.postMessage({ wake: true })
+  }
+
+  #said({ records, bytes, failed, code, message, ask, id }) {
+    if (records) this.#clients.get(records)?.records(bytes)
+    else if (failed) this.#clients.get(failed)?.failed(new ListWatchError(code, message))
+    else if (ask) this.#answer(ask, id)
+  }
+
+  async #answer(ask, id) {
+    try {
+      this.#port.postMessage({ answer: ask, token: await this.#clients.get(id)?.token() ?? '' })
+    } catch (error) {
+      this.#port.postMessage({ answer: ask, failed: String(error?.message ?? error) })
+    }
+  }
+}
+
+// What is passed to new URL and to the constructors is written so that bundlers find the worker.
+
+function share(reject) {
+  const worker = new SharedWorker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch' })
+  worker.onerror = () => reject(new ListWatchError('load', 'listwatch: the shared worker could not be loaded'))
+  return worker.port
+}
+
+function own(reject) {
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch' })
+  worker.onerror = () => reject(new ListWatchError('load', 'listwatch: the worker could not be loaded'))
+  return worker
+}
+
+function sendable(wasm) {
+  if (wasm === undefined || typeof wasm === 'string' || wasm instanceof URL) return wasm && new URL(wasm, location.href).href
+  if (wasm instanceof WebAssembly.Module || ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return wasm
+  throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
+}

@@ -1,0 +1,160 @@
+// listwatch for TypeScript and JavaScript: a Kubernetes collection, listed once and then followed, in a page, in a worker or
+// in Node.
+
+/** A Kubernetes object, as far as every one has it. */
+export interface KubernetesObject {
+  apiVersion?: string
+  kind?: string
+  metadata?: {
+    name?: string
+    namespace?: string
+    uid?: string
+    resourceVersion?: string
+    labels?: Record<string, string>
+    annotations?: Record<string, string>
+    creationTimestamp?: string
+    [field: string]: unknown
+  }
+}
+
+/** Where the program is, and where it runs. The first call decides. */
+export interface InitOptions {
+  /** The program: a URL, a response, bytes or a compiled module. By default `listwatch.wasm` beside this module. */
+  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module
+  /**
+   * `"shared"`: in one SharedWorker for all tabs of the origin, which share one watch of each collection. `"worker"`: in a
+   * worker of this page. `"main"`: on this thread. By default the first of them that there is.
+   */
+  mode?: 'shared' | 'worker' | 'main'
+}
+
+/** Loads the program. Calling it is optional, and calling it again returns the same promise, unless the first try failed. */
+export function init(options?: InitOptions): Promise<void>
+
+export interface ListWatchOptions {
+  /** The server's URL, which may be relative to the page's: `"/k8s"`. By default the page's own origin. */
+  server?: string | URL
+  /** `"pods"`, `"deployments"`, or for resources that are not built in `"group/version/plural"`. */
+  resource?: string
+  /** In place of `resource` and `namespace`: a collection's path, as `"/apis/example.com/v1/widgets"`. */
+  path?: string
+  /** By default all namespaces. */
+  namespace?: string
+  /** A single object. */
+  name?: string
+  labelSelector?: string
+  fieldSelector?: string
+  /** How to watch: over fetch, over WebSocket, or over fetch until it proves not to stream. By default `"auto"`. */
+  transport?: 'auto' | 'http' | 'ws'
+  /** A bearer token, or what returns one: it is asked for every request, and once more after a 401. */
+  token?: string | (() => string | Promise<string>)
+  /** Sent with every request but WebSockets, as `Impersonate-User`; the server has to allow each by CORS. */
+  headers?: Record<string, string>
+  /** As for fetch. */
+  credentials?: RequestCredentials
+  /** The fields to keep, as `"spec.nodeName"` or `"spec.containers[*].image"`; metadata's names and versions always stay. */
+  project?: string[]
+  /** Indexes, each by the text of a field: `{ node: "spec.nodeName" }` makes `by("node", "n1")`. */
+  indexes?: Record<string, string>
+  /** Keeps the state in IndexedDB: the next page shows it at once, marked stale, and goes on from there without a list. */
+  persist?: boolean
+  /**
+   * Whether to ask for streaming lists. By default in Node only, as Kubernetes 1.37 compresses them in a way of which
+   * Chromium reads but the first part.
+   */
+  streamingLists?: boolean
+  /** Closes the collection. */
+  signal?: AbortSignal
+}
+
+export type Phase = 'loading' | 'listing' | 'live' | 'interrupted' | 'stopped'
+
+export interface State {
+  readonly phase: Phase
+  /** The collection's version: where a watch would go on; `""` before the first list is complete. */
+  readonly resourceVersion: string
+  /** When something was last heard of the collection, in milliseconds since 1970; 0 for never. */
+  readonly lastEventAt: number
+  /** What went wrong last; undefined while live. */
+  readonly cause?: ListWatchError
+  /** When the next try begins, in milliseconds since 1970, while interrupted. */
+  readonly retryAt?: number
+  /** Whether what is shown may be older than the server's: before the first list, while interrupted. */
+  readonly stale: boolean
+  /** How many objects of a first list have come, and how many are left, if the server tells. */
+  readonly progress?: { readonly received: number; readonly remaining?: number }
+}
+
+/** An object of a collection. It never changes: what changed is another one. */
+export interface Item<T = KubernetesObject> {
+  /** `"namespace/name"`, or `"name"` for what has no namespace. */
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** The object itself, parsed when it is first asked for. Always the same one. */
+  readonly object: T
+}
+
+export interface Change<T = KubernetesObject> {
+  readonly type: 'added' | 'modified' | 'deleted'
+  readonly key: string
+  /** What the object is now; for `deleted` the last that was known of it. */
+  readonly object: T
+  /** What it was before; undefined for `added`. */
+  readonly old: T | undefined
+  readonly item: Item<T>
+  /** It belongs to the first list, or to the state that was there when the collection was opened. */
+  readonly initial: boolean
+  /** It was kept from before the page was loaded, and is not confirmed yet. */
+  readonly stale: boolean
+  /** The deletion itself was not seen: a new list lacks the object. */
+  readonly missed: boolean
+}
+
+/** A collection at one moment. It never changes, and is the same one until something does. */
+export interface Snapshot<T = KubernetesObject> {
+  readonly size: number
+  readonly state: State
+  get(key: string): T | undefined
+  item(key: string): Item<T> | undefined
+  list(): readonly Item<T>[]
+  by(index: string, value: string): readonly Item<T>[]
+}
+
+export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>> {
+  /** Resolves when the first list is complete; rejects if the collection is refused or closed before. */
+  readonly synced: Promise<void>
+  readonly size: number
+  readonly state: State
+  get(key: string): T | undefined
+  item(key: string): Item<T> | undefined
+  /** All objects, in the order of their keys. Nothing is parsed by that. */
+  list(): readonly Item<T>[]
+  by(index: string, value: string): readonly Item<T>[]
+  /** Called with the changes of each batch, which may be none when only the state changed. Returns how to end it. */
+  subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
+  /** Fit for React's useSyncExternalStore, together with subscribe. */
+  getSnapshot(): Snapshot<T>
+  /** All that is there, and then all that changes. A reader that is late gets the newest of each object. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<Change<T>>
+  close(): void
+}
+
+/** Follows a collection. */
+export function listWatch<T = KubernetesObject>(options: ListWatchOptions): ListWatch<T>
+
+export type ErrorCode =
+  | 'unauthorized' | 'forbidden' | 'not-found' | 'expired' | 'too-many-requests' | 'status'
+  | 'malformed' | 'too-large' | 'closed' | 'silent' | 'unsupported' | 'network' | 'invalid' | 'load' | 'aborted'
+
+export class ListWatchError extends Error {
+  readonly code: ErrorCode
+  /** The HTTP status, if the server answered one. */
+  readonly status?: number
+  /** Kubernetes' word for it, as `"Forbidden"`. */
+  readonly reason?: string
+  /** Whether another try may do better by itself. */
+  readonly retryable: boolean
+}

@@ -1,0 +1,68 @@
+//go:build js
+
+// Command wasm is the program that a page, a worker or Node runs: it follows collections as its host commands, and tells
+// the host what happens to them as records. It keeps of an object its name and versions only; the objects live with the
+// host. The host is engine.js.
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+func main() {
+	p := &program{running: map[int32]*collection{}, transports: map[string]lw.Transport{}}
+	ctx := context.Background()
+	go p.outbox.send()
+	for {
+		text, err := jsx.Ask(ctx, "command")
+		if err != nil {
+			return // the host is going away
+		}
+		command, err := lw.ParseValue(text)
+		if err == nil {
+			p.do(ctx, command)
+		}
+	}
+}
+
+// program is what runs.
+type program struct {
+	running    map[int32]*collection
+	transports map[string]lw.Transport // by what they were made from, as what one stream learned of a server is for all
+	outbox     outbox
+}
+
+// do carries out one of the host's commands, of which engine.js has the forms.
+func (p *program) do(ctx context.Context, command lw.Value) {
+	id := int32(command.Get("id").Int())
+	switch command.Get("do").String() {
+	case "start":
+		c := &collection{id: id, command: command, out: &p.outbox, wake: make(chan struct{}, 1)}
+		transport, err := p.transport(command)
+		if err != nil {
+			c.refuse(err)
+			return
+		}
+		c.ctx, c.cancel = context.WithCancelCause(ctx)
+		p.running[id] = c
+		go c.run(transport)
+	case "stop":
+		if c := p.running[id]; c != nil {
+			c.cancel(errStopped)
+			delete(p.running, id)
+		}
+	case "wake":
+		for _, c := range p.running {
+			select {
+			case c.wake <- struct{}{}:
+			default: // it has not looked since the last time
+			}
+		}
+	}
+}
+
+var errStopped = errors.New("the collection was closed")

@@ -1,0 +1,134 @@
+// What is kept of a collection in IndexedDB: each object under its collection and key, and the version up to which they
+// have what happened. Objects are written when they change, all with the version in one transaction, so that whatever is
+// there can be gone on from: a version that is older than an object costs an event that comes twice.
+
+import { ADDED, BOOKMARK, DELETED, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
+
+const OBJECTS = 'objects', VERSIONS = 'versions'
+
+export class Kept {
+  #db
+  #name
+  #version = ''
+  #rows = [] // of what was loaded, for the program
+  #changed = new Map() // what is to be written: by key, null for what is gone
+  #writing = false
+
+  /** Opens what is kept for a collection; without IndexedDB, or where it is forbidden, nothing ever is. */
+  static async open(spec) {
+    const kept = new Kept()
+    const { token, asks, persist, streamingLists, ...origin } = spec
+    kept.#name = JSON.stringify(origin)
+    kept.#db = await database().catch(() => undefined)
+    return kept
+  }
+
+  /** Gives the objects as records to `tell`, and returns whether there is a state to go on from. */
+  async load(tell) {
+    if (!this.#db) return false
+    try {
+      const reading = this.#db.transaction([OBJECTS, VERSIONS])
+      const [version, objects] = await Promise.all([
+        done(reading.objectStore(VERSIONS).get(this.#name)),
+        done(reading.objectStore(OBJECTS).getAll(this.#range())),
+      ])
+      if (!version) return false
+      this.#version = version
+      for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
+      this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
+      return true
+    } catch {
+      return false // what cannot be read costs a list
+    }
+  }
+
+  /** What was loaded, as the program wants it: the version, and of each object namespace, name, uid, version and sum. */
+  rows() {
+    const rows = encodeFields([this.#version, ...this.#rows.flat()])
+    this.#rows = []
+    return rows
+  }
+
+  /** Takes note of records, and writes them when what was written before is. */
+  note(bytes) {
+    decode(bytes, (kind, fields) => {
+      if (kind === ADDED || kind === MODIFIED) {
+        this.#changed.set(fields[0], fields)
+        this.#version = fields[1] || this.#version
+      } else if (kind === DELETED) {
+        this.#changed.set(fields[0], null)
+        this.#version = fields[1] || this.#version
+      } else if (VERSIONED.has(kind)) {
+        this.#version = fields[0]
+      } else return
+      this.#dirty = true
+    })
+    this.#write()
+  }
+
+  #dirty = false
+
+  async #write() {
+    if (this.#writing || !this.#dirty || !this.#db) return
+    this.#writing = true
+    while (this.#dirty && this.#db) {
+      const changed = this.#changed
+      this.#changed = new Map()
+      this.#dirty = false
+      try {
+        await this.#commit(changed)
+      } catch {
+        this.#db = undefined // the disk is full, or the user forbade it: the next page begins with what was written last
+      }
+    }
+    this.#writing = false
+  }
+
+  #commit(changed) {
+    const writing = this.#db.transaction([OBJECTS, VERSIONS], 'readwrite')
+    const objects = writing.objectStore(OBJECTS)
+    for (const [key, fields] of changed) {
+      if (fields) objects.put({ collection: this.#name, key, fields })
+      else objects.delete([this.#name, key])
+    }
+    if (this.#version) writing.objectStore(VERSIONS).put(this.#version, this.#name)
+    return new Promise((resolve, reject) => {
+      writing.oncomplete = resolve
+      writing.onabort = () => reject(writing.error)
+    })
+  }
+
+  #range() {
+    return IDBKeyRange.bound([this.#name], [this.#name, []])
+  }
+
+  close() {
+    this.#dirty = false
+    this.#db = undefined
+  }
+}
+
+const VERSIONED = new Set([SYNCED, LIVE, BOOKMARK])
+
+const split = (key) => {
+  const slash = key.indexOf('/')
+  return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
+}
+
+let opened
+function database() {
+  return opened ??= new Promise((resolve, reject) => {
+    const opening = indexedDB.open('listwatch', 1)
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore(OBJECTS, { keyPath: ['collection', 'key'] })
+      opening.result.createObjectStore(VERSIONS)
+    }
+    opening.onsuccess = () => resolve(opening.result)
+    opening.onerror = () => reject(opening.error)
+  })
+}
+
+const done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result)
+  request.onerror = () => reject(request.error)
+})

@@ -1,0 +1,55 @@
+// Records are what the program tells of a collection: its kind, the number of its fields, and each field with its length
+// before it. outbox.go writes them; whoever opens a collection that is followed already gets them from here.
+
+export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
+  STOPPED = 9, SWITCHED = 10, PAGE = 11
+/** An object that was kept from before; only the host makes these. */
+export const KEPT = 12
+
+const decoder = new TextDecoder()
+const encoder = new TextEncoder()
+
+/** Calls `visit(kind, fields)` for each record. */
+export function decode(bytes, visit) {
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at < bytes.length;) {
+    const kind = bytes[at], fields = new Array(bytes[at + 1])
+    at += 2
+    for (let i = 0; i < fields.length; i++) {
+      const length = numbers.getUint32(at, true)
+      at += 4
+      fields[i] = length ? decoder.decode(bytes.subarray(at, at + length)) : ''
+      at += length
+    }
+    visit(kind, fields)
+  }
+}
+
+/** Returns the bytes of records, each `[kind, ...fields]`. */
+export function encode(records) {
+  const parts = []
+  for (const [kind, ...fields] of records) parts.push(new Uint8Array([kind, fields.length]), encodeFields(fields))
+  return concat(parts)
+}
+
+/** Returns the bytes of fields alone. */
+export function encodeFields(fields) {
+  const parts = []
+  for (const field of fields) {
+    const bytes = encoder.encode(field)
+    const length = new Uint8Array(4)
+    new DataView(length.buffer).setUint32(0, bytes.length, true)
+    parts.push(length, bytes)
+  }
+  return concat(parts)
+}
+
+export function concat(parts) {
+  const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

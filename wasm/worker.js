@@ -1,0 +1,65 @@
+// The program in a worker: of one page, or of all tabs of an origin.
+
+import { Engine } from './engine.js'
+import { Host } from './host.js'
+
+const shared = 'onconnect' in globalThis
+let host
+
+if (shared) globalThis.onconnect = ({ ports: [port] }) => serve(port)
+else serve(globalThis)
+
+function serve(port) {
+  const open = new Map() // what ends each, by the page's number
+  const asked = new Map()
+  let last = 0
+
+  const ask = (id) => new Promise((resolve, reject) => {
+    asked.set(++last, { resolve, reject })
+    port.postMessage({ ask: last, id })
+  })
+  const client = (id) => ({
+    records(bytes) {
+      const copy = bytes.slice()
+      port.postMessage({ records: id, bytes: copy }, [copy.buffer])
+    },
+    failed: ({ code, message }) => port.postMessage({ failed: id, code, message }),
+    token: () => ask(id),
+  })
+  const leave = () => {
+    for (const end of open.values()) end()
+    open.clear()
+    for (const { reject } of asked.values()) reject(new Error('the page is gone'))
+  }
+
+  const messages = {
+    async hello({ hello, wasm }) {
+      if (hello) navigator.locks.request(hello, leave) // granted when the page is gone
+      try {
+        host ??= Engine.load(wasm).then((engine) => new Host(engine, shared))
+        await host
+        port.postMessage({ ready: true })
+      } catch (error) {
+        host = undefined
+        port.postMessage({ broken: error.message })
+      }
+    },
+    async open({ open: id, spec }) {
+      open.set(id, (await host).open(spec, client(id)))
+    },
+    close({ close: id }) {
+      open.get(id)?.()
+      open.delete(id)
+    },
+    answer({ answer, token, failed }) {
+      const { resolve, reject } = asked.get(answer)
+      asked.delete(answer)
+      if (failed) reject(new Error(failed))
+      else resolve(token)
+    },
+    async wake() {
+      (await host).wake()
+    },
+  }
+  port.onmessage = ({ data }) => messages[Object.keys(data)[0]](data)
+}
