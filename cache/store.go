@@ -124,7 +124,8 @@ func over[T any](list func() []T) iter.Seq[T] {
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the version of the collection that the store has reached; "" before the first list is complete.
-// While a list is being folded in anew, the store may hold newer objects than this; a [Snapshot] never does.
+// While a list is being folded in anew, the store may hold newer objects than this; a [Snapshot] never does, save of a source
+// that writes several objects at one version: in their midst it has the version before.
 func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -3,7 +3,8 @@
 //
 // [ListAndWatch] is the engine: it lists, watches from the list's resource version, resumes where a watch broke, and
 // lists again where it cannot, and tells all that as [Event]s. A [Client] makes its requests over a [Transport], which
-// packages transport/http and transport/ws provide, and a test may. Package cache folds the stream into a store.
+// packages transport/http and transport/ws provide, and a test may; another system is followed by another
+// [ListerWatcher], as examples/etcd shows. Package cache folds the stream into a store.
 //
 //	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 //	…

@@ -69,12 +69,15 @@ type engine[T Keyed] struct {
 	gone    bool // the caller wants no more
 }
 
-// verdictOf returns where a client remembers what it knows of its server's streaming lists.
+// verdictOf returns where a client remembers what it knows of its server's streaming lists; nil for a source that has none.
 func verdictOf[T Keyed](lw ListerWatcher[T]) *streamingVerdict {
 	if client, ok := lw.(*Client[T]); ok {
 		return client.streaming
 	}
-	return new(streamingVerdict)
+	if streamer, ok := lw.(ListStreamer); ok && streamer.StreamsLists() {
+		return new(streamingVerdict)
+	}
+	return nil
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
@@ -121,13 +124,16 @@ func (e *engine[T]) list() *Break {
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded}
 		} else if err != nil {
-			return e.step(input{signal: listFailed, err: err})
+			return e.step(input{signal: listFailed, err: causeOf(ctx, err)})
 		}
 		dog.hold()
 		if !check && (!e.begin() || !e.send(event)) {
 			return nil
 		}
 		dog.resume(silentRequest)
+	}
+	if err := causeOf(ctx, nil); err != nil {
+		return e.step(input{signal: listFailed, err: err})
 	}
 	e.trace.page(meta)
 	result := e.step(input{signal: pageRead, meta: meta})
@@ -164,9 +170,9 @@ func (e *engine[T]) watch() *Break {
 	bookmarked := false
 	for event, err := range e.lw.Watch(ctx, opts) {
 		if undecoded, ok := err.(*DecodeError); ok {
-			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: undecoded.ResourceVersion}
+			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: event.ResourceVersion}
 		} else if err != nil {
-			return e.step(input{signal: watchFailed, err: err})
+			return e.step(input{signal: watchFailed, err: causeOf(ctx, err)})
 		}
 		dog.hold()
 		result, proceed := e.handle(event)
@@ -176,7 +182,19 @@ func (e *engine[T]) watch() *Break {
 		bookmarked = bookmarked || event.Type == Bookmark
 		dog.resume(e.machine.silence(opts, bookmarked))
 	}
+	if err := causeOf(ctx, nil); err != nil {
+		return e.step(input{signal: watchFailed, err: err})
+	}
 	return e.step(input{signal: watchEnded})
+}
+
+// causeOf returns what a request failed with: the cause for which its context ended, if it did. A source may tell that as
+// context.Canceled, as net/http can, or just end, and half a list must not be taken for a whole one.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // handle passes on one event of a watch, unless the machine finds fault with it.

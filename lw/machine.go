@@ -91,6 +91,7 @@ type machine struct {
 	random func() float64 // in [0, 1)
 }
 
+// newMachine returns a machine that begins. verdict is nil for a source without streaming lists.
 func newMachine(opts *Options, verdict *streamingVerdict) *machine {
 	m := &machine{mayStream: !opts.NoStreamingList && opts.ShardSelector == "", verdict: verdict, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
 	if m.random == nil {

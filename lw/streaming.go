@@ -10,12 +10,17 @@ import (
 const mostStreamFaults = 2
 
 // streamingVerdict is what is known of a server's streaming lists. All streams of one client share it.
+// nil is that of a source that has none.
 type streamingVerdict struct{ faults atomic.Int32 }
 
 // offered reports whether streaming lists are worth asking for.
-func (v *streamingVerdict) offered() bool { return v.faults.Load() < mostStreamFaults }
+func (v *streamingVerdict) offered() bool { return v != nil && v.faults.Load() < mostStreamFaults }
 
-func (v *streamingVerdict) succeeded() { v.faults.Store(0) }
+func (v *streamingVerdict) succeeded() {
+	if v != nil {
+		v.faults.Store(0)
+	}
+}
 
 // failed counts a streaming list that failed. One that was refused as a wrong request settles it.
 func (v *streamingVerdict) failed(err error) {

@@ -87,6 +87,9 @@ type mutant struct {
 	watch func(watches) watches
 }
 
+// StreamsLists is true, as it is of the client within.
+func (m mutant) StreamsLists() bool { return true }
+
 func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
 	m.ListerWatcher = Client(t)
 	return Reflect(m, opts)
