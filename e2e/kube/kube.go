@@ -67,9 +67,8 @@ type Cluster struct {
 	options   Options
 	folder    string // all files of this cluster
 	port      int
-	etcdURL   string
 	client    *http.Client
-	etcd      *process
+	etcd      *Etcd
 	apiserver *process
 	closeOnce sync.Once
 }
@@ -120,7 +119,8 @@ func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
 	if err := c.writeCredentials(); err != nil {
 		return nil, fmt.Errorf("writing credentials: %w", err)
 	}
-	if err := c.startEtcd(ctx, ports[1], ports[2]); err != nil {
+	c.etcd = newEtcd(options.Folder, folder, ports[1], ports[2])
+	if err := c.etcd.Start(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.StartAPIServer(ctx); err != nil {
@@ -137,7 +137,7 @@ func (c *Cluster) Close() {
 			c.apiserver.kill()
 		}
 		if c.etcd != nil {
-			c.etcd.kill()
+			c.etcd.Kill()
 		}
 		if c.client != nil {
 			c.client.CloseIdleConnections()

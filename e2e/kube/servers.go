@@ -1,59 +1,13 @@
 package kube
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
 	"syscall"
 )
 
-const (
-	etcdLog      = "etcd.log"
-	apiserverLog = "apiserver.log"
-)
-
-// readySignal closes its channel at the first output that it is given.
-type readySignal struct {
-	once  sync.Once
-	ready chan struct{}
-}
-
-// Write implements io.Writer. etcd writes nothing but one line to stdout, when
-// it serves.
-func (r *readySignal) Write(p []byte) (int, error) {
-	r.once.Do(func() { close(r.ready) })
-	return len(p), nil
-}
-
-// startEtcd starts etcd and returns when it serves. Its port is not asked
-// whether it is ready: another process may have taken it and answer.
-func (c *Cluster) startEtcd(ctx context.Context, clientPort, peerPort int) error {
-	c.etcdURL = fmt.Sprintf("http://127.0.0.1:%d", clientPort)
-	signal := &readySignal{ready: make(chan struct{})}
-	var err error
-	c.etcd, err = startProcess(c.options.Folder, c.path(etcdLog), signal, "etcd",
-		"--data-dir", c.path("etcd"),
-		"--client-url", c.etcdURL,
-		"--peer-url", fmt.Sprintf("http://127.0.0.1:%d", peerPort))
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	ctx, stop := c.etcd.whileRunning(ctx)
-	defer stop()
-	select {
-	case <-signal.ready:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for etcd to be ready: %w", context.Cause(ctx))
-	}
-}
+const apiserverLog = "apiserver.log"
 
 // StartAPIServer starts the API server, at first and again after Kill or
 // Terminate, and returns when it is ready. It serves at the same URL with the
@@ -80,7 +34,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 // apiServerFlags returns the flags of the API server.
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
-		"--etcd-servers=" + c.etcdURL,
+		"--etcd-servers=" + c.etcd.URL,
 		// Compaction is done by the tests that need it, at a time they know. 0
 		// would disable it too, but such a server does not notice either when
 		// another compacts, and answers from its own snapshots for ever.
@@ -130,11 +84,5 @@ func (c *Cluster) Wait(ctx context.Context) error {
 // old versions go on working as long as its watch cache reaches back to them;
 // see ExpireVersions.
 func (c *Cluster) Compact(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.options.Folder, "kube"), "compact", "--client-url", c.etcdURL)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("compacting etcd: %w: %s", err, strings.TrimSpace(output.String()))
-	}
-	return nil
+	return c.etcd.Compact(ctx)
 }

@@ -59,6 +59,7 @@ var rooms = map[string][]string{
 	"lw/lwtest/revlog":   nil,
 	"cmd/lwcat":          {"lw", "cache", "transport/http", "transport/ws", "transport/fallback"},
 	"examples/secrets":   {"lw", "cache", "lw/lwtest", "transport/http"},
+	"examples/etcd":      {"lw"},
 	"examples/demo":      {"lw", "cache", "lw/lwtest", "transport/http"},
 	"internal/sample":    nil,
 	"internal/slots":     nil,

@@ -1,0 +1,170 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+	"github.com/seed-6d2a410a/listwatch/examples/etcd"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+const (
+	etcdPrefix   = "/app/"
+	etcdPatience = 2 * time.Minute
+)
+
+// etcdCourse follows an etcd, and writes to it by etcd's own client.
+type etcdCourse struct {
+	*testing.T
+	server    *kube.Etcd
+	reflector *cache.Reflector[*etcd.Entry]
+	events    []lw.Event[*etcd.Entry] // of the run under way, or the last one
+	deltas    []cache.Delta[*etcd.Entry]
+}
+
+// TestEtcd: the engine and the store follow another system than Kubernetes, and lose nothing of it.
+func TestEtcd(t *testing.T) {
+	client := &http.Transport{}
+	defer client.CloseIdleConnections()
+	server := kube.StartEtcd(t)
+	keys := &etcd.Keys{URL: server.URL, Prefix: etcdPrefix, Client: http.Client{Transport: client}}
+	c := &etcdCourse{T: t, server: server, reflector: cache.NewReflector(keys, &lw.Options{PageSize: 3})}
+	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
+
+	t.Log("pages, single writes, a transaction, and a report of progress while only others write")
+	c.run(func() {
+		c.sees(c.write("/app/a", "2"))
+		c.sees(c.write("/app/b", ""))
+		c.sees(c.write("/app/a", "3", "/app/h", "1", "/app/c", "", "/elsewhere", "x"))
+		c.sees(c.write("/elsewhere", "y"))
+	})
+	require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Added, lw.Added}, types(c.events)[:4])
+	require.NotContains(t, types(c.events), lw.Interrupted)
+	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
+	last := c.deltas[len(c.deltas)-1]
+	require.Equal(t, cache.Deleted, last.Type)
+	require.Equal(t, "1", string(last.Old.Value), "the last state of what was deleted")
+
+	t.Log("a run that ends in the middle of a transaction")
+	before := c.reflector.Store().ResourceVersion()
+	revision := c.write("/app/a", "4", "/app/d", "4", "/app/e", "", "/app/f", "4", "/app/i", "4")
+	c.until(func(event lw.Event[*etcd.Entry]) bool { return event.Object != nil })
+	require.Equal(t, before, c.reflector.Store().ResourceVersion())
+	c.run(func() { c.sees(revision) })
+	require.NotContains(t, types(c.events), lw.Reset)
+
+	t.Log("a compaction while nobody watches")
+	c.write("/app/a", "5", "/app/d", "")
+	require.NoError(t, server.Compact(t.Context()))
+	c.run(func() { c.sees(c.write("/app/j", "5")) })
+	require.ErrorIs(t, c.events[1].Break.Err, lw.ErrExpired)
+	require.True(t, c.events[1].Break.Relist)
+	require.Equal(t, lw.Reset, c.events[2].Type)
+
+	t.Log("a restart, with writes before the watch is open again")
+	c.run(func() {
+		c.sees(c.write("/app/a", "6"))
+		server.Kill()
+		require.NoError(t, server.Start(t.Context()))
+		c.sees(c.write("/app/a", "7", "/app/h", "", "/app/k", "7"))
+		c.sees(c.write("/app/a", "8"))
+	})
+	require.Contains(t, types(c.events), lw.Interrupted)
+	require.NotContains(t, types(c.events), lw.Reset, "it is resumed")
+}
+
+func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
+	for _, event := range events {
+		all = append(all, event.Type)
+	}
+	return all
+}
+
+// write puts values under keys, in one transaction, and returns its revision. An empty value deletes the key.
+func (c *etcdCourse) write(pairs ...string) string {
+	c.Helper()
+	var ops []clientv3.Op
+	for i := 0; i < len(pairs); i += 2 {
+		op := clientv3.OpPut(pairs[i], pairs[i+1])
+		if pairs[i+1] == "" {
+			op = clientv3.OpDelete(pairs[i])
+		}
+		ops = append(ops, op)
+	}
+	var revision string
+	c.client(func(ctx context.Context, client *clientv3.Client) {
+		done, err := client.Txn(ctx).Then(ops...).Commit()
+		require.NoError(c, err)
+		revision = strconv.FormatInt(done.Header.Revision, 10)
+	})
+	return revision
+}
+
+func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	defer cancel()
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.server.URL}, Context: ctx})
+	require.NoError(c, err)
+	defer client.Close()
+	use(ctx, client)
+}
+
+// sees waits until the store has reached a revision, and compares it with etcd.
+func (c *etcdCourse) sees(revision string) {
+	c.Helper()
+	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	defer cancel()
+	require.NoError(c, c.reflector.Store().WaitFor(ctx, revision))
+	want, got := map[string]string{}, map[string]string{}
+	c.client(func(ctx context.Context, client *clientv3.Client) {
+		all, err := client.Get(ctx, etcdPrefix, clientv3.WithPrefix())
+		require.NoError(c, err)
+		for _, kv := range all.Kvs {
+			want[string(kv.Key)] = string(kv.Value) + "@" + strconv.FormatInt(kv.ModRevision, 10)
+		}
+	})
+	for entry := range c.reflector.Store().All() {
+		got[entry.GetName()] = string(entry.Value) + "@" + entry.Revision
+	}
+	require.Equal(c, want, got)
+}
+
+// run follows etcd while something is done.
+func (c *etcdCourse) run(do func()) {
+	c.Helper()
+	ctx, cancel := context.WithCancel(c.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.follow(ctx, func(lw.Event[*etcd.Entry]) bool { return false })
+	}()
+	defer func() { cancel(); <-done }()
+	do()
+}
+
+// until follows etcd until an event ends it.
+func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
+	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	defer cancel()
+	c.follow(ctx, enough)
+	require.NoError(c, ctx.Err())
+}
+
+func (c *etcdCourse) follow(ctx context.Context, enough func(lw.Event[*etcd.Entry]) bool) {
+	c.events = nil
+	for event, deltas := range c.reflector.Deltas(ctx) {
+		c.events, c.deltas = append(c.events, event), append(c.deltas, deltas...)
+		if enough(event) {
+			return
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package etcd
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
+
+// gateway is an etcd that answers each request by the next line of a script, with words in place of their base64; "…" at its
+// end is silence until the request's context ends. When no line is left, it stops the test's run.
+type gateway struct {
+	answers []string
+	asked   []string
+	stop    context.CancelFunc
+}
+
+var words = regexp.MustCompile(`"(key|value|range_end)":"([^"]*)"`)
+
+func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
+	text, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	g.asked = append(g.asked, req.URL.Path[len("/v3/"):]+" "+words.ReplaceAllStringFunc(string(text), func(match string) string {
+		parts := words.FindStringSubmatch(match)
+		word, _ := base64.StdEncoding.DecodeString(parts[2])
+		return parts[1] + ":" + string(word)
+	}))
+	if len(g.asked) > len(g.answers) {
+		g.stop()
+		return nil, context.Cause(req.Context())
+	}
+	answer := g.answers[len(g.asked)-1]
+	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}}
+	if code, rest, refused := strings.Cut(answer, "!"); refused {
+		answer = rest
+		resp.StatusCode, _ = strconv.Atoi(code)
+	}
+	answer, silent := strings.CutSuffix(answer, "…")
+	answer = words.ReplaceAllStringFunc(answer, func(match string) string {
+		parts := words.FindStringSubmatch(match)
+		return `"` + parts[1] + `":"` + base64.StdEncoding.EncodeToString([]byte(parts[2])) + `"`
+	})
+	resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(answer), silence{req.Context(), silent}))
+	return resp, nil
+}
+
+// silence is the end of a body, and tells the end of its context as net/http may: without the cause.
+type silence struct {
+	ctx    context.Context
+	silent bool
+}
+
+func (s silence) Read([]byte) (int, error) {
+	if !s.silent {
+		return 0, io.EOF
+	}
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+const (
+	created = `{"result":{"header":{"revision":"9"},"created":true}}`
+	// transaction changes /a/x, adds /a/y and deletes /a/z at revision 10, before another that changes /a/x again at 11.
+	transaction = `{"result":{"header":{"revision":"12"},"events":[
+		{"kv":{"key":"/a/x","create_revision":"7","mod_revision":"10","value":"two"}},
+		{"kv":{"key":"/a/y","create_revision":"10","mod_revision":"10"}},
+		{"type":"DELETE","kv":{"key":"/a/z","mod_revision":"10"},"prev_kv":{"key":"/a/z","create_revision":"8","mod_revision":"8","value":"was"}},
+		{"kv":{"key":"/a/x","create_revision":"7","mod_revision":"11","value":"three"}}]}}`
+	progress  = `{"result":{"header":{"revision":"20"}}}`
+	compacted = `{"result":{"header":{},"canceled":true,"compact_revision":"30"}}`
+	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
+)
+
+// follow runs a reflector until the script is used up, and renders the events; stop ends the first run behind an event.
+func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		g = &gateway{answers: answers, stop: cancel}
+		keys := &Keys{URL: "http://127.0.0.1:2379", Prefix: "/a/", Client: http.Client{Transport: g}}
+		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
+		store = r.Store()
+		for ctx.Err() == nil {
+			for event := range r.Deltas(ctx) {
+				events = append(events, describe(event))
+				if events[len(events)-1] == stop {
+					stop = ""
+					break
+				}
+			}
+		}
+	})
+	return events, g, store
+}
+
+func describe(event lw.Event[*Entry]) string {
+	text := event.Type.String()
+	switch {
+	case event.Break != nil:
+		text += " " + event.Break.Err.Error()
+	case event.Object != nil:
+		text += " " + event.Object.GetName() + "=" + string(event.Object.Value)
+	}
+	return text + " @" + event.ResourceVersion
+}
+
+const watchFrom = `watch {"create_request":{key:/a/,"prev_kv":true,"progress_notify":true,range_end:/a0,"start_revision":`
+
+// TestKeysAreFollowed through pages, a watch, a compaction and another list.
+func TestKeysAreFollowed(t *testing.T) {
+	events, g, store := follow(t, []string{
+		`{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"more":true,"count":"2"}`,
+		`{"header":{"revision":"13"},"kvs":[{"key":"/a/z","create_revision":"8","mod_revision":"8","value":"was"}],"count":"2"}`,
+		created + transaction + progress + compacted,
+		`{"header":{"revision":"33"},"kvs":[{"key":"/a/y","create_revision":"10","mod_revision":"31","value":"new"}],"count":"1"}`,
+	}, "")
+	require.Equal(t, []string{
+		"RESET @", "ADDED /a/x=one @", "ADDED /a/z=was @", "SYNCED @9", "LIVE @9",
+		"MODIFIED /a/x=two @9", "ADDED /a/y= @9", "DELETED /a/z=was @10", "MODIFIED /a/x=three @11", "BOOKMARK @20",
+		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at 30 @20",
+		"RESET @", "ADDED /a/y=new @", "SYNCED @33",
+	}, events)
+	require.Equal(t, []string{
+		`kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`,
+		`kv/range {key:/a/x` + "\x00" + `,"limit":1,range_end:/a0,"revision":"9"}`,
+		watchFrom + `10}}`,
+		`kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`,
+		watchFrom + `34}}`,
+	}, g.asked)
+	require.Equal(t, 1, store.Len())
+}
+
+// TestATransactionIsNotLostByHalves: who stops in its middle sees the rest of it later, and the first half not again.
+func TestATransactionIsNotLostByHalves(t *testing.T) {
+	events, g, store := follow(t, []string{list, created + transaction + "…", created + transaction}, "ADDED /a/y= @9")
+	require.Equal(t, []string{watchFrom + `10}}`, watchFrom + `10}}`, watchFrom + `12}}`}, g.asked[1:])
+	require.Contains(t, events, "DELETED /a/z=was @10")
+	require.Equal(t, 2, store.Len())
+}
+
+// TestWatchesOfTheFutureAreRefused, for which etcd would wait, as after its data were restored from a backup.
+func TestWatchesOfTheFutureAreRefused(t *testing.T) {
+	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
+	require.Equal(t, []string{"INTERRUPTED " + lw.ErrTooLarge.Error() + ": etcd is at 8 @9", "RESET @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
+}
+
+// TestRefusals are told by their kind, and what a watch was ended for by its text.
+func TestRefusals(t *testing.T) {
+	failure := func(answer string) error {
+		keys := &Keys{Prefix: "/a/", Client: http.Client{Transport: &gateway{answers: []string{answer}}}}
+		for _, err := range keys.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+			return err
+		}
+		return nil
+	}
+	require.ErrorIs(t, failure(`400!{"code":11, "message":"etcdserver: mvcc: required revision has been compacted"}`), lw.ErrExpired)
+	require.ErrorIs(t, failure(`403!{"code":7, "message":"etcdserver: permission denied"}`), lw.ErrForbidden)
+	require.EqualError(t, failure(`503!<html>`), "the server answered 503")
+	require.ErrorIs(t, failure(`{"header":`), io.ErrUnexpectedEOF)
+
+	events, _, _ := follow(t, []string{list,
+		`{"result":{"header":{},"created":true,"canceled":true,"cancel_reason":"permission denied"}}`,
+		`{"error":{"code":14,"message":"shutting down"}}`,
+		`{"result":`}, "")
+	require.Equal(t, []string{"INTERRUPTED etcd: permission denied @9", "INTERRUPTED etcd: shutting down @9", "INTERRUPTED unexpected EOF @9"}, events[3:])
+}
+
+// TestAWatchEndsWhenItsTimeIsOver, in good order; with no time it goes on until its context ends.
+func TestAWatchEndsWhenItsTimeIsOver(t *testing.T) {
+	events, _, _ := follow(t, []string{list, created + "…"}, "")
+	require.Equal(t, []string{"LIVE @9", "INTERRUPTED " + lw.ErrWatchClosed.Error() + " @9"}, events[3:])
+
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		keys := &Keys{Prefix: "/a/", Client: http.Client{Transport: &gateway{answers: []string{created + "…"}}}}
+		for _, err := range keys.Watch(ctx, lw.WatchOptions{ResourceVersion: "9"}) {
+			if err != nil {
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+				return
+			}
+		}
+		t.Error("it ended in good order")
+	})
+}
