@@ -45,11 +45,7 @@ endif
 
 .PHONY: wasm
 wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
-ifeq ($(NODE),)
-	@echo "make wasm needs Node 20 or later"; exit 1
-else
-	@$(NODE) wasm/build.mjs
-endif
+	@$(GO) run ./internal/wasmbuild wasm
 
 .PHONY: test-metrics
 test-metrics: ## the adapters to Prometheus and OpenTelemetry

@@ -70,6 +70,7 @@ var rooms = map[string][]string{
 	"internal/scenarios": {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":     nil,
+	"internal/wasmbuild": nil,
 
 	"internal/wire/serve": {"internal/wire"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
