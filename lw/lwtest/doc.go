@@ -33,6 +33,9 @@
 // an ordinary answer with a Status; a missing Origin (403) and more than one
 // subprotocol (400) are refused without a header or a body.
 //
+// Pages of [Options.AllowedOrigins] may ask over fetch; preflights are
+// answered without a token.
+//
 // A Server is an [http.Handler]: put it behind TLS or a proxy as you like.
 //
 // # Failing on purpose
@@ -45,7 +48,8 @@
 // ready ways ([Refuse], [Gone], [TooManyRequests], [LoginPage], [Stall],
 // [HangUp], [Truncate], [Garbage]) or in one of your own. [ReplaceFrame] makes
 // a WebSocket say anything: a message in fragments, binary or too long, a ping,
-// a code of your own. [Server.Requests] shows what a client asked for.
+// a code of your own. [Server.Requests] shows what a client asked for, and
+// [Server.Open] what of it is not answered to the end.
 //
 // Over WebSocket, Stop and DropConnections cut the connection without a CLOSE
 // frame, and CloseWatches is the clean end.

@@ -155,7 +155,7 @@ func TestOldRequestsAreForgotten(t *testing.T) {
 	r, err := http.NewRequest(http.MethodGet, s.URL+"/version", nil)
 	require.NoError(t, err)
 	for range maxRequests + 1 {
-		s.record(r, route{})
+		s.record(newRequest(r, route{}))
 	}
 	require.Len(t, s.Requests(Any), maxRequests*9/10+1)
 }

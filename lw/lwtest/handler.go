@@ -10,13 +10,17 @@ import (
 // ServeHTTP answers as an apiserver. The server calls it for its own listener;
 // call it to put the same cluster behind another one, TLS for example.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.allowOrigin(w, r) {
+		return
+	}
 	rt := s.find(r)
-	ctx, end := s.begin(r, rt.verb == "watch")
+	request := newRequest(r, rt)
+	ctx, end := s.begin(r, request)
 	defer end()
 	r = r.WithContext(ctx)
 	var answer http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, rt) })
 	if ctx.Err() == nil {
-		if f := s.record(r, rt); f != nil {
+		if f := s.record(request); f != nil {
 			f(w, r, answer)
 		} else {
 			answer.ServeHTTP(w, r)

@@ -16,15 +16,15 @@ var (
 )
 
 type inflight struct {
-	watch  bool
-	cancel context.CancelCauseFunc
+	request Request
+	cancel  context.CancelCauseFunc
 }
 
 // begin enters a request that is under way. Its context ends with the
 // client's interest or for one of the errors above, which is its cause.
-func (s *Server) begin(r *http.Request, watch bool) (ctx context.Context, end func()) {
+func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
-	in := &inflight{watch: watch, cancel: cancel}
+	in := &inflight{request: request, cancel: cancel}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.down {

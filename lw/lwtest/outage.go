@@ -19,7 +19,7 @@ func (s *Server) Compact() {
 // apiserver does now and then.
 func (s *Server) CloseWatches() {
 	for _, request := range s.underWay() {
-		if request.watch {
+		if Watches(request.request) {
 			request.cancel(errWatchesClosed)
 		}
 	}

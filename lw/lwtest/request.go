@@ -43,10 +43,26 @@ func (s *Server) Requests(m Match) []Request {
 	return slices.DeleteFunc(all, func(r Request) bool { return !m(r) })
 }
 
-// record remembers a request and takes the fault that is meant for it, if any.
-func (s *Server) record(r *http.Request, rt route) Fault {
+// Open returns the requests that match and are not answered to the end, in no
+// order. A watch that nobody reads any more is gone from it as soon as the
+// server learns of that.
+func (s *Server) Open(m Match) []Request {
+	var open []Request
+	for _, in := range s.underWay() {
+		if m(in.request) {
+			open = append(open, in.request)
+		}
+	}
+	return open
+}
+
+func newRequest(r *http.Request, rt route) Request {
 	u := *r.URL
-	req := Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
+	return Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
+}
+
+// record remembers a request and takes the fault that is meant for it, if any.
+func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.requests) == maxRequests {

@@ -23,6 +23,9 @@ type Options struct {
 	// Tokens are the bearer tokens that are known and what each may do. With
 	// nil nobody is asked for a token.
 	Tokens map[string]Access
+	// AllowedOrigins are those whose pages may ask over fetch, as
+	// "http://127.0.0.1:8080"; WebSockets may come from anywhere. Default none.
+	AllowedOrigins []string
 	// BookmarkInterval is the time between bookmarks of a watch that allows
 	// them. Default one minute.
 	BookmarkInterval time.Duration

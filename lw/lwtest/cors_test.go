@@ -1,0 +1,66 @@
+package lwtest
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPages: what a browser needs to let a page of an allowed origin ask and read, and nothing for another one.
+func TestPages(t *testing.T) {
+	const allowed, foreign = "http://app.example", "http://other.example"
+	s := start(t, &Options{Tokens: map[string]Access{"good": FullAccess}, AllowedOrigins: []string{allowed}})
+	tests := map[string]struct {
+		method, origin, token string
+		code                  int
+		told                  string
+	}{
+		"preflight":           {"OPTIONS", allowed, "", 204, allowed},
+		"request":             {"GET", allowed, "good", 200, allowed},
+		"refusal":             {"GET", allowed, "wrong", 401, allowed},
+		"foreign preflight":   {"OPTIONS", foreign, "", 403, ""},
+		"foreign request":     {"GET", foreign, "good", 200, ""},
+		"request of no page":  {"GET", "", "good", 200, ""},
+		"pattern, not origin": {"OPTIONS", allowed + ".evil", "", 403, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			headers := []string{"Authorization", "Bearer " + test.token}
+			if test.token == "" {
+				headers = nil
+			}
+			if test.origin != "" {
+				headers = append(headers, "Origin", test.origin)
+			}
+			a := request(t, test.method, s.URL+configMaps, "", headers...)
+			require.Equal(t, test.code, a.Code, a.Body)
+			require.Equal(t, test.told, a.Header.Get("Access-Control-Allow-Origin"))
+			if test.told != "" {
+				require.Equal(t, "true", a.Header.Get("Access-Control-Allow-Credentials"))
+				require.Contains(t, a.Header.Get("Access-Control-Allow-Headers"), "Authorization")
+				require.Equal(t, "Date", a.Header.Get("Access-Control-Expose-Headers"))
+			}
+		})
+	}
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "those that were not answered as preflights")
+}
+
+// TestOpen: a watch is open until its client leaves or it ends.
+func TestOpen(t *testing.T) {
+	s := start(t, nil)
+	require.Empty(t, s.Open(Any))
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	left, err := rawRequest(ctx, "GET", s.URL+watchConfigMaps, "")
+	require.NoError(t, err)
+	defer left.Body.Close()
+	openWatch(t, s.URL+watchConfigMaps)
+	require.Len(t, s.Open(Watches), 2)
+	require.Empty(t, s.Open(Lists))
+	leave()
+	eventually(t, "one watch is left", func() bool { return len(s.Open(Watches)) == 1 })
+	s.CloseWatches()
+	eventually(t, "no watch is left", func() bool { return len(s.Open(Any)) == 0 })
+}
