@@ -1,10 +1,13 @@
 package lwtest
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // ServeHTTP answers as an apiserver. The server calls it for its own listener;
@@ -104,17 +107,27 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 		s.serveWebSocket(w, r, watch)
 		return
 	}
-	serveStream(w, r, watch)
+	s.serveStream(w, r, watch)
 }
 
 // serveStream sends each event of a watch as a line of the answer.
-func serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
-	flush := http.NewResponseController(w).Flush
+func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
+	send := http.NewResponseController(w).Flush
+	out, flush := io.Writer(w), send
+	if s.opts.CompressStreamingLists && watch.streaming && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		out, flush = zip, func() error {
+			err := zip.Close() // the end of a member
+			zip.Reset(w)
+			return errors.Join(err, send())
+		}
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
-	flush()
+	send()
 	for frame, more := range watch.frames(r.Context()) {
-		if _, err := w.Write(frame); err != nil {
+		if _, err := out.Write(frame); err != nil {
 			return
 		}
 		if !more {

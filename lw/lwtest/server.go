@@ -35,6 +35,10 @@ type Options struct {
 	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes
 	// 1.32 do.
 	NoStreamingLists bool
+	// CompressStreamingLists compresses them for clients that accept gzip, as
+	// Kubernetes 1.37 does: one gzip member for each flush, of which Chromium
+	// reads the first and drops the others without an error.
+	CompressStreamingLists bool
 	// History is how many revisions are kept before the oldest are compacted
 	// away. Default 100,000.
 	History int64

@@ -1,7 +1,10 @@
 package lwtest
 
 import (
+	"bufio"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -214,6 +217,34 @@ func TestStreamingList(t *testing.T) {
 	w := openWatch(t, s.URL+"/apis/lw.example.com/v1/widgets?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	require.Equal(t, `{"type":"BOOKMARK","object":{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":`+
 		`{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"3"}}}`+"\n", w.next().line)
+}
+
+// TestACompressedStreamingList has a gzip member for each flush, as Kubernetes
+// 1.37 sends it; other watches are not compressed.
+func TestACompressedStreamingList(t *testing.T) {
+	s := start(t, &Options{CompressStreamingLists: true})
+	fill(t, s, 1)
+	get := func(url string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+url, nil)
+		require.NoError(t, err)
+		req.Header.Set("Accept-Encoding", "gzip")
+		res, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		t.Cleanup(func() { res.Body.Close() })
+		return res
+	}
+	body := bufio.NewReader(get(streamingList + "&allowWatchBookmarks=true").Body)
+	zip, err := gzip.NewReader(body)
+	for _, want := range []string{`"ADDED".*\n.*"BOOKMARK".*\n$`, `"MODIFIED".*\n$`} {
+		require.NoError(t, err)
+		zip.Multistream(false)
+		member, failure := io.ReadAll(zip)
+		require.NoError(t, failure)
+		require.Regexp(t, want, string(member))
+		put(t, s, configMap("cm-1", want))
+		err = zip.Reset(body)
+	}
+	require.Empty(t, get(watchConfigMaps).Header.Get("Content-Encoding"))
 }
 
 func TestAStreamingListWithoutBookmarksHasNoEnd(t *testing.T) {

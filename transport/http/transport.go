@@ -84,6 +84,11 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 		accept = "application/json"
 	}
 	request.Header.Set("Accept", accept)
+	if req.Watch {
+		// Compressed, each event would wait for the one after it: Kubernetes 1.37 compresses a streaming list as a gzip member
+		// for each flush, and compress/gzip gives out a member's end when it has seen the next one's beginning.
+		request.Header.Set("Accept-Encoding", "identity")
+	}
 	maps.Copy(request.Header, header)
 	client := t.client
 	client.Transport = &attempt{guard: t.guard}

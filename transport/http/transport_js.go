@@ -77,6 +77,9 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 		accept = "application/json"
 	}
 	stream.Add("Accept", accept)
+	if req.Watch {
+		stream.Add("Accept-Encoding", "identity") // in Node; a browser does not let a page choose
+	}
 	for name, values := range t.opts.Header {
 		for _, value := range values {
 			stream.Add(name, value)

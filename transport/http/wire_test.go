@@ -78,6 +78,9 @@ func TestWhatIsAsked(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Equal(t, "/echo?watch=1", seen.URL)
 	require.Equal(t, []string{"application/json"}, seen.Header["Accept"])
+	if !strings.HasPrefix(seen.Header["User-Agent"][0], "Mozilla") { // a page cannot choose
+		require.Equal(t, []string{"identity"}, seen.Header["Accept-Encoding"])
+	}
 }
 
 // TestRefusalsAreTyped: the status and what the Status says.
