@@ -56,8 +56,12 @@ export interface ListWatchOptions {
   project?: string[]
   /** Indexes, each by the text of a field: `{ node: "spec.nodeName" }` makes `by("node", "n1")`. */
   indexes?: Record<string, string>
-  /** Keeps the state in IndexedDB: the next page shows it at once, marked stale, and goes on from there without a list. */
-  persist?: boolean
+  /**
+   * Keeps the state in IndexedDB: the next page shows it at once, marked stale, and goes on from there without a list. It
+   * takes a secure context; of several pages that keep the same, one writes. Whoever uses the browser next sees it, too: give
+   * a user's name in place of true, and each has a state of their own.
+   */
+  persist?: boolean | string
   /**
    * Whether to ask for streaming lists. By default in Node only, as Kubernetes 1.37 compresses them in a way of which
    * Chromium reads but the first part.

@@ -5,6 +5,7 @@
 import { ADDED, BOOKMARK, DELETED, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
+const PATIENCE = 5000 // ms
 
 export class Kept {
   #db
@@ -13,14 +14,33 @@ export class Kept {
   #rows = [] // of what was loaded, for the program
   #changed = new Map() // what is to be written: by key, null for what is gone
   #writing = false
+  #dirty = false
+  #owned = false // this is the one that writes
+  #release
+  #stale = true // what is there belongs to no version: a first list that was not completed
 
   /** Opens what is kept for a collection; without IndexedDB, or where it is forbidden, nothing ever is. */
   static async open(spec) {
     const kept = new Kept()
     const { token, asks, persist, streamingLists, ...origin } = spec
-    kept.#name = JSON.stringify(origin)
+    kept.#name = JSON.stringify({ ...origin, of: persist === true ? '' : persist })
     kept.#db = await database().catch(() => undefined)
+    kept.#own()
     return kept
+  }
+
+  // Two pages that wrote the same would each write the version of what only the other has written. So one writes, and the
+  // others go without; a page that is just being left is waited for.
+  #own() {
+    const { locks } = globalThis.navigator ?? {}
+    const holding = new Promise((resolve) => { this.#release = resolve })
+    const given = () => {
+      this.#owned = true
+      this.#write()
+      return holding
+    }
+    locks?.request(`listwatch ${this.#name}`, { signal: AbortSignal.timeout(PATIENCE) }, given).catch(() => this.close())
+    if (!locks) this.close()
   }
 
   /** Gives the objects as records to `tell`, and returns whether there is a state to go on from. */
@@ -35,6 +55,7 @@ export class Kept {
       if (!version) return false
       this.#version = version
       for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
+      this.#stale = false
       this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
       return true
     } catch {
@@ -51,6 +72,7 @@ export class Kept {
 
   /** Takes note of records, and writes them when what was written before is. */
   note(bytes) {
+    if (!this.#db) return
     decode(bytes, (kind, fields) => {
       if (kind === ADDED || kind === MODIFIED) {
         this.#changed.set(fields[0], fields)
@@ -66,10 +88,8 @@ export class Kept {
     this.#write()
   }
 
-  #dirty = false
-
   async #write() {
-    if (this.#writing || !this.#dirty || !this.#db) return
+    if (this.#writing || !this.#dirty || !this.#owned || !this.#db) return
     this.#writing = true
     while (this.#dirty && this.#db) {
       const changed = this.#changed
@@ -78,7 +98,7 @@ export class Kept {
       try {
         await this.#commit(changed)
       } catch {
-        this.#db = undefined // the disk is full, or the user forbade it: the next page begins with what was written last
+        this.close() // the disk is full, or the user forbade it: the next page begins with what was written last
       }
     }
     this.#writing = false
@@ -87,6 +107,8 @@ export class Kept {
   #commit(changed) {
     const writing = this.#db.transaction([OBJECTS, VERSIONS], 'readwrite')
     const objects = writing.objectStore(OBJECTS)
+    if (this.#stale) objects.delete(this.#range())
+    this.#stale = false
     for (const [key, fields] of changed) {
       if (fields) objects.put({ collection: this.#name, key, fields })
       else objects.delete([this.#name, key])
@@ -103,8 +125,9 @@ export class Kept {
   }
 
   close() {
-    this.#dirty = false
     this.#db = undefined
+    this.#changed.clear()
+    this.#release?.()
   }
 }
 
