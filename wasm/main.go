@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p := &program{running: map[int32]*collection{}, transports: map[string]lw.Transport{}}
+	p := &program{running: map[int32]*collection{}, endpoints: map[string]*endpoint{}}
 	ctx := context.Background()
 	go p.outbox.send()
 	for {
@@ -31,9 +31,9 @@ func main() {
 
 // program is what runs.
 type program struct {
-	running    map[int32]*collection
-	transports map[string]lw.Transport // by what they were made from, as what one stream learned of a server is for all
-	outbox     outbox
+	running   map[int32]*collection
+	endpoints map[string]*endpoint // by what they were made from, as what one stream learned of a server is for all
+	outbox    outbox
 }
 
 // do carries out one of the host's commands, of which engine.js has the forms.
@@ -42,18 +42,19 @@ func (p *program) do(ctx context.Context, command lw.Value) {
 	switch command.Get("do").String() {
 	case "start":
 		c := &collection{id: id, command: command, out: &p.outbox, wake: make(chan struct{}, 1)}
-		transport, err := p.transport(command)
+		at, err := p.endpoint(command.Get("endpoint"))
 		if err != nil {
 			c.refuse(err)
 			return
 		}
 		c.ctx, c.cancel = context.WithCancelCause(ctx)
 		p.running[id] = c
-		go c.run(transport)
+		go c.run(at.transport)
 	case "stop":
 		if c := p.running[id]; c != nil {
 			c.cancel(errStopped)
 			delete(p.running, id)
+			p.leave(c.command.Get("endpoint"))
 		}
 	case "wake":
 		for _, c := range p.running {

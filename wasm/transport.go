@@ -13,33 +13,54 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// transport returns the one that a command describes.
-func (p *program) transport(command lw.Value) (lw.Transport, error) {
-	endpoint := command.Get("endpoint")
-	if known := p.transports[string(endpoint)]; known != nil {
-		return known, nil
+// endpoint is a server as it is asked, by one user in one way.
+type endpoint struct {
+	transport lw.Transport
+	users     int
+}
+
+// endpoint returns the one that a command describes, for one collection more.
+func (p *program) endpoint(description lw.Value) (*endpoint, error) {
+	at := p.endpoints[string(description)]
+	if at == nil {
+		transport, err := newTransport(description)
+		if err != nil {
+			return nil, err
+		}
+		at = &endpoint{transport: transport}
+		p.endpoints[string(description)] = at
 	}
-	over, err := http.New(endpoint.Get("server").String(), &http.Options{
-		TokenFunc:   token(endpoint.Get("token").String()),
-		Header:      header(endpoint.Get("headers")),
-		Credentials: endpoint.Get("credentials").String(),
+	at.users++
+	return at, nil
+}
+
+// leave forgets an endpoint when its last collection is gone.
+func (p *program) leave(description lw.Value) {
+	at := p.endpoints[string(description)]
+	if at.users--; at.users == 0 {
+		delete(p.endpoints, string(description))
+	}
+}
+
+func newTransport(description lw.Value) (lw.Transport, error) {
+	over, err := http.New(description.Get("server").String(), &http.Options{
+		TokenFunc:   token(description.Get("token").String()),
+		Header:      header(description.Get("headers")),
+		Credentials: description.Get("credentials").String(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	var made lw.Transport
-	switch kind := endpoint.Get("transport").String(); kind {
+	switch kind := description.Get("transport").String(); kind {
 	case "http":
-		made = over
+		return over, nil
 	case "ws":
-		made = ws.New(over, nil)
+		return ws.New(over, nil), nil
 	case "auto":
-		made = fallback.New(over, ws.New(over, nil))
+		return fallback.New(over, ws.New(over, nil)), nil
 	default:
 		return nil, errors.New("there is no transport " + kind)
 	}
-	p.transports[string(endpoint)] = made
-	return made, nil
 }
 
 // token asks the host for the token of that name.
