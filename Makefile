@@ -6,6 +6,10 @@ NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
 WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
 COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+# What the tests in browsers need, and what of it is missing.
+CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
+FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
+NO_BROWSER   = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # The packages whose tests run as wasm too: those of the browser's bundle.
 WASM_PACKAGES = ./lw ./cache ./transport/...
 
@@ -41,6 +45,19 @@ ifeq ($(NODE),)
 else
 	@$(GO) build -o bin/wire ./internal/wire/serve
 	GOOS=js GOARCH=wasm $(GO) test -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
+endif
+
+.PHONY: test-browser
+test-browser: ## the same tests in a page of Chromium
+ifneq ($(NO_BROWSER),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_BROWSER)"; exit 1; fi
+	@echo "Missing: $(NO_BROWSER), so the tests in browsers are skipped; on Debian: apt install nodejs npm chromium firefox-esr"
+else
+	@cd e2e/browser && npm ci --no-audit --no-fund
+	@$(GO) build -o bin/wire ./internal/wire/serve
+	@# Examples write files, which a page does not have. What ran is no proof for another glue.js, so nothing is cached.
+	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -count 1 -run '^(Test|Fuzz)' \
+		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" $(WASM_PACKAGES)
 endif
 
 .PHONY: wasm
@@ -111,6 +128,6 @@ else
 endif
 
 .PHONY: ci
-ci: test test-metrics lint e2e e2e-clients ## what continuous integration runs
+ci: test test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s
 	$(MAKE) size

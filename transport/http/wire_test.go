@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -133,7 +134,9 @@ func TestPartsAreOneBody(t *testing.T) {
 // TestBrokenBodies are an error, and never a good end.
 func TestBrokenBodies(t *testing.T) {
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&cut", Watch: true})
-	require.Equal(t, "one", text)
+	if text != "" || runtime.GOOS != "js" { // a page may be told of the break first, and then gets nothing of what came before it
+		require.Equal(t, "one", text)
+	}
 	require.Error(t, err)
 	require.NotErrorIs(t, err, io.EOF)
 

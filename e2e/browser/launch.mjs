@@ -1,0 +1,14 @@
+// Starts a browser, "chrome" or "firefox". CHROME and FIREFOX name the programs; make test-browser sets them.
+import puppeteer from 'puppeteer-core'
+
+const ARGS = {
+  chrome: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'],
+  firefox: [],
+}
+
+export function launch(browser) {
+  const executablePath = process.env[browser.toUpperCase()]
+  if (!executablePath) throw new Error(`${browser.toUpperCase()} does not name a browser: run the tests by make test-browser`)
+  return puppeteer.launch({ browser, executablePath, args: ARGS[browser], headless: true })
+}
