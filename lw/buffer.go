@@ -10,9 +10,9 @@ const (
 	// meets a byte that no JSON text contains where the data end. It then needs no length check of its own.
 	pad = 16
 
-	firstBuffer  = 4 << 10  // an idle watch costs no more than this
-	streamBuffer = 64 << 10 // what a busy stream grows to
-	largeBuffer  = 1 << 20  // what is given back after a large frame
+	idleBuffer   = 512      // what a stream waits with; a bookmark needs no more
+	streamBuffer = 64 << 10 // what it is lent as soon as more comes
+	largeBuffer  = 1 << 20  // what is given back after a large frame, even if the next one has begun
 )
 
 // buffer holds the part of a stream that is being scanned. Its owner advances pos; fill brings more.
@@ -20,6 +20,7 @@ const (
 type buffer struct {
 	src  io.Reader
 	data []byte // data[:end] was read; pad zero bytes follow
+	idle []byte // is data while nothing is at hand
 	end  int
 	pos  int   // the next byte to look at
 	mark int   // the first byte to keep; below zero: nothing before pos is needed
@@ -34,7 +35,8 @@ func newBuffer(src io.Reader, maxFrame int) buffer {
 	if maxFrame <= 0 {
 		maxFrame = DefaultMaxFrame
 	}
-	return buffer{src: src, data: make([]byte, firstBuffer), mark: -1, max: maxFrame}
+	idle := make([]byte, idleBuffer)
+	return buffer{src: src, data: idle, idle: idle, mark: -1, max: maxFrame}
 }
 
 // textBuffer holds a copy of a whole text, which never moves or changes.
@@ -71,7 +73,7 @@ func (b *buffer) fill() bool {
 	return false
 }
 
-// makeRoom forgets what is no longer needed, and grows the buffer when what is needed fills more than half of it.
+// makeRoom forgets what is no longer needed, and goes over to a buffer of another size where that fits better.
 func (b *buffer) makeRoom() {
 	keep := b.mark
 	if keep < 0 {
@@ -83,14 +85,18 @@ func (b *buffer) makeRoom() {
 		return
 	}
 	full := b.end+pad == len(b.data)
-	if kept > 0 && !full {
+	size := b.wantedSize(kept, full)
+	if size == len(b.data) && kept > 0 && !full {
 		return
 	}
 	target := b.data
-	if size := b.wantedSize(kept, full); size != len(b.data) {
-		target = make([]byte, size)
+	if size != len(b.data) {
+		target = b.take(size)
 	}
 	copy(target, b.data[keep:b.end])
+	if size != len(b.data) {
+		b.release()
+	}
 	b.data = target
 	b.base += int64(keep)
 	b.pos -= keep
@@ -101,14 +107,35 @@ func (b *buffer) makeRoom() {
 }
 
 func (b *buffer) wantedSize(kept int, full bool) int {
-	size := len(b.data)
-	switch {
-	case kept > size/2:
-		return 2 * size
-	case full && size < streamBuffer: // the reader gives more than we take at once
-		return 2 * size
-	case size > largeBuffer && kept < streamBuffer/2: // a large frame has passed
+	switch size := len(b.data); {
+	case kept == 0 && !full: // all that came was used: the next Read may wait for hours
+		return idleBuffer
+	case size < streamBuffer:
 		return streamBuffer
+	case full && kept > size/2:
+		return 2 * size
+	case full && size > largeBuffer && kept < streamBuffer/2: // a large frame has passed
+		return streamBuffer
+	default:
+		return size
 	}
-	return size
+}
+
+// take returns a buffer, whose content is of no meaning.
+func (b *buffer) take(size int) []byte {
+	switch size {
+	case idleBuffer:
+		return b.idle
+	case streamBuffer:
+		return borrow()[:]
+	}
+	return make([]byte, size)
+}
+
+// release ends the use of data, and of all that views it.
+func (b *buffer) release() {
+	if len(b.data) == streamBuffer {
+		giveBack((*[streamBuffer]byte)(b.data))
+	}
+	b.data = nil
 }

@@ -128,7 +128,8 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			return
 		}
 		defer body.Close()
-		s := scanner{buffer: newBuffer(body, c.opts.MaxFrame)}
+		s := newScanner(body, c.opts.MaxFrame)
+		defer s.release()
 		var item Scanned
 		stopped := false
 		complete := s.list(meta, &item, func() bool {
@@ -169,7 +170,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		trace := TraceOf(ctx)
-		body, err := trace.open(ctx, c.transport, c.watchRequest(opts))
+		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
 			yield(Event[T]{}, err)
 			return
@@ -178,10 +179,13 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		if !yield(Event[T]{Type: Live, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := scanner{buffer: newBuffer(body, c.opts.MaxFrame)}
+		s := newScanner(body, c.opts.MaxFrame)
+		defer s.release()
 		var scanned Scanned
 		for {
-			event, err := c.nextEvent(&s, &scanned, trace)
+			scanned.body = nil // the buffer that it views is lent to others meanwhile
+			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
+			event, err := c.nextEvent(s, &scanned, trace)
 			if err == io.EOF {
 				return
 			}
@@ -250,7 +254,7 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept("List")}
 }
 
-func (c *Client[T]) watchRequest(opts WatchOptions) *Request {
+func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 	path, own := c.resource.path()
 	q := query(own).add("watch", "1").
 		add("labelSelector", opts.LabelSelector).

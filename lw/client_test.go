@@ -134,7 +134,7 @@ func TestRequests(t *testing.T) {
 		require.Equal(t, []string{c.want}, s.asked)
 	}
 	s := &script{}
-	request := s.client(t, Pods("n")).watchRequest(WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
+	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
 	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
 	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "for those who look like a browser")
 }
@@ -149,7 +149,7 @@ func TestAccept(t *testing.T) {
 	whole := client(RawCodec{KeepManagedFields: true}, nil)
 	require.Equal(t, "application/json", whole.listRequest(ListOptions{}).Accept)
 	metadata := client(RawCodec{}, &ClientOptions{MetadataOnly: true})
-	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(WatchOptions{}).Accept
+	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(&WatchOptions{}).Accept
 	require.Equal(t, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", list)
 	require.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;drop=metadata.managedFields", watch)
 	require.Less(t, len(list), 128)

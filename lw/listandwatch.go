@@ -161,14 +161,13 @@ func (e *engine[T]) complete() bool {
 	return e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
-// watch follows one watch, or one streaming list, which goes over into a watch.
+// watch follows one watch, or one streaming list, which goes over into a watch. It spends hours here, so that what its
+// frame holds is held for as long.
 func (e *engine[T]) watch() *Break {
-	opts := e.machine.watch()
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog := guard(e.ctx, e.machine.silence(opts, false), e.opts.Wake)
+	ctx, dog, events, timeout := e.askForWatch()
 	defer dog.stop()
 	bookmarked := false
-	for event, err := range e.lw.Watch(ctx, opts) {
+	for event, err := range events {
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: event.ResourceVersion}
 		} else if err != nil {
@@ -180,7 +179,7 @@ func (e *engine[T]) watch() *Break {
 			return result
 		}
 		bookmarked = bookmarked || event.Type == Bookmark
-		dog.resume(e.machine.silence(opts, bookmarked))
+		dog.resume(e.machine.silence(timeout, bookmarked))
 	}
 	if err := causeOf(ctx, nil); err != nil {
 		return e.step(input{signal: watchFailed, err: err})
@@ -195,6 +194,14 @@ func causeOf(ctx context.Context, err error) error {
 		return cause
 	}
 	return err
+}
+
+// askForWatch returns what the next watch brings, with its context, its watchdog and the timeout that it asks for.
+func (e *engine[T]) askForWatch() (ctx context.Context, dog *watchdog, events iter.Seq2[Event[T], error], timeout time.Duration) {
+	opts := e.machine.watch()
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	ctx, dog = guard(e.ctx, e.machine.silence(opts.Timeout, false), e.opts.Wake)
+	return ctx, dog, e.lw.Watch(ctx, opts), opts.Timeout
 }
 
 // handle passes on one event of a watch, unless the machine finds fault with it.

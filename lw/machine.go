@@ -377,8 +377,9 @@ func (m *machine) watch() WatchOptions {
 	return opts
 }
 
-// silence is how long the next request, or the one under way, may bring nothing before it is taken for dead.
-func (m *machine) silence(opts WatchOptions, bookmarked bool) time.Duration {
+// silence is how long the next request, or the one under way, may bring nothing before it is taken for dead. timeout is the
+// one that a watch asks for.
+func (m *machine) silence(timeout time.Duration, bookmarked bool) time.Duration {
 	switch {
 	case m.liveSince.IsZero(): // no response yet
 		return silentRequest
@@ -387,5 +388,5 @@ func (m *machine) silence(opts WatchOptions, bookmarked bool) time.Duration {
 	case bookmarked:
 		return silentBookmarks
 	}
-	return opts.Timeout + silentGrace
+	return timeout + silentGrace
 }

@@ -1,6 +1,9 @@
 package lw
 
-import "math/bits"
+import (
+	"io"
+	"math/bits"
+)
 
 // maxDepth is how deep arrays and objects may nest.
 const maxDepth = 1000
@@ -12,6 +15,14 @@ type scanner struct {
 	err   error
 	depth int
 	kinds [maxDepth/64 + 1]uint64 // one bit a level: set for an object
+}
+
+// newScanner returns a scanner, to be released, that is not in its caller's frame: the stack of a goroutine that waits should
+// be small, as bench/watches shows.
+//
+//go:noinline
+func newScanner(src io.Reader, maxFrame int) *scanner {
+	return &scanner{buffer: newBuffer(src, maxFrame)}
 }
 
 // span is a part of the scanned text, counted from the mark.

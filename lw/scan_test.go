@@ -174,7 +174,7 @@ func TestNestingIsLimited(t *testing.T) {
 func TestFrameLimit(t *testing.T) {
 	event := sample.Pods(1, 1)[0].Event("ADDED")
 	stream := event + event
-	for _, limit := range []int{100, firstBuffer, len(event) - 2} {
+	for _, limit := range []int{100, idleBuffer, 4 << 10, len(event) - 2} {
 		s := scanner{buffer: newBuffer(strings.NewReader(stream), limit)}
 		_, ok := s.event(&Scanned{})
 		require.False(t, ok)

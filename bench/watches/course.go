@@ -76,6 +76,7 @@ func run(t task) result {
 		c.pace()
 	}
 	c.saturate()
+	time.Sleep(time.Second) // who was told the last event may still be at work on it
 	c.BytesAfter = perWatch()
 	c.profile("after")
 	runtime.KeepAlive(c.informers)

@@ -71,5 +71,7 @@ func (o *Options) newTransport(config *tls.Config) *http.Transport {
 		MaxIdleConnsPerHost:    8, // lists run beside watches, which hold a connection each in HTTP/1.1
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,
+		ReadBufferSize:         1 << 10, // an HTTP/1.1 watch holds both for hours; what is larger is read past them
+		WriteBufferSize:        1 << 10,
 	}
 }

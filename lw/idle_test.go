@@ -1,0 +1,100 @@
+package lw
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+// bursts is a stream that is silent before each of its texts.
+type bursts struct {
+	texts []string
+	waits func(p []byte) // is called in place of the silence, with what is read into
+	reads func(p []byte)
+	at    int
+}
+
+func (b *bursts) Read(p []byte) (int, error) {
+	if len(b.texts) == 0 {
+		return 0, io.EOF
+	}
+	if b.at == 0 && b.waits != nil {
+		b.waits(p)
+	}
+	if b.at > 0 && b.reads != nil {
+		b.reads(p)
+	}
+	n := copy(p, b.texts[0][b.at:])
+	if b.at += n; b.at == len(b.texts[0]) {
+		b.texts, b.at = b.texts[1:], 0
+	}
+	return n, nil
+}
+
+func (b *bursts) Close() error { return nil }
+
+func (b *bursts) Open(context.Context, *Request) (io.ReadCloser, error) { return b, nil }
+
+// TestIdleStreamHoldsLittle: while nothing comes, a stream waits with a small buffer, whatever came before.
+func TestIdleStreamHoldsLittle(t *testing.T) {
+	pod, bookmark := sample.Pods(1, 1)[0].Event("ADDED"), `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`+"\n"
+	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 2<<20) + `"}}` + "\n"
+	var waited []int
+	stream := &bursts{
+		texts: []string{bookmark, pod, pod + pod + pod, bookmark, pod[:len(pod)-1], "\n", large, pod, bookmark},
+		waits: func(p []byte) { waited = append(waited, len(p)) },
+	}
+	s := newScanner(stream, 0)
+	events := 0
+	for {
+		if _, ok := s.event(&Scanned{}); !ok {
+			break
+		}
+		events++
+	}
+	require.Equal(t, io.EOF, s.err)
+	require.Equal(t, 10, events)
+	require.Len(t, waited, 9)
+	for i, n := range waited {
+		require.LessOrEqual(t, n, idleBuffer, "before text %d", i)
+	}
+}
+
+// TestIdleWatchGivesItsBufferBack: nothing views it any more, so that the collector can take it.
+func TestIdleWatchGivesItsBufferBack(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("one is kept there")
+	}
+	pod := sample.Pods(1, 1)[0].Event("ADDED")
+	var buffer weak.Pointer[byte]
+	waited := 0
+	stream := &bursts{
+		texts: []string{pod, pod},
+		reads: func(p []byte) {
+			if len(p) > idleBuffer {
+				buffer = weak.Make(&p[0])
+			}
+		},
+		waits: func([]byte) {
+			if waited++; waited == 2 {
+				for range 3 { // a sync.Pool forgets within two
+					runtime.GC()
+				}
+				require.Nil(t, buffer.Value())
+			}
+		},
+	}
+	client, err := NewClient(stream, Pods(""), RawCodec{}, nil)
+	require.NoError(t, err)
+	for _, err := range client.Watch(t.Context(), WatchOptions{}) {
+		require.NoError(t, err)
+	}
+	require.Equal(t, 2, waited)
+	require.NotZero(t, buffer)
+}
