@@ -37,9 +37,8 @@ class Remote {
       }
     })
     // The worker is told that the page is gone by a lock, which falls even when the page crashes.
-    const lock = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
-    if (mode === 'shared' && navigator.locks) await new Promise((held) => navigator.locks.request(lock, () => { held(); return new Promise(() => {}) }))
-    remote.#port.postMessage({ hello: navigator.locks ? lock : '', wasm: sendable(wasm) })
+    const lock = mode === 'shared' ? await hold() : ''
+    remote.#port.postMessage({ hello: lock, wasm: sendable(wasm) })
     await ready
     return remote
   }
@@ -85,6 +84,17 @@ function own(reject) {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch' })
   worker.onerror = () => reject(new ListWatchError('load', 'listwatch: the worker could not be loaded'))
   return worker
+}
+
+/** Takes a lock for as long as the page lives, and returns its name. */
+async function hold() {
+  if (!navigator.locks) return '' // in an insecure context: a page that crashes is not noticed
+  const name = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
+  await new Promise((held) => navigator.locks.request(name, () => {
+    held()
+    return new Promise(() => {})
+  }))
+  return name
 }
 
 function sendable(wasm) {

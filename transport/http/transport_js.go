@@ -56,14 +56,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 // Address returns where a request goes, and the bearer token that belongs to it, for a transport that opens connections of
 // its own.
 func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token string, err error) {
-	query := req.Query
-	if !req.Watch { // a server takes a browser for a person, who likes indented lists
-		if query != "" {
-			query += "&"
-		}
-		query += "pretty=false"
-	}
-	url = t.server + req.Path + "?" + query
+	url = t.server + req.Path + "?" + req.Query
 	if token = t.opts.Token; t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
 	}

@@ -69,7 +69,7 @@ func TestWhatIsAsked(t *testing.T) {
 	require.NoError(t, err)
 	var seen wire.Request
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
-	require.True(t, strings.HasPrefix(seen.URL, "/echo?limit=5"), seen.URL)
+	require.Equal(t, "/echo?limit=5", seen.URL)
 	require.Equal(t, []string{"Bearer secret"}, seen.Header["Authorization"])
 	require.Equal(t, []string{"application/json;as=Table"}, seen.Header["Accept"])
 	require.Equal(t, []string{"jane"}, seen.Header["Impersonate-User"])
