@@ -1,30 +1,132 @@
 //go:build js
 
-// Command bundle is the smallest program that uses the engine and the cache: what a page would load. make size weighs it.
+// Command bundle is a wasm program of one's own, as opposed to the package's in wasm/. It uses of the engine and the cache
+// what a page would use, all but a transport: it follows a collection as a projection, from a saved state, with an index,
+// tells what changed from one snapshot to the next, and saves. make size weighs it. What it does not call the linker leaves
+// out, so it must not call less than what it stands for.
 package main
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-type none struct{}
+// page stands for JavaScript: it gives bytes, and takes bytes.
+type page struct{}
 
-func (none) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
-	return nil, errors.New("no transport")
+func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return nil, lw.ReadStatusError(503, "1", page{})
+}
+
+func (page) Read([]byte) (int, error)    { return 0, io.EOF }
+func (page) Write(p []byte) (int, error) { return len(p), nil }
+
+// follower is one collection that a page follows.
+type follower struct {
+	origin    cache.Origin
+	stop      context.CancelFunc
+	wake      chan struct{}
+	reflector *cache.Reflector[*lw.Object]
+	index     *cache.Index[*lw.Object, string]
+	shown     *cache.Snapshot[*lw.Object]
+}
+
+func newFollower(resource lw.Resource, selector string, paths ...string) (*follower, error) {
+	projection, err := lw.Project(paths...)
+	if err != nil {
+		return nil, err
+	}
+	client, err := lw.NewClient(page{}, resource, projection, &lw.ClientOptions{MaxFrame: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	f := &follower{origin: cache.Origin{Resource: resource, LabelSelector: selector}, wake: make(chan struct{}, 1)}
+	f.reflector = cache.NewReflector(client, &lw.Options{LabelSelector: selector, Wake: f.wake, StopOn: lw.Refused})
+	f.index = cache.NewIndex(f.reflector.Store(), cache.ByField(paths[0]))
+	if err := f.reflector.Restore(page{}, f.origin, lw.ParseObject); err != nil {
+		println(err.Error())
+	}
+	return f, nil
+}
+
+// run tells what happens until the server refuses, or the page has enough.
+func (f *follower) run() error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	f.stop = stop
+	ctx = lw.WithTrace(ctx, &lw.Trace{
+		Opened:      func(req *lw.Request, err error) { println(req.Path, req.Query, req.Accept, req.Watch, err) },
+		Read:        func(bytes int) { println(bytes) },
+		Interrupted: func(b *lw.Break) { println(b.Err.Error(), b.Delay.Milliseconds(), b.Relist, b.Final) },
+	})
+	for event, deltas := range f.reflector.Deltas(ctx) {
+		switch event.Type {
+		case lw.Interrupted:
+			println(event.Break.Err.Error(), lw.Refused(event.Break.Err))
+		case lw.Undecoded:
+			println(event.Err.Error())
+		default:
+			println(event.Type.String(), len(deltas))
+			if err := f.show(); err != nil {
+				return err
+			}
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// show tells what changed since it was called last.
+func (f *follower) show() error {
+	snapshot := f.reflector.Store().Snapshot()
+	deltas, err := cache.Diff(f.shown, snapshot)
+	if err != nil {
+		return err
+	}
+	f.shown = snapshot
+	for _, delta := range deltas {
+		switch delta.Type {
+		case cache.Deleted:
+			println(delta.Old.Key().String())
+		default:
+			println(delta.New.Key().String(), delta.New.Raw(), delta.New.Get("status.phase").String())
+		}
+	}
+	return nil
+}
+
+// read answers a page's questions of what is shown.
+func (f *follower) read(namespace, name, key string) {
+	object, ok := f.shown.Get(lw.Key{Namespace: namespace, Name: name})
+	if ok {
+		println(object.Raw())
+	}
+	for object := range f.shown.All() {
+		println(object.GetUID(), object.GetResourceVersion())
+	}
+	for _, object := range f.index.In(f.shown).List(key) {
+		println(object.Raw())
+	}
+	println(f.shown.Len(), f.shown.ResourceVersion(), len(f.index.In(f.shown).Keys()))
 }
 
 func main() {
-	client, err := lw.NewClient(none{}, lw.Pods(""), lw.RawCodec{}, nil)
+	f, err := newFollower(lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}, "app=web", "spec.nodeName", "status")
 	if err != nil {
-		panic(err)
+		println(err.Error())
+		return
 	}
-	reflector := cache.NewReflector(client, nil)
-	for event, deltas := range reflector.Deltas(context.Background()) {
-		println(event.Type.String(), len(deltas), reflector.Store().Len())
+	go func() {
+		f.wake <- struct{}{}
+		f.stop()
+	}()
+	if err := f.run(); err != nil {
+		println(err.Error())
+	}
+	f.read("default", "web", "n1")
+	if err := cache.Save(page{}, f.shown, f.origin, (*lw.Object).Raw); err != nil {
+		println(err.Error())
 	}
 }

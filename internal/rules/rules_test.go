@@ -67,10 +67,11 @@ var rooms = map[string][]string{
 	"internal/jsx":       nil,
 	"internal/wire":      nil,
 	"internal/bundle":    {"lw", "cache"},
+	"internal/wasmpack":  nil,
 	"internal/scenarios": {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":       {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":     nil,
-	"internal/wasmbuild": nil,
+	"internal/wasmbuild": {"internal/wasmpack"},
 
 	"internal/wire/serve": {"internal/wire"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},

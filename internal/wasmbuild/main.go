@@ -1,5 +1,6 @@
 // Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, and go.js, which
-// is Go's wasm_exec.js as a module that leaves nothing in the page's global scope. It needs nothing but Go.
+// is Go's wasm_exec.js as a module that leaves nothing in the page's global scope. Given a file as well, it makes that of the
+// program in the folder, and nothing else. It needs nothing but Go.
 package main
 
 import (
@@ -9,14 +10,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/wasmpack"
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: wasmbuild folder")
+	var err error
+	switch len(os.Args) {
+	case 2:
+		err = build(os.Args[1])
+	case 3:
+		err = compile(os.Args[1], os.Args[2])
+	default:
+		fmt.Fprintln(os.Stderr, "usage: wasmbuild folder [program.wasm]")
 		os.Exit(2)
 	}
-	if err := build(os.Args[1]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "wasmbuild:", err)
 		os.Exit(1)
 	}
@@ -34,10 +43,33 @@ func build(folder string) error {
 	if err := os.WriteFile(filepath.Join(folder, "go.js"), asModule(script), 0o666); err != nil {
 		return err
 	}
-	compile := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-o", "listwatch.wasm", ".")
-	compile.Dir, compile.Stdout, compile.Stderr = folder, os.Stdout, os.Stderr
-	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	return compile.Run()
+	return compile(folder, filepath.Join(folder, "listwatch.wasm"))
+}
+
+// compile makes the program in a folder. Inlining within Go's runtime would cost 7 % of its bytes, and gain 2 to 5 % of the
+// time of an event, and 17 % of that of a restored state, which collects garbage above all.
+func compile(folder, program string) error {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return err
+	}
+	unpacked := program + ".unpacked"
+	defer os.Remove(unpacked)
+	run := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -buildid=", "-gcflags=runtime=-l", "-o", unpacked, ".")
+	run.Dir, run.Stdout, run.Stderr = folder, os.Stdout, os.Stderr
+	run.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if err := run.Run(); err != nil {
+		return err
+	}
+	module, err := os.ReadFile(unpacked)
+	if err != nil {
+		return err
+	}
+	packed, err := wasmpack.Pack(module)
+	if err != nil {
+		return fmt.Errorf("%s: %w", folder, err)
+	}
+	return os.WriteFile(program, packed, 0o666)
 }
 
 // The script adds to globalThis what a browser lacks, and defines Go there. It is given a scope of its own in its place, with

@@ -1,0 +1,158 @@
+// Package wasmpack makes a Go program that was compiled to wasm smaller for the wire. Go's linker leaves every run of eight
+// zero bytes out of the data and begins another segment behind it: tens of thousands of them, each with an address of its own
+// that no compressor can foresee. Joined, the data are larger, and the whole under brotli is a fifteenth smaller.
+package wasmpack
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// The parts of a wasm module that matter here: https://webassembly.github.io/spec/core/binary/modules.html
+const (
+	header      = "\x00asm\x01\x00\x00\x00"
+	dataSection = 11
+	dataCount   = 12 // a section that Go does not write
+
+	opI32Const = 0x41
+	opEnd      = 0x0b
+)
+
+// widest is the longest run of zeros that stays within a segment, in bytes. Memory is zero at first, so any is right; longer
+// ones, of which there are a few for variables, would make the file larger and gain nothing.
+const widest = 1024
+
+var errShape = errors.New("wasmpack: not a wasm module as Go writes them")
+
+// segment is a part of memory as it is at the beginning.
+type segment struct {
+	at   uint32
+	data []byte
+}
+
+// Pack returns the module with its data segments joined. All other sections stay as they are. An error says that the
+// module is none, or has what Go does not write.
+func Pack(module []byte) ([]byte, error) {
+	if len(module) < len(header) || string(module[:len(header)]) != header {
+		return nil, errShape
+	}
+	packed := append(make([]byte, 0, len(module)+len(module)/4), header...)
+	for in := (reader{rest: module[len(header):]}); len(in.rest) > 0; {
+		before := in.rest
+		id := in.byte()
+		content := in.bytes(in.unsigned())
+		switch {
+		case in.short || id == dataCount:
+			return nil, errShape
+		case id != dataSection:
+			packed = append(packed, before[:len(before)-len(in.rest)]...)
+			continue
+		}
+		segments, err := readSegments(content)
+		if err != nil {
+			return nil, err
+		}
+		content = appendSegments(nil, join(segments))
+		packed = binary.AppendUvarint(append(packed, dataSection), uint64(len(content)))
+		packed = append(packed, content...)
+	}
+	return packed, nil
+}
+
+func readSegments(content []byte) ([]segment, error) {
+	in := reader{rest: content}
+	var segments []segment
+	for range in.unsigned() {
+		kind, op := in.byte(), in.byte() // zero: put at an address of the only memory
+		at := in.signed()
+		end := in.byte()
+		data := in.bytes(in.unsigned())
+		if in.short || kind != 0 || op != opI32Const || end != opEnd {
+			return nil, errShape
+		}
+		segments = append(segments, segment{uint32(at), data})
+	}
+	if len(in.rest) > 0 {
+		return nil, errShape
+	}
+	return segments, nil
+}
+
+// join fills the gaps between neighbours that stand in order. What overlaps stays apart: the later one wins.
+func join(segments []segment) []segment {
+	var joined []segment
+	for _, s := range segments {
+		if len(joined) > 0 {
+			last := &joined[len(joined)-1]
+			end := last.at + uint32(len(last.data))
+			if end <= s.at && s.at-end <= widest {
+				last.data = append(append(last.data, make([]byte, s.at-end)...), s.data...)
+				continue
+			}
+		}
+		joined = append(joined, segment{s.at, append([]byte(nil), s.data...)})
+	}
+	return joined
+}
+
+func appendSegments(to []byte, segments []segment) []byte {
+	to = binary.AppendUvarint(to, uint64(len(segments)))
+	for _, s := range segments {
+		to = appendSigned(append(to, 0, opI32Const), int32(s.at))
+		to = binary.AppendUvarint(append(to, opEnd), uint64(len(s.data)))
+		to = append(to, s.data...)
+	}
+	return to
+}
+
+// appendSigned writes the signed form of LEB128, which encoding/binary does not have; the unsigned one it does.
+func appendSigned(to []byte, n int32) []byte {
+	for n < -64 || n > 63 {
+		to = append(to, byte(n)|0x80)
+		n >>= 7
+	}
+	return append(to, byte(n)&0x7f)
+}
+
+// reader reads numbers and bytes. short says that the end came too early; what was read is then zero.
+type reader struct {
+	rest  []byte
+	short bool
+}
+
+func (r *reader) byte() byte {
+	if b := r.bytes(1); len(b) == 1 {
+		return b[0]
+	}
+	return 0
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.rest)) {
+		r.short, r.rest = true, nil
+		return nil
+	}
+	part := r.rest[:n]
+	r.rest = r.rest[n:]
+	return part
+}
+
+func (r *reader) unsigned() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	r.bytes(uint64(max(size, 0)))
+	r.short = r.short || size <= 0
+	return n
+}
+
+func (r *reader) signed() int32 {
+	var n int64
+	for shift := 0; shift < 35; shift += 7 {
+		b := r.byte()
+		n |= int64(b&0x7f) << shift
+		if b&0x80 == 0 {
+			return int32(n << (57 - shift) >> (57 - shift)) // the last byte's sign bit fills what is above it
+		}
+	}
+	r.short = true
+	return 0
+}

@@ -1,0 +1,29 @@
+// Command program prints what its data hold.
+package main
+
+import (
+	"fmt"
+	"sort"
+)
+
+var (
+	numbers = map[string]int{"one": 1, "two": 2, "three": 3}
+	sparse  = [4096]int{17: 1, 1000: 2, 4095: 3}
+	texts   = []string{"", "zwölf", "a\x00b"}
+)
+
+func main() {
+	names := make([]string, 0, len(numbers))
+	for name := range numbers {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	sum := 0
+	for i, n := range sparse {
+		sum += i * n
+	}
+	fmt.Println(names, sum, len(texts[2]))
+	fmt.Println("three", numbers["three"], texts[1])
+	defer func() { fmt.Println(recover()) }()
+	fmt.Println(sparse[len(texts)*2000])
+}
