@@ -61,7 +61,12 @@ func run(t task) result {
 	c.warmUp()
 	bytes, goroutines := memory(), runtime.NumGoroutine()
 	c.start()
-	perWatch := func() float64 { return float64(memory()-bytes) / float64(t.Watches) }
+	perWatch := func() float64 {
+		if t.Watches == 1 {
+			return 0 // is lost in what the runtime rounds up
+		}
+		return (memory() - bytes) / float64(t.Watches)
+	}
 	c.Bytes, c.Goroutines = perWatch(), float64(runtime.NumGoroutine()-goroutines)/float64(t.Watches)
 	c.profile("idle")
 	if t.Idle > 0 {
@@ -196,11 +201,11 @@ func processorTime() time.Duration {
 }
 
 // memory is that of heap and stacks. A stack that is too large by far is halved by every collection.
-func memory() uint64 {
+func memory() float64 {
 	for range 5 {
 		runtime.GC()
 	}
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	return stats.HeapInuse + stats.StackInuse
+	return float64(stats.HeapInuse + stats.StackInuse)
 }

@@ -26,8 +26,8 @@ const (
 
 var transports = []string{http1, http2, webSocket}
 
-// Client-go is given fewer events, as it needs a second for what takes a few hundredths.
-var events = map[string]int{"listwatch": 200_000, "client-go": 10_000}
+// Client-go is given fewer events, as it takes more than twenty times as long for each.
+var events = map[string]int{"listwatch": 100_000, "client-go": 5_000}
 
 var (
 	counts  = flag.String("watches", "1,100,1000", "how many there are, each on its own")
