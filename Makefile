@@ -22,8 +22,8 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: bin/lwcat ## a living cluster on this machine, and lwcat printing its Pods' events; DURATION=10s ends it
-	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION))
+demo: bin/lwcat wasm ## a living cluster, its dashboard, and lwcat printing; DURATION=10s ends it, SERVER=https://… shows yours
+	@$(GO) run ./examples/demo $(if $(DURATION),-duration $(DURATION)) $(if $(SERVER),-server $(SERVER))
 
 .PHONY: bin/lwcat
 bin/lwcat:
@@ -49,6 +49,7 @@ ifeq ($(NODE),)
 else
 	@$(GO) build -o bin/wire ./internal/wire/serve
 	GOOS=js GOARCH=wasm $(GO) test -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
+	@$(NODE) --test examples/browser/test/
 endif
 
 .PHONY: test-browser

@@ -1,8 +1,10 @@
-// Command demo shows the whole of it on one machine: an embedded API server with a living cluster, and lwcat, which prints
-// what happens to its Pods. On the way the connections are dropped, and once so that a new list is needed. In the end it
-// compares a store that followed all along with the server.
+// Command demo shows the whole of it on one machine: an embedded API server with a living cluster, the dashboard of
+// examples/browser beside it, and lwcat, which prints what happens to its Pods. On the way the connections are dropped, and
+// once so that a new list is needed. In the end it compares a store that followed all along with the server.
 //
 //	go run ./examples/demo -duration 10s
+//
+// With -server it serves the dashboard alone, for a cluster elsewhere.
 package main
 
 import (
@@ -29,6 +31,8 @@ func main() {
 	duration := flag.Duration("duration", 0, "how long; 0 means until ^C")
 	seed := flag.Uint64("seed", 1, "of the cluster's life")
 	lwcat := flag.String("lwcat", "bin/lwcat", "the program that prints")
+	folder := flag.String("dashboard", "examples/browser", "the folder of the dashboard")
+	server := flag.String("server", "", "a cluster elsewhere, which the dashboard shows in place of the embedded one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -37,19 +41,29 @@ func main() {
 		ctx, cancel = context.WithTimeout(ctx, *duration)
 		defer cancel()
 	}
-	if err := demo(ctx, *duration, *seed, *lwcat); err != nil {
+	run := func() error { return demo(ctx, *duration, *seed, *lwcat, *folder) }
+	if *server != "" {
+		run = func() error { return realCluster(ctx, *server, *folder) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}
 }
 
-func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat string) error {
+func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folder string) error {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	fmt.Printf("An API server with a living cluster listens on %s. Try, in another terminal:\n\n    %s -s %s -A pods\n\n", server.URL, lwcat, server.URL)
+	address, endDashboard, err := dashboard(folder, server)
+	if err != nil {
+		return err
+	}
+	defer endDashboard()
+	fmt.Printf("The dashboard is on %s\n\nIt shows a living cluster in an API server on %s. Try, in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
+		address, server.URL, lwcat, server.URL)
 
 	// What lives until the end: the cluster, the accidents, and the program that prints.
 	alive, end := context.WithCancel(ctx)

@@ -1,0 +1,95 @@
+// Columns of what runs.
+
+import { age, condition, count, created, name, namespace, outOf, plain, since } from './format.js'
+
+const statuses = (o) => [...o.status?.containerStatuses ?? []]
+const reasonOf = ({ state = {} }) => state.waiting?.reason ?? (state.terminated && (state.terminated.reason || `Exit ${state.terminated.exitCode}`))
+
+/** What kubectl shows as a Pod's status: the phase, unless a container tells more. */
+export function podStatus(o) {
+  const { phase = 'Unknown', reason, initContainerStatuses = [] } = o.status ?? {}
+  if (o.metadata?.deletionTimestamp) return reason === 'NodeLost' ? 'Unknown' : 'Terminating'
+  const starting = initContainerStatuses.find((c) => !c.ready && c.state?.terminated?.exitCode !== 0 && !c.started)
+  if (starting) return `Init:${reasonOf(starting) ?? `${initContainerStatuses.indexOf(starting)}/${initContainerStatuses.length}`}`
+  const told = statuses(o).map(reasonOf).filter(Boolean)
+  const running = statuses(o).some((c) => c.state?.running)
+  if (told.length && !(running && told.every((r) => r === 'Completed'))) return told.find((r) => r !== 'Completed') ?? told[0]
+  return reason || phase
+}
+
+const WAITING = /^(Pending|ContainerCreating|PodInitializing|Terminating|Init:\d|NotReady|SchedulingGated|Unknown)/
+
+function podTone(o, text) {
+  if (/^(Completed|Succeeded)$/.test(text)) return 'dim'
+  if (WAITING.test(text)) return 'warn'
+  if (text !== 'Running') return 'bad'
+  return statuses(o).every((c) => c.ready) ? 'ok' : 'warn'
+}
+
+function readyTone(o, text) {
+  if (/^(Succeeded|Failed)$/.test(o.status?.phase)) return 'dim' // it will not be any more
+  const [is, of] = text.split('/')
+  return is === of ? undefined : 'warn'
+}
+
+const ready = (replicas) => outOf('ready', 'Ready', 76, (o) => [o.status?.readyReplicas, replicas(o)])
+const image = plain('image', 'Images', [160, 3], (o) => {
+  const { containers = [] } = o.spec?.template?.spec ?? o.spec?.jobTemplate?.spec?.template?.spec ?? {}
+  return containers.map((c) => c.image?.replace(/^.*\//, '').replace(/@.*/, '')).join(', ')
+}, { tone: () => 'dim', spare: true })
+
+function jobStatus(o) {
+  if (condition(o, 'Failed')?.status === 'True') return 'Failed'
+  if (condition(o, 'Complete')?.status === 'True') return 'Complete'
+  if (o.spec?.suspend) return 'Suspended'
+  return o.status?.active ? 'Running' : 'Pending'
+}
+
+const JOB_TONES = { Failed: 'bad', Complete: 'dim', Running: 'ok', Suspended: 'dim', Pending: 'warn' }
+
+function took(o) {
+  const from = since(o.status?.startTime), to = since(o.status?.completionTime)
+  return Number.isNaN(to) ? '' : age(to - from)
+}
+
+export const workloads = {
+  '/pods': [
+    namespace, name,
+    { ...outOf('ready', 'Ready', 76, (o) => [statuses(o).filter((c) => c.ready).length, o.spec?.containers?.length]), tone: readyTone },
+    plain('status', 'Status', 172, podStatus, { tone: podTone, dot: true }),
+    count('restarts', 'Restarts', 92, (o) => statuses(o).reduce((n, c) => n + (c.restartCount ?? 0), 0), { tone: (o, text) => (text === '0' ? 'dim' : 'warn') }),
+    plain('node', 'Node', 120, (o) => o.spec?.nodeName, { spare: true }),
+    plain('ip', 'IP', 110, (o) => o.status?.podIP, { tone: () => 'dim', spare: true }),
+    created,
+  ],
+  'apps/deployments': [
+    namespace, name, ready((o) => o.spec?.replicas ?? 1),
+    count('current', 'Up to date', 108, (o) => o.status?.updatedReplicas ?? 0),
+    count('available', 'Available', 100, (o) => o.status?.availableReplicas ?? 0),
+    image, created,
+  ],
+  'apps/statefulsets': [namespace, name, ready((o) => o.spec?.replicas ?? 1), image, created],
+  'apps/replicasets': [namespace, name, ready((o) => o.spec?.replicas ?? 1), image, created],
+  'apps/daemonsets': [
+    namespace, name,
+    outOf('ready', 'Ready', 72, (o) => [o.status?.numberReady, o.status?.desiredNumberScheduled]),
+    count('current', 'Up to date', 108, (o) => o.status?.updatedNumberScheduled), image, created,
+  ],
+  'batch/jobs': [
+    namespace, name,
+    plain('status', 'Status', 110, jobStatus, { tone: (o, text) => JOB_TONES[text], dot: true }),
+    outOf('completions', 'Done', 72, (o) => [o.status?.succeeded, o.spec?.completions ?? 1]),
+    plain('took', 'Took', 72, took, { rank: (o) => since(o.status?.completionTime) - since(o.status?.startTime), end: true }), image, created,
+  ],
+  'batch/cronjobs': [
+    namespace, name, plain('schedule', 'Schedule', 130, (o) => o.spec?.schedule),
+    plain('suspend', 'Suspended', 96, (o) => (o.spec?.suspend ? 'yes' : 'no'), { tone: (o, text) => (text === 'yes' ? 'warn' : 'dim') }),
+    count('active', 'Active', 72, (o) => o.status?.active?.length),
+    { id: 'last', title: 'Last', width: 64, time: (o) => since(o.status?.lastScheduleTime), end: true }, image, created,
+  ],
+  'autoscaling/horizontalpodautoscalers': [
+    namespace, name, plain('target', 'Target', [140, 1], (o) => `${o.spec?.scaleTargetRef?.kind}/${o.spec?.scaleTargetRef?.name}`),
+    count('min', 'Min', 56, (o) => o.spec?.minReplicas ?? 1), count('max', 'Max', 56, (o) => o.spec?.maxReplicas),
+    count('replicas', 'Replicas', 80, (o) => o.status?.currentReplicas), created,
+  ],
+}

@@ -1,0 +1,35 @@
+// A row that just changed lights up and fades, and so do the cells that differ. An edge stays for a while, also for those who
+// have motion switched off.
+
+import { setAttribute } from './dom.js'
+
+const COLORS = { added: 'var(--added)', modified: 'var(--modified)', deleted: 'var(--deleted)' }
+const ROW = 1600, CELL = 3200 // milliseconds
+const still = matchMedia('(prefers-reduced-motion: reduce)')
+
+export class Flash {
+  #element
+  #running = []
+
+  constructor(element) {
+    this.#element = element
+  }
+
+  /** Shows a row's mark as it is `now`; the element may have shown another row's before. */
+  show(mark, now) {
+    for (const animation of this.#running) animation.cancel()
+    this.#running = []
+    setAttribute(this.#element, 'data-mark', mark?.type)
+    if (!mark || still.matches) return
+    const elapsed = now - mark.at
+    const { children } = this.#element
+    if (mark.type !== 'modified' || !mark.cells.length) this.#light(this.#element, COLORS[mark.type], ROW, elapsed)
+    for (const c of mark.cells) this.#light(children[c], COLORS.modified, CELL, elapsed)
+  }
+
+  #light(element, color, duration, elapsed) {
+    if (elapsed >= duration) return
+    const fade = element.animate([{ backgroundColor: color }, { backgroundColor: 'transparent' }], { duration, delay: -elapsed, easing: 'ease-in' })
+    this.#running.push(fade)
+  }
+}

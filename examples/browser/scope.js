@@ -1,0 +1,42 @@
+// The choice of a namespace: a list, or a field where the namespaces may not be listed.
+
+import { $, h } from './dom.js'
+
+export class Scope {
+  #choose
+  #select = h('select', { 'aria-label': 'Namespace' })
+  #input = h('input', { type: 'text', 'aria-label': 'Namespace', placeholder: 'All namespaces', autocomplete: 'off', spellcheck: 'false' })
+  #names = []
+  #current = ''
+
+  constructor(choose) {
+    this.#choose = choose
+    for (const element of [this.#select, this.#input]) element.addEventListener('change', () => this.#choose(element.value.trim()))
+    $('scope').append(this.#select, this.#input)
+    this.names([])
+  }
+
+  /** Takes the names that there are; null if nobody may know. */
+  names(names) {
+    this.#select.hidden = names === null
+    this.#input.hidden = names !== null
+    if (names && names.join() === this.#names.join() && this.#select.children.length) return
+    this.#names = names ?? []
+    this.#draw()
+  }
+
+  /** Shows which is chosen; "" for all. */
+  show(current, namespaced) {
+    $('scope').hidden = !namespaced
+    if (current === this.#current) return
+    this.#current = current
+    this.#draw()
+  }
+
+  #draw() {
+    const all = this.#current && !this.#names.includes(this.#current) ? [this.#current, ...this.#names] : this.#names
+    this.#select.replaceChildren(h('option', { value: '' }, 'All namespaces'), ...all.map((name) => h('option', { value: name }, name)))
+    this.#select.value = this.#current
+    this.#input.value = this.#current
+  }
+}

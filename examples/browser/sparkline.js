@@ -1,0 +1,24 @@
+// Changes per second over the last minute, drawn small.
+
+import { $, setText } from './dom.js'
+
+const WIDTH = 120, HEIGHT = 22 // CSS pixels
+
+export function drawRate(rate, now) {
+  const counts = rate.list(now), perSecond = rate.now(now)
+  setText($('rate'), perSecond >= 10 ? perSecond.toFixed(0) : perSecond.toFixed(1))
+  const canvas = $('sparkline'), scale = devicePixelRatio
+  if (canvas.width !== WIDTH * scale) {
+    canvas.width = WIDTH * scale
+    canvas.height = HEIGHT * scale
+  }
+  const pen = canvas.getContext('2d'), styles = getComputedStyle(canvas)
+  pen.setTransform(scale, 0, 0, scale, 0, 0)
+  pen.clearRect(0, 0, WIDTH, HEIGHT)
+  const most = Math.max(4, ...counts)
+  counts.forEach((n, i) => {
+    const height = n ? Math.max(2, (n / most) * (HEIGHT - 2)) : 1
+    pen.fillStyle = n ? styles.color : styles.borderColor
+    pen.fillRect(i * 2, HEIGHT - height, 1.5, height)
+  })
+}

@@ -1,0 +1,60 @@
+// How things stand with the server, in words: what is shown in the corner, above the table, and in place of it.
+
+import { age } from './columns/format.js'
+
+const CAUSES = {
+  unauthorized: 'The server does not know the token',
+  forbidden: 'Not allowed',
+  'not-found': 'The server has no such collection',
+  expired: 'The version was too old; listing again',
+  'too-many-requests': 'The server asks to wait',
+  closed: 'The server ended the watch',
+  silent: 'Nothing was heard for too long',
+  network: 'No connection',
+  malformed: 'The answer could not be read',
+  load: 'The program could not be loaded',
+}
+
+/** A cause in plain words, and what was said exactly. */
+export function explain(cause) {
+  if (!cause) return { short: '', long: '' }
+  const offline = cause.code === 'network' && globalThis.navigator?.onLine === false
+  return { short: offline ? 'This computer is offline' : CAUSES[cause.code] ?? 'Something went wrong', long: cause.message.replace(/^listwatch: /, '') }
+}
+
+const seconds = (ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
+
+/** The corner: a few words and a tone. `state` is a collection's, `now` in milliseconds. */
+export function corner(state, now) {
+  switch (state.phase) {
+    case 'live':
+      return { tone: 'ok', text: 'Live', title: `Version ${state.resourceVersion}, last heard ${age(now - state.lastEventAt)} ago` }
+    case 'interrupted': {
+      const { short, long } = explain(state.cause)
+      const left = state.retryAt - now
+      return { tone: 'warn', text: left > 0 ? `${short} · next try in ${seconds(left)}` : `${short} · trying now`, title: long }
+    }
+    case 'stopped':
+      return { tone: 'bad', text: explain(state.cause).short || 'Stopped', title: explain(state.cause).long }
+  }
+  return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', title: '' }
+}
+
+/** The line above rows that may be older than the server's; empty if they are not. */
+export function staleness(state, size, now) {
+  if (!state.stale || !size || state.progress) return ''
+  if (!state.lastEventAt) return 'What was here at the last visit. Not confirmed by the server yet.'
+  const when = new Date(state.lastEventAt).toLocaleTimeString([], { hour12: false })
+  const { long } = explain(state.cause)
+  return `Stale: as it was at ${when}, ${age(now - state.lastEventAt)} ago. What happened since then is not known.${long && ` Cause: ${long}`}`
+}
+
+/** How far a first list is: between 0 and 1, undefined if nobody knows; and in words. */
+export function progress({ progress, phase }) {
+  if (phase === 'loading') return { text: 'Loading' }
+  if (!progress) return undefined
+  const { received, remaining } = progress
+  const n = received.toLocaleString('en')
+  if (!(remaining > 0)) return { text: `${n} received` }
+  return { part: received / (received + remaining), text: `${n} of ${(received + remaining).toLocaleString('en')}` }
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LEAVING, MARKED, Rows } from '../rows.js'
+import { count, name } from '../columns/format.js'
+
+const columns = [name, count('n', 'N', 50, (o) => o.n)]
+const item = (key, n, labels = {}) => ({ key, name: key, object: { metadata: { name: key, labels }, n } })
+const change = (type, of, more) => ({ type, key: of.key, item: of, initial: false, ...more })
+const keys = (rows) => rows.view.map((row) => row.key).join(' ')
+const readAll = (rows) => rows.read(() => false)
+
+// The view as it would be made from nothing.
+function expected(all, term, column, sign) {
+  const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
+  const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
+  return [...all.values()].filter((one) => one.key.includes(term))
+    .sort((a, b) => sign * (order(value(a), value(b)) || order(a.key, b.key))).map((one) => one.key).join(' ')
+}
+
+test('after any changes, in any order and search, the view is what it would be if made anew', () => {
+  let seed = 7
+  const random = (n) => (seed = (seed * 48271) % 2147483647) % n
+  const rows = new Rows(columns), all = new Map()
+  let now = 0, term = '', column = '', sign = 1
+  for (let step = 0; step < 3000; step++) {
+    const key = `web-${random(60)}`
+    if (random(3) && all.has(key)) {
+      rows.apply([change('deleted', all.get(key))], now)
+      all.delete(key)
+      rows.sweep(now += LEAVING)
+    } else {
+      const made = item(key, random(5))
+      rows.apply([change(all.has(key) ? 'modified' : 'added', made)], now)
+      all.set(key, made)
+    }
+    if (random(20) === 0) rows.sort(column = ['', 'n', 'name'][random(3)], (sign = random(2) ? 1 : -1) < 0)
+    if (random(20) === 0) rows.search(term = ['', 'web-1', '5'][random(3)])
+    if (random(3)) continue // several changes at once
+    readAll(rows)
+    rows.update()
+    assert.equal(keys(rows), expected(all, term, column, sign))
+    for (const row of rows.view) assert.equal(rows.view[rows.indexOf(row)], row)
+  }
+})
+
+test('a change is marked with the cells that differ, for a while', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('a', 1), { initial: true })], 0)
+  readAll(rows)
+  assert.equal(rows.get('a').mark, undefined, 'a first list is no news')
+  rows.apply([change('modified', item('a', 2))], 10)
+  readAll(rows)
+  assert.deepEqual(rows.get('a').mark, { type: 'modified', at: 10, missed: undefined, cells: [1] })
+  assert.equal(rows.sweep(10 + MARKED), false)
+  assert.equal(rows.get('a').mark, undefined)
+})
+
+test('what is deleted stays to be seen, and goes; what comes back stays', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('a', 1)), change('added', item('b', 1))], 0)
+  rows.apply([change('deleted', item('a', 1)), change('deleted', item('b', 1))], 10)
+  rows.apply([change('added', item('b', 2))], 20)
+  rows.update()
+  assert.equal(keys(rows), 'a b')
+  assert.equal(rows.get('a').gone, true)
+  rows.sweep(10 + LEAVING)
+  rows.update()
+  assert.equal(keys(rows), 'b')
+  assert.equal(rows.get('b').gone, false)
+  assert.equal(rows.size, 1)
+})
+
+test('labels are found as name=value, and all words must be there', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('a', 1, { app: 'web' })), change('added', item('b', 1, { app: 'db' }))], 0)
+  readAll(rows)
+  rows.search('APP=web')
+  rows.update()
+  assert.equal(keys(rows), 'a')
+  rows.search('app=web b')
+  rows.update()
+  assert.equal(keys(rows), 'a', 'b is a part of web')
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { podStatus } from '../columns/workloads.js'
+import { diff, telling } from '../diff.js'
+import { titleOf } from '../discovery.js'
+import { History, Rate } from '../history.js'
+import { format, parse } from '../place.js'
+import { progress, staleness } from '../status.js'
+import { toYAML } from '../yaml.js'
+
+test('a difference names the field, and elements of arrays by what names them', () => {
+  const old = { spec: { n: 1, 'a/b': 'x' }, status: { conditions: [{ type: 'Ready', status: 'False' }], ips: ['1', '2'] } }
+  const now = { spec: { n: 2, 'a/b': 'x' }, status: { conditions: [{ type: 'New', status: 'True' }, { type: 'Ready', status: 'True' }], ips: ['1'] } }
+  assert.deepEqual(diff(old, now), [
+    { path: 'spec.n', at: ['spec', 'n'], old: 1, now: 2 },
+    { path: 'status.conditions[New]', at: ['status', 'conditions', 0], old: undefined, now: { type: 'New', status: 'True' } },
+    { path: 'status.conditions[Ready].status', at: ['status', 'conditions', 1, 'status'], old: 'False', now: 'True' },
+    { path: 'status.ips[1]', at: ['status', 'ips', 1], old: '2', now: undefined },
+  ])
+  assert.deepEqual(diff({ a: { 'x.y/z': 1 } }, { a: null }).map(({ path }) => path), ['a'])
+  assert.deepEqual(diff({ a: { 'x.y/z': 1 } }, { a: { 'x.y/z': 2 } }).map(({ path }) => path), ['a["x.y/z"]'])
+  assert.deepEqual(diff(now, structuredClone(now)), [])
+})
+
+test('the version is told only when nothing else differs', () => {
+  const version = (v) => ({ path: 'metadata.resourceVersion', old: '1', now: v })
+  assert.deepEqual(telling([version('2')]), [version('2')])
+  assert.deepEqual(telling([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
+})
+
+test('a place is a URL and back', () => {
+  const places = [
+    { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web' },
+    { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '' },
+  ]
+  for (const place of places) assert.deepEqual(parse(format(place)), place)
+  assert.equal(format(places[1]), '#/v1/pods')
+  assert.equal(parse('#/v1/100%').plural, '100%')
+  assert.equal(parse('').plural, '')
+})
+
+test('YAML quotes what would be read as something else', () => {
+  assert.equal(toYAML({ a: 'yes', b: '1', c: 'x: y', d: [], e: ['p', { q: 1, r: [true] }, [2]], f: 'one\ntwo\n', g: '', h: null, i: '10.0.0.1', j: '128Mi', k: '1e3' }), `a: "yes"
+b: "1"
+c: "x: y"
+d: []
+e:
+- p
+- q: 1
+  r:
+  - true
+- - 2
+f: |
+  one
+  two
+g: ""
+h: null
+i: 10.0.0.1
+j: 128Mi
+k: "1e3"
+`)
+})
+
+test("a Pod's status is what tells most", () => {
+  const pod = (status, metadata = {}) => podStatus({ metadata, status })
+  const container = (state, ready = false) => ({ state, ready })
+  assert.equal(pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true)] }), 'Running')
+  assert.equal(pod({ phase: 'Running', containerStatuses: [container({ waiting: { reason: 'CrashLoopBackOff' } })] }), 'CrashLoopBackOff')
+  assert.equal(pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true), container({ terminated: { exitCode: 0, reason: 'Completed' } })] }), 'Running')
+  assert.equal(pod({ phase: 'Succeeded', containerStatuses: [container({ terminated: { exitCode: 0, reason: 'Completed' } })] }), 'Completed')
+  assert.equal(pod({ phase: 'Pending', initContainerStatuses: [container({ running: {} })] }), 'Init:0/1')
+  assert.equal(pod({ phase: 'Failed', reason: 'Evicted' }), 'Evicted')
+  assert.equal(pod({ phase: 'Running' }, { deletionTimestamp: 'x' }), 'Terminating')
+  assert.equal(pod(undefined), 'Unknown')
+})
+
+test('titles are plurals in words', () => {
+  assert.equal(titleOf({ kind: 'ConfigMap', plural: 'configmaps' }), 'Config Maps')
+  assert.equal(titleOf({ kind: 'NetworkPolicy', plural: 'networkpolicies' }), 'Network Policies')
+  assert.equal(titleOf({ kind: 'Ingress', plural: 'ingresses' }), 'Ingresses')
+})
+
+test('stale is said when it is, and how old', () => {
+  const at = new Date(2030, 0, 1, 12, 3, 4).getTime()
+  assert.match(staleness({ stale: true, lastEventAt: at, cause: { message: 'gone' } }, 3, at + 34_000), /12:03:04, 34s ago.*Cause: gone/)
+  assert.match(staleness({ stale: true, lastEventAt: 0 }, 3, at), /last visit/)
+  assert.equal(staleness({ stale: false, lastEventAt: at }, 3, at), '')
+  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'nothing is shown that could be stale')
+  assert.deepEqual(progress({ phase: 'listing', progress: { received: 500, remaining: 1500 } }), { part: 0.25, text: '500 of 2,000' })
+})
+
+test('history is bounded, in all and for each object', () => {
+  const history = new History()
+  for (let i = 0; i < 5000; i++) history.add({ key: `k${i % 3}` }, i)
+  assert.equal(history.of('k0').length, 20)
+  assert.equal(history.of('k1')[0].at, 4999 - (4999 - 1) % 3)
+  for (let i = 0; i < 3000; i++) history.add({ key: `once-${i}` }, i)
+  assert.equal(history.of('k0').length, 0)
+  assert.equal(history.of('once-2999').length, 1)
+})
+
+test('the rate forgets what is older than a minute', () => {
+  const rate = new Rate()
+  rate.add(10, 100_000)
+  rate.add(5, 101_000)
+  assert.deepEqual(rate.list(101_500).slice(-2), [10, 5])
+  assert.equal(rate.now(102_000), 3)
+  assert.equal(rate.list(170_000).reduce((a, b) => a + b), 0)
+})
