@@ -2,6 +2,7 @@ package lw
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -28,7 +29,8 @@ type Options struct {
 	ResumeFrom string
 
 	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
-	// seconds: send on it after a laptop or a browser's tab slept. Every stream needs a channel of its own.
+	// seconds, and ends a delay, unless that follows a server's answer: send on it after a laptop or a browser's tab slept,
+	// or when the network is back. Every stream needs a channel of its own.
 	Wake <-chan struct{}
 
 	// Random gives numbers in [0, 1) for delays and timeouts; math/rand/v2 if nil. It is for tests that repeat themselves.
@@ -99,7 +101,7 @@ func (e *engine[T]) turn() bool {
 	}
 	e.reset = false
 	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Break: result})
-	return !e.gone && e.wait(result.Delay)
+	return !e.gone && e.wait(result)
 }
 
 // send gives an event to the caller, and remembers if it was the last that the caller wants.
@@ -235,17 +237,29 @@ func (e *engine[T]) step(in input) *Break {
 	return e.machine.step(in)
 }
 
-// wait lets a delay pass, or returns false when ctx ends first.
-func (e *engine[T]) wait(delay time.Duration) bool {
-	if delay <= 0 {
+// wait lets a delay pass, or returns false when ctx ends first. Who is woken does not wait, unless the server spoke: then it
+// was there, and its answer is the reason for the delay.
+func (e *engine[T]) wait(b *Break) bool {
+	if b.Delay <= 0 {
 		return true
 	}
-	timer := time.NewTimer(delay)
+	wake := e.opts.Wake
+	if _, spoke := errors.AsType[*StatusError](b.Err); spoke {
+		wake = nil
+	}
+	timer := time.NewTimer(b.Delay)
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-e.ctx.Done():
-		return false
+	for {
+		select {
+		case <-timer.C:
+			return true
+		case <-e.ctx.Done():
+			return false
+		case _, open := <-wake:
+			if open {
+				return true
+			}
+			wake = nil
+		}
 	}
 }

@@ -233,6 +233,37 @@ func TestWakeLooksAtOnce(t *testing.T) {
 	})
 }
 
+// TestWakeEndsADelay after a broken connection, and none that follows what the server said.
+func TestWakeEndsADelay(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		closed bool
+		waits  bool
+	}{
+		"a broken connection":   {err: errReset},
+		"a server that says no": {err: &StatusError{Status: Status{Code: 503}}, waits: true},
+		"a closed channel":      {err: errReset, closed: true, waits: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, wake := &script{answers: []answer{{err: c.err}, {body: podList("5", "")}}}, make(chan struct{}, 1)
+				begun := time.Now()
+				for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), &Options{NoStreamingList: true, Wake: wake}) {
+					switch {
+					case event.Type == Synced:
+						require.Equal(t, c.waits, time.Now().After(begun))
+						return
+					case event.Break != nil && c.closed:
+						close(wake)
+					case event.Break != nil:
+						wake <- struct{}{}
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestVersionsThatRunBackwards lead to a list of the latest version.
 func TestVersionsThatRunBackwards(t *testing.T) {
 	events, s := follow(t, plainLists,
