@@ -53,7 +53,7 @@ else
 endif
 
 .PHONY: test-browser
-test-browser: ## the same tests in a page of Chromium
+test-browser: wasm ## the same tests in a page of Chromium, and the package in Chromium and Firefox
 ifneq ($(NO_BROWSER),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_BROWSER)"; exit 1; fi
 	@echo "Missing: $(NO_BROWSER), so the tests in browsers are skipped; on Debian: apt install nodejs npm chromium firefox-esr"
@@ -63,6 +63,8 @@ else
 	@# Examples write files, which a page does not have. What ran is no proof for another glue.js, so nothing is cached.
 	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -count 1 -run '^(Test|Fuzz)' \
 		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" $(WASM_PACKAGES)
+	@$(GO) build -o bin/stage ./internal/stage
+	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 endif
 
 .PHONY: wasm

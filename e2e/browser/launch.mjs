@@ -7,8 +7,12 @@ const ARGS = {
   firefox: [],
 }
 
+// After a WebSocket that failed, Firefox makes the next one to the same server wait, for up to a minute: it is given up here,
+// as the tests' servers fail often.
+const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
+
 export function launch(browser) {
   const executablePath = process.env[browser.toUpperCase()]
   if (!executablePath) throw new Error(`${browser.toUpperCase()} does not name a browser: run the tests by make test-browser`)
-  return puppeteer.launch({ browser, executablePath, args: ARGS[browser], headless: true })
+  return puppeteer.launch({ browser, executablePath, args: ARGS[browser], headless: true, extraPrefsFirefox })
 }

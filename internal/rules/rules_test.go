@@ -75,6 +75,7 @@ var rooms = map[string][]string{
 	"internal/wasmbuild": {"internal/wasmpack"},
 
 	"internal/wire/serve": {"internal/wire"},
+	"internal/stage":      {"lw/lwtest"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},

@@ -1,0 +1,42 @@
+// What the tests do in a page. Collections have names, as only data can be passed between a test and its page.
+const before = new Set(Reflect.ownKeys(globalThis))
+const followed = new Map()
+let library
+
+globalThis.stage = {
+  /** Imports the package from a folder, and loads the program. */
+  async load(options = {}, folder = '/listwatch') {
+    library = await import(`${folder}/index.js`)
+    await library.init(options)
+  },
+
+  /** Opens a collection. With `ask`, the token is a function, which counts how often it is asked. */
+  open(name, { ask, ...options }) {
+    const it = { asked: 0, token: ask, changes: [], calls: 0, outcome: undefined, aborter: new AbortController() }
+    if (ask) options.token = () => (it.asked++, it.token)
+    it.collection = library.listWatch({ resource: 'configmaps', signal: it.aborter.signal, ...options })
+    it.collection.synced.then(() => { it.outcome = 'synced' }, (error) => { it.outcome = plain(error) })
+    it.collection.subscribe((changes) => {
+      it.calls++
+      for (const { type, key, initial, stale, missed } of changes) it.changes.push({ type, key, initial, stale, missed })
+    })
+    followed.set(name, it)
+  },
+
+  setToken(name, token) { followed.get(name).token = token },
+  close(name) { followed.get(name).collection.close() },
+  abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
+
+  /** What a collection shows. */
+  show(name) {
+    const { collection, outcome, changes, asked, calls } = followed.get(name)
+    const { cause, ...state } = collection.state
+    const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
+    return { objects, outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause) } }
+  },
+
+  /** What was added to the global scope, but for this. */
+  added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
+}
+
+const plain = ({ name, code, status, reason, retryable, message }) => ({ name, code, status, reason, retryable, message })

@@ -1,0 +1,51 @@
+// The server of internal/stage, which the tests command, and what they wait by.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export class Stage {
+  #process
+
+  static async start() {
+    const stage = new Stage()
+    stage.#process = spawn('bin/stage', { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] })
+    stage.url = String((await once(stage.#process.stdout, 'data'))[0]).trim()
+    return stage
+  }
+
+  stop() {
+    this.#process.stdin.end()
+  }
+
+  async command(command) {
+    const answer = await fetch(`${this.url}/control`, { method: 'POST', body: JSON.stringify(command) })
+    if (!answer.ok) throw new Error(await answer.text())
+    const result = await answer.json()
+    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // which the package drops
+    return result
+  }
+
+  /** Starts a test API server; its methods are the commands of internal/stage/cluster.go. */
+  async cluster(options = {}) {
+    const server = await this.command({ do: 'start', ...options })
+    return new Proxy({ url: server }, {
+      get: (own, name) => own[name] ?? (name === 'then' ? undefined : (options) => this.command({ do: name, server, ...options })),
+    })
+  }
+}
+
+/** Polls until `look` returns what is not falsy, and returns that. What takes so long never comes. */
+export async function until(what, look, seconds = 60) {
+  const deadline = Date.now() + seconds * 1000
+  let last
+  while (Date.now() < deadline) {
+    last = await look()
+    if (last) return last
+    await pause(20)
+  }
+  assert.fail(`waited in vain: ${what}`)
+}

@@ -1,0 +1,188 @@
+//go:build !js
+
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// command is one of a test's. Which fields count depends on what is to be done.
+type command struct {
+	Do     string `json:"do"`
+	Server string `json:"server"`
+
+	Tokens map[string]lwtest.Access `json:"tokens"` // start: those that are known
+	Token  string                   `json:"token"`  // revoke
+	Object json.RawMessage          `json:"object"` // put: a ConfigMap
+	Name   string                   `json:"name"`   // delete
+	N      int                      `json:"n"`      // write: how many times; expire: after so many events
+	Seed   uint64                   `json:"seed"`   // write
+}
+
+// cluster is a test API server, whose ConfigMaps are what the tests follow.
+type cluster struct {
+	*lwtest.Server
+	mu      sync.Mutex
+	revoked map[string]bool
+}
+
+const namespace = "default"
+
+func (c *control) do(cmd *command) (any, error) {
+	c.mu.Lock()
+	at := c.clusters[cmd.Server]
+	c.mu.Unlock()
+	switch {
+	case cmd.Do == "start":
+		return c.start(cmd)
+	case at == nil:
+		return nil, errors.New("there is no server " + cmd.Server)
+	}
+	return at.do(cmd)
+}
+
+func (c *control) start(cmd *command) (any, error) {
+	server, err := lwtest.Start(&lwtest.Options{
+		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: 200 * time.Millisecond,
+	})
+	if err != nil {
+		return nil, err
+	}
+	started := &cluster{Server: server, revoked: map[string]bool{}}
+	server.Fail(started.isRevoked, -1, lwtest.Refuse(lwtest.Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clusters[server.URL] = started
+	return server.URL, nil
+}
+
+func (c *cluster) do(cmd *command) (any, error) {
+	switch cmd.Do {
+	case "put":
+		return c.Put("configmaps", []byte(cmd.Object))
+	case "delete":
+		return nil, c.Delete("configmaps", namespace, cmd.Name)
+	case "write":
+		return nil, c.write(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
+	case "drop":
+		c.DropConnections()
+	case "end":
+		c.CloseWatches()
+	case "compact":
+		c.Compact()
+	case "stop":
+		c.Stop()
+	case "restart":
+		return nil, c.Restart()
+	case "close":
+		c.Close()
+	case "expire":
+		c.Fail(lwtest.Watches, 1, expired(cmd.N))
+	case "revoke":
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.revoked[cmd.Token] = true
+	case "look":
+		return c.look(), nil
+	default:
+		return nil, errors.New("no such command")
+	}
+	return nil, nil
+}
+
+// write makes n random creates, updates and deletes.
+func (c *cluster) write(random *rand.Rand, n int) error {
+	for range n {
+		name := fmt.Sprint("cm-", random.IntN(200))
+		var err error
+		if random.IntN(4) == 0 {
+			err = c.Delete("configmaps", namespace, name)
+		} else {
+			_, err = c.Put("configmaps", map[string]any{
+				"metadata": map[string]any{"name": name, "namespace": namespace, "labels": map[string]any{"n": fmt.Sprint(random.IntN(5))}},
+				"data":     map[string]any{"text": fmt.Sprint("Größe ", random.IntN(1000))},
+			})
+		}
+		if status := (*lwtest.Status)(nil); err != nil && (!errors.As(err, &status) || status.Code != http.StatusNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// look is what a test compares with what its page shows, and how the page got there.
+func (c *cluster) look() any {
+	count := func(all []lwtest.Request) (n int) {
+		for _, r := range all {
+			if strings.HasSuffix(r.URL.Path, "/configmaps") {
+				n++
+			}
+		}
+		return n
+	}
+	version, objects := c.State("configmaps")
+	texts := map[string]json.RawMessage{}
+	for key, object := range objects {
+		texts[key] = object.JSON
+	}
+	return map[string]any{
+		"version": version, "objects": texts,
+		"lists": count(c.Requests(lwtest.Lists)), "watches": count(c.Requests(lwtest.Watches)),
+		"open": count(c.Open(lwtest.Watches)),
+	}
+}
+
+// isRevoked says whether a request comes with a token that is not good any more.
+func (c *cluster) isRevoked(r lwtest.Request) bool {
+	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	for protocol := range strings.SplitSeq(r.Header.Get("Sec-Websocket-Protocol"), ",") {
+		if encoded, ok := strings.CutPrefix(strings.TrimSpace(protocol), "base64url.bearer.authorization.k8s.io."); ok {
+			decoded, _ := base64.RawURLEncoding.DecodeString(encoded)
+			sent = string(decoded)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.revoked[sent]
+}
+
+// tooOld is the event by which a server ends a watch that it cannot continue.
+const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
+
+// expired lets n events of a watch pass, and sends the event above in place of the next one.
+func expired(n int) lwtest.Fault {
+	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return lwtest.Frame(1, true, []byte(tooOld)), true })
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		socket(&expiring{w, n}, r, next)
+	}
+}
+
+type expiring struct {
+	http.ResponseWriter
+	left int // events to pass
+}
+
+var errExpired = errors.New("the watch has expired")
+
+// Unwrap lets http.ResponseController find Flush.
+func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *expiring) Write(event []byte) (int, error) {
+	if e.left == 0 {
+		_, _ = e.ResponseWriter.Write([]byte(tooOld))
+		return 0, errExpired
+	}
+	e.left--
+	return e.ResponseWriter.Write(event)
+}

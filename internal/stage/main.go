@@ -1,0 +1,82 @@
+//go:build !js
+
+// Command stage is what the tests in browsers run against: it serves their pages, under a content security policy, and the
+// package of wasm/, and runs test API servers as the tests command. It prints its URL, and ends with its standard input.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+)
+
+// policy is the strictest that a page of the package can have.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src http: ws:; img-src data:"
+
+func main() {
+	pages := flag.String("pages", "e2e/browser/page", "folder of the pages, served as /")
+	library := flag.String("package", "wasm", "folder of the package, served as /listwatch/, and with a wrong type of the program as /untyped/")
+	flag.Parse()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	url := "http://" + listener.Addr().String()
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(*pages)))
+	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", http.FileServer(http.Dir(*library))))
+	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(http.FileServer(http.Dir(*library)))))
+	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
+	fmt.Println(url)
+	server := &http.Server{Handler: guarded(mux)}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = server.Close()
+	}()
+	_ = server.Serve(listener)
+}
+
+func guarded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Cache-Control", "no-cache")
+		h.ServeHTTP(w, r)
+	})
+}
+
+func untyped(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".wasm") {
+			w.Header().Set("Content-Type", "application/octet-stream")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// control carries out the tests' commands: {"do": …, "server": URL, …}, of which cluster.go has the rest.
+type control struct {
+	origin   string
+	mu       sync.Mutex
+	clusters map[string]*cluster
+}
+
+func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var cmd command
+	if err := json.NewDecoder(r.Body).Decode(&cmd); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	result, err := c.do(&cmd)
+	if err != nil {
+		http.Error(w, cmd.Do+": "+err.Error(), http.StatusBadRequest)
+		return
+	}
+	_ = json.NewEncoder(w).Encode(result)
+}
