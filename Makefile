@@ -71,6 +71,18 @@ endif
 wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
 	@$(GO) run ./internal/wasmbuild wasm
 
+.PHONY: test-js
+test-js: ## the JavaScript package in Node: its modules, its declarations, React, and all of it against the embedded server (Node and npm)
+ifeq ($(NODE),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
+	@echo "There is no Node, so the JavaScript package is not tested; with Node 20.16 or later and npm: make test-js"
+else
+	@$(MAKE) --no-print-directory wasm
+	@$(GO) build -o bin/wasm-serve ./wasm/test/serve
+	cd wasm && npm ci --no-audit --no-fund
+	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
+endif
+
 .PHONY: test-metrics
 test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	cd examples/metrics && $(GO) test $(if $(COMPILER),-race) -timeout 5m ./...
@@ -136,6 +148,6 @@ else
 endif
 
 .PHONY: ci
-ci: test test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
+ci: test test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s
 	$(MAKE) size

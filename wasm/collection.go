@@ -68,14 +68,18 @@ func (c *collection) run(transport lw.Transport) {
 
 func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
 	var codec lw.Codec[*lw.Object] = lw.RawCodec{}
+	c.indexes = c.texts("indexes")
+	needs := c.texts("needs") // what the indexes read
+	if _, err := lw.Project(needs...); err != nil {
+		return nil, err // a path that finds nothing, ever
+	}
 	if paths := c.texts("project"); len(paths) > 0 {
-		projection, err := lw.Project(paths...)
+		projection, err := lw.Project(append(paths, needs...)...)
 		if err != nil {
 			return nil, err
 		}
 		codec = projection
 	}
-	c.indexes = c.texts("indexes")
 	resource := lw.Resource{
 		Group: c.text("group"), Version: c.text("version"), Plural: c.text("plural"),
 		Namespace: c.text("namespace"), Name: c.text("name"), Raw: c.text("path"),
@@ -161,7 +165,11 @@ func (c *collection) change(delta *cache.Delta[*row], version string) {
 }
 
 func (c *collection) page(meta lw.ListMeta) {
-	c.tell(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.ResourceVersion)
+	remaining := ""
+	if meta.RemainingItemCount > 0 || meta.Continue == "" { // else the server does not tell
+		remaining = strconv.FormatInt(meta.RemainingItemCount, 10)
+	}
+	c.tell(page, remaining, meta.ResourceVersion)
 }
 
 func (c *collection) interruption(b *lw.Break) {

@@ -1,19 +1,19 @@
 import { decode } from './records.js'
-import { Mirror, byKey } from './mirror.js'
+import { Mirror, byKey, valuesOf } from './mirror.js'
 import { Change, Changes } from './change.js'
 import { ListWatchError } from './error.js'
 
 /** A collection that is followed; see ListWatch in index.d.ts. */
 export class Collection {
   #mirror
-  #subscribers = new Set()
-  #news = new Changes() // since the subscribers were last told
+  #subscribers = new Set() // each has the news that it was not told yet, and what tells it
   #due = false
   #snapshot
   #end // what ends it at the host
   #closed = false
   #settled
   #failure
+  #last // the state in which it was stopped
   #unlisten
 
   /** @param link returns a promise of what opens collections */
@@ -21,18 +21,27 @@ export class Collection {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
     this.synced = new Promise((resolve, reject) => { this.#settled = { resolve, reject } })
     this.synced.catch(() => {}) // who does not wait for it is not told twice
-    const client = { records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), token }
-    link().then((host) => {
-      if (!this.#closed) this.#end = host.open(spec, client)
-    }).catch((error) => this.#fail(error))
     const abort = () => this.#fail(new ListWatchError('aborted', 'listwatch: aborted', { cause: signal.reason }))
-    if (signal?.aborted) abort()
-    else signal?.addEventListener('abort', abort, { once: true })
     this.#unlisten = () => signal?.removeEventListener('abort', abort)
+    if (signal?.aborted) return abort()
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#open(link, spec, token)
+  }
+
+  async #open(link, spec, token) {
+    try {
+      const host = await link()
+      if (this.#closed) return
+      const end = host.open(spec, { records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), token })
+      if (this.#closed) end()
+      else this.#end = end
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
   get size() { return this.#mirror.items.size }
-  get state() { return this.#closed ? this.#stopped() : this.#mirror.state }
+  get state() { return this.#last ?? this.#mirror.state }
   get(key) { return this.#mirror.items.get(key)?.object }
   item(key) { return this.#mirror.items.get(key) }
   by(index, value) { return this.#mirror.by(index, value) }
@@ -43,9 +52,13 @@ export class Collection {
   }
 
   subscribe(callback) {
-    const subscriber = { callback }
+    const news = new Changes()
+    return this.#add({ news, tell: () => callback(news.take()) })
+  }
+
+  #add(subscriber) {
     this.#subscribers.add(subscriber)
-    return () => this.#subscribers.delete(subscriber)
+    return () => { this.#subscribers.delete(subscriber) }
   }
 
   close() {
@@ -53,19 +66,17 @@ export class Collection {
   }
 
   async *[Symbol.asyncIterator]() {
-    const pending = new Changes()
-    for (const item of this.#mirror.items.values()) pending.add(new Change('added', item, undefined, { initial: true, stale: this.state.stale }))
+    const news = new Changes()
+    for (const item of this.#mirror.items.values()) {
+      news.add(new Change('added', item, undefined, { initial: true, stale: this.#mirror.isStale(item) }))
+    }
     let wake
-    const unsubscribe = this.subscribe((changes) => {
-      for (const change of changes) pending.add(change)
-      wake?.()
-    })
+    const unsubscribe = this.#add({ news, tell: () => wake?.() })
     try {
       while (true) {
-        for (const change of pending.take()) yield change
-        if (pending.size) continue
-        if (this.#closed && !this.#failure) return
+        for (let change; (change = news.shift());) yield change
         if (this.#failure) throw this.#failure
+        if (this.#closed) return
         await new Promise((resolve) => { wake = resolve })
       }
     } finally {
@@ -77,7 +88,7 @@ export class Collection {
     if (this.#closed) return
     decode(bytes, (kind, fields) => {
       const change = this.#mirror.apply(kind, fields)
-      if (change) this.#news.add(change)
+      if (change) for (const { news } of this.#subscribers) news.add(change)
     })
     this.#snapshot = undefined
     if (this.#mirror.synced) this.#settled.resolve()
@@ -89,22 +100,24 @@ export class Collection {
   #tellSoon() {
     if (this.#due) return
     this.#due = true
+    let frame
     const tell = () => {
-      if (!this.#due) return
+      clearTimeout(timer)
+      if (frame !== undefined) cancelAnimationFrame(frame)
       this.#due = false
       this.#tell()
     }
-    if (globalThis.document?.visibilityState === 'visible') requestAnimationFrame(tell)
-    setTimeout(tell, 16) // also for a page that is hidden before its next frame
+    const timer = setTimeout(tell, 16) // also for a page that is hidden before its next frame
+    if (globalThis.document?.visibilityState === 'visible') frame = requestAnimationFrame(tell)
   }
 
   #tell() {
-    const changes = this.#news.take()
-    for (const { callback } of [...this.#subscribers]) {
+    for (const subscriber of [...this.#subscribers]) {
+      if (!this.#subscribers.has(subscriber)) continue // another one has ended it
       try {
-        callback(changes)
+        subscriber.tell()
       } catch (error) {
-        reportError(error) // one subscriber's mistake is not another's
+        queueMicrotask(() => { throw error }) // one subscriber's mistake is not another's
       }
     }
   }
@@ -117,17 +130,16 @@ export class Collection {
   #stop(error) {
     if (this.#closed) return
     this.#closed = true
+    this.#last = Object.freeze({ ...this.#mirror.state, phase: 'stopped', stale: true, cause: this.#failure, retryAt: undefined })
     this.#unlisten()
     this.#end?.()
     this.#settled.reject(error)
     this.#snapshot = undefined
     this.#tellSoon()
   }
-
-  #stopped() {
-    return Object.freeze({ ...this.#mirror.state, phase: 'stopped', stale: true, cause: this.#failure, retryAt: undefined })
-  }
 }
+
+const NONE = Object.freeze([])
 
 /** The collection as it is when this is made. */
 class Snapshot {
@@ -140,6 +152,7 @@ class Snapshot {
     this.#items = new Map(mirror.items)
     this.#mirror = mirror
     this.state = state
+    Object.freeze(this)
   }
 
   get size() { return this.#items.size }
@@ -156,12 +169,11 @@ class Snapshot {
     if (!found) {
       this.#by.set(at, found = new Map())
       for (const item of this.list()) {
-        if (!item.values[at]) continue
-        const all = found.get(item.values[at])
+        const value = valuesOf(item)[at], all = found.get(value)
         if (all) all.push(item)
-        else found.set(item.values[at], [item])
+        else if (value) found.set(value, [item])
       }
     }
-    return found.get(value) ?? []
+    return found.get(value) ?? NONE
   }
 }

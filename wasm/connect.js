@@ -6,17 +6,20 @@ import { Host } from './host.js'
 import { ListWatchError } from './error.js'
 
 export async function connect({ wasm, mode = best() }) {
-  const made = mode === 'main' ? new Host(await Engine.load(wasm), false) : await Remote.connect(mode, wasm)
-  for (const event of ['visibilitychange', 'online', 'pageshow']) {
-    // A tab that slept, or was without a network, does not wait until it notices.
-    globalThis.document?.addEventListener(event, () => document.visibilityState === 'visible' && made.wake())
-    if (globalThis.document) globalThis.addEventListener(event, () => made.wake())
+  if (!['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
+  const needed = { shared: 'SharedWorker', worker: 'Worker' }[mode]
+  if (needed && typeof globalThis[needed] !== 'function') {
+    throw new ListWatchError('invalid', `listwatch: there is no ${needed} here: leave out mode, or say "main"`)
   }
+  const made = mode === 'main' ? new Host(await Engine.load(wasm), false) : await Remote.connect(mode, wasm)
+  // A tab that slept, or was without a network, does not wait until it notices.
+  globalThis.document?.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && made.wake())
+  for (const event of ['online', 'pageshow']) globalThis.addEventListener?.(event, () => made.wake())
   return made
 }
 
 function best() {
-  if (!globalThis.document) return 'main'
+  if (!globalThis.document || typeof Worker !== 'function') return 'main' // a page that a test makes has none
   return typeof SharedWorker === 'function' ? 'shared' : 'worker'
 }
 

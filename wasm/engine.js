@@ -9,6 +9,7 @@ export class Engine {
   #idle // takes the next command, if the program waits for one
   #sinks = new Map() // by the collection's number
   #last = 0
+  #gone // why there is no program any more
 
   /** Loads the program, which is named as in InitOptions. */
   static async load(wasm) {
@@ -21,16 +22,17 @@ export class Engine {
     } catch (cause) {
       throw new ListWatchError('load', `listwatch: the program could not be loaded: ${cause.message}`, { cause })
     }
-    go.run(instance).then(() => engine.#exited())
+    go.run(instance).then(() => engine.end())
     return engine
   }
 
   /**
-   * Follows a collection. `sink` has `records(bytes)`, which must not keep the bytes, `token()`, if there is one, and `kept`,
-   * if `spec.restored`.
+   * Follows a collection. `sink` has `records(bytes)`, which must not keep the bytes, `failed(error)`, `token()`, if there is
+   * one, and `kept`, if `spec.restored`.
    */
   start(spec, sink) {
     const id = ++this.#last
+    if (this.#gone) sink.failed(this.#gone)
     this.#sinks.set(id, sink)
     const endpoint = { ...spec.endpoint, token: sink.token ? String(id) : '' }
     this.#command({ do: 'start', id, ...spec, endpoint })
@@ -69,8 +71,10 @@ export class Engine {
 
   emit = (id, bytes) => this.#sinks.get(id)?.records(bytes)
 
-  #exited() {
-    for (const sink of this.#sinks.values()) sink.failed?.(new ListWatchError('load', 'listwatch: the program ended, which it must not'))
+  /** What the end of the program means, which waits for commands for ever. */
+  end() {
+    this.#gone = new ListWatchError('load', 'listwatch: the program ended, which it must not')
+    for (const sink of this.#sinks.values()) sink.failed(this.#gone)
     this.#sinks.clear()
   }
 }
@@ -79,6 +83,7 @@ async function instantiate(wasm, imports) {
   if (wasm instanceof WebAssembly.Module) return WebAssembly.instantiate(wasm, imports)
   if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return (await WebAssembly.instantiate(wasm, imports)).instance
   const response = await (typeof wasm === 'string' || wasm instanceof URL ? open(new URL(wasm, globalThis.location)) : wasm)
+  if (!(response instanceof Response)) throw new Error('wasm must be a URL, a Response, bytes or a module')
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)
   if (/^application\/wasm\b/.test(response.headers.get('Content-Type') ?? '')) {
     return (await WebAssembly.instantiateStreaming(response, imports)).instance

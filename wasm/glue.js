@@ -199,6 +199,7 @@ class Messages {
     this.#wake = wake
     this.#limit = limit
     try {
+      if (typeof WebSocket === 'undefined') throw new Error('there is no WebSocket here; Node has it from version 22 on')
       this.#socket = new WebSocket(url, protocols)
     } catch (error) {
       this.failure = explain(error)

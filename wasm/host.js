@@ -1,7 +1,7 @@
 // The host opens collections for its clients: those of its own page, or those of all tabs, which then share them.
 
-import { ADDED, LIVE, RESET, SYNCED, decode, encode } from './records.js'
-import { Mirror } from './mirror.js'
+import { ADDED, HEARD, INTERRUPTED, KEPT, LIVE, PAGE, RESET, SYNCED, decode, encode } from './records.js'
+import { Mirror, fieldsOf } from './mirror.js'
 import { Kept } from './persist.js'
 
 export class Host {
@@ -31,11 +31,11 @@ export class Host {
     }
     const name = JSON.stringify(spec)
     let followed = this.#shared.get(name)
-    if (!followed) this.#shared.set(name, followed = new Followed(this.#engine, spec, true))
+    if (!followed || followed.stopped) this.#shared.set(name, followed = new Followed(this.#engine, spec, true))
     followed.join(client)
     return () => {
-      if (followed.leave(client) || this.#shared.get(name) !== followed) return
-      this.#shared.delete(name)
+      if (followed.leave(client)) return
+      if (this.#shared.get(name) === followed) this.#shared.delete(name)
       followed.end()
     }
   }
@@ -67,7 +67,9 @@ class Followed {
     }
     if (this.#ended) return
     const { token, asks, persist, indexes, ...rest } = spec
-    this.#id = this.#engine.start({ ...rest, indexes: Object.values(indexes), restored: !!sink.kept }, sink)
+    const paths = Object.values(indexes)
+    const needs = paths.map((path) => path.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part))) // as projections name elements
+    this.#id = this.#engine.start({ ...rest, indexes: paths, needs, restored: !!sink.kept }, sink)
   }
 
   // Any client may be asked: they follow the same as the same user.
@@ -82,27 +84,33 @@ class Followed {
     this.#clients.forEach((client) => client.records(bytes))
   }
 
+  /** Whether it will tell nothing any more. */
+  get stopped() {
+    return this.#mirror.state.phase === 'stopped'
+  }
+
   join(client) {
     this.#clients.add(client)
-    if (this.#mirror?.items.size || this.#mirror?.synced) this.#tell(client)
+    if (this.#mirror?.items.size || this.#mirror && this.#mirror.state.phase !== 'loading') this.#tell(client)
   }
 
   // Tells a client what happened before it came.
   #tell(client) {
     const { items, state, synced } = this.#mirror
-    const { resourceVersion } = state
-    client.records(encode([[RESET]]))
-    let batch = []
+    let batch = state.phase === 'loading' ? [] : [[RESET]]
     const send = () => {
       client.records(encode(batch))
       batch = []
     }
     for (const item of items.values()) {
-      batch.push([ADDED, item.key, '', item.uid, item.resourceVersion, item.sum, item.text, ...item.values])
-      if (batch.length === 50) send()
+      batch.push([this.#mirror.isStale(item) ? KEPT : ADDED, ...fieldsOf(item)])
+      if (batch.length >= 50) send()
     }
-    if (synced) batch.push([SYNCED, resourceVersion])
-    if (state.phase === 'live') batch.push([LIVE, resourceVersion])
+    if (synced) batch.push([SYNCED, ''])
+    if (state.progress) batch.push([PAGE, String(state.progress.remaining ?? ''), ''])
+    if (state.phase === 'live') batch.push([LIVE, ''])
+    if (state.phase === 'interrupted') batch.push([INTERRUPTED, ...wordsOf(state)])
+    batch.push([HEARD, String(state.lastEventAt), state.resourceVersion])
     send()
   }
 
@@ -118,3 +126,6 @@ class Followed {
     this.#kept?.close()
   }
 }
+
+const wordsOf = ({ cause: { code, message, status, reason }, retryAt }) =>
+  [code, message, String(status ?? ''), reason ?? '', String(Math.max(retryAt - Date.now(), 0)), '1']

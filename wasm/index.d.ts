@@ -52,7 +52,10 @@ export interface ListWatchOptions {
   headers?: Record<string, string>
   /** As for fetch. */
   credentials?: RequestCredentials
-  /** The fields to keep, as `"spec.nodeName"` or `"spec.containers[*].image"`; metadata's names and versions always stay. */
+  /**
+   * The fields to keep, as `"spec.nodeName"` or `"spec.containers[*].image"`; metadata's names and versions always stay, and so
+   * does what indexes read.
+   */
   project?: string[]
   /** Indexes, each by the text of a field: `{ node: "spec.nodeName" }` makes `by("node", "n1")`. */
   indexes?: Record<string, string>
@@ -80,13 +83,13 @@ export interface State {
   /** When something was last heard of the collection, in milliseconds since 1970; 0 for never. */
   readonly lastEventAt: number
   /** What went wrong last; undefined while live. */
-  readonly cause?: ListWatchError
+  readonly cause?: ListWatchError | undefined
   /** When the next try begins, in milliseconds since 1970, while interrupted. */
-  readonly retryAt?: number
+  readonly retryAt?: number | undefined
   /** Whether what is shown may be older than the server's: before the first list, while interrupted. */
   readonly stale: boolean
   /** How many objects of a first list have come, and how many are left, if the server tells. */
-  readonly progress?: { readonly received: number; readonly remaining?: number }
+  readonly progress?: { readonly received: number; readonly remaining?: number | undefined } | undefined
 }
 
 /** An object of a collection. It never changes: what changed is another one. */
@@ -139,7 +142,7 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
   by(index: string, value: string): readonly Item<T>[]
   /** Called with the changes of each batch, which may be none when only the state changed. Returns how to end it. */
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
-  /** Fit for React's useSyncExternalStore, together with subscribe. */
+  /** Fit for stores of user interfaces, together with subscribe; for React there is useListWatch of `listwatch/react`. */
   getSnapshot(): Snapshot<T>
   /** All that is there, and then all that changes. A reader that is late gets the newest of each object. */
   [Symbol.asyncIterator](): AsyncIterableIterator<Change<T>>

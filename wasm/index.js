@@ -6,15 +6,18 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
-let link
+let link, ready
 
 /** Loads the program, once. */
 export function init(options = {}) {
-  const made = link ??= connect(options)
-  made.catch(() => {
-    if (link === made) link = undefined // so that a later try is one
-  })
-  return made.then(() => {})
+  if (!link) {
+    link = connect(options)
+    ready = link.then(() => {}, (error) => {
+      link = undefined // so that a later try is one
+      throw error
+    })
+  }
+  return ready
 }
 
 /** Follows a collection. */

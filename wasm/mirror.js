@@ -1,21 +1,38 @@
 // A mirror is a collection as the page has it: the fold of the records. Objects stay text until they are asked for.
 
-import { ADDED, BOOKMARK, DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SWITCHED, SYNCED } from './records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SWITCHED, SYNCED } from './records.js'
 import { Change } from './change.js'
 import { ListWatchError } from './error.js'
+
+/** Of an item, what each index finds it by. */
+export let valuesOf
+/** The fields of the record that makes the same item again. */
+export let fieldsOf
+/** Whether an item was kept from before. */
+export let wasKept
 
 /** An object of a collection; see index.d.ts. Its text goes when it has been parsed. */
 export class Item {
   #text
   #object
+  #sum // of the text, for the program
+  #values
+  #kept
 
-  constructor(key, uid, resourceVersion, sum, text, values) {
+  static {
+    valuesOf = (item) => item.#values
+    fieldsOf = (item) => [item.key, '', item.uid, item.resourceVersion, item.#sum, item.#text ?? JSON.stringify(item.#object), ...item.#values]
+    wasKept = (item) => item.#kept
+  }
+
+  constructor(kept, [key, , uid, resourceVersion, sum, text, ...values]) {
     this.key = key
     this.uid = uid
     this.resourceVersion = resourceVersion
-    this.sum = sum // of the text, for the program
-    this.values = values // what each index finds it by
+    this.#kept = kept
+    this.#sum = sum
     this.#text = text
+    this.#values = values
   }
 
   get namespace() {
@@ -32,10 +49,6 @@ export class Item {
       this.#text = undefined
     }
     return this.#object
-  }
-
-  get text() {
-    return this.#text ?? JSON.stringify(this.#object)
   }
 }
 
@@ -67,17 +80,17 @@ export class Mirror {
     this.#moved(kind, fields)
   }
 
-  #put(kind, [key, version, uid, objectVersion, sum, text, ...values]) {
-    const item = new Item(key, uid, objectVersion, sum, text, values)
-    const old = this.items.get(key)
+  #put(kind, fields) {
+    const item = new Item(kind === KEPT, fields)
+    const old = this.items.get(item.key)
     if (old) this.#unindex(old)
-    this.items.set(key, item)
+    this.items.set(item.key, item)
     this.#indexes.forEach((index, i) => {
-      const value = values[i]
+      const value = valuesOf(item)[i]
       if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
     })
     if (kind === KEPT) return new Change('added', item, undefined, { initial: true, stale: true })
-    this.#heard(version)
+    this.#heard(fields[1])
     if (this.#listing) this.#progress()
     return new Change(old ? 'modified' : 'added', item, old, { initial: !this.#synced })
   }
@@ -93,8 +106,8 @@ export class Mirror {
 
   #unindex(item) {
     this.#indexes.forEach((index, i) => {
-      const all = index.get(item.values[i])
-      if (all?.delete(item) && !all.size) index.delete(item.values[i])
+      const value = valuesOf(item)[i], all = index.get(value)
+      if (all?.delete(item) && !all.size) index.delete(value)
     })
   }
 
@@ -103,9 +116,9 @@ export class Mirror {
       case RESET:
         this.#listing = true
         this.#remaining = undefined
-        return this.#set({ phase: 'listing' })
+        return this.#set({ phase: 'listing', retryAt: undefined })
       case PAGE:
-        this.#remaining = Number(fields[0])
+        this.#remaining = fields[0] ? Number(fields[0]) : undefined
         return this.#progress()
       case SYNCED:
         this.#listing = false
@@ -117,6 +130,8 @@ export class Mirror {
         return this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
       case BOOKMARK:
         return this.#heard(fields[0])
+      case HEARD:
+        return this.#set({ lastEventAt: Number(fields[0]), resourceVersion: fields[1] })
       case INTERRUPTED:
       case STOPPED:
         return this.#broken(kind, fields)
@@ -163,6 +178,11 @@ export class Mirror {
 
   get synced() {
     return this.#synced
+  }
+
+  /** Whether an item was kept from before, and nothing has confirmed it since. */
+  isStale(item) {
+    return wasKept(item) && !this.#synced
   }
 }
 

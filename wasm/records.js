@@ -3,10 +3,10 @@
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
   STOPPED = 9, SWITCHED = 10, PAGE = 11
-/** An object that was kept from before; only the host makes these. */
-export const KEPT = 12
+/** Only the host makes these: an object that was kept from before; when something was last heard, and the version. */
+export const KEPT = 12, HEARD = 13
 
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // which means that such a mark stays
 const encoder = new TextEncoder()
 
 /** Calls `visit(kind, fields)` for each record. */

@@ -20,16 +20,47 @@ const BUILT_IN = {
   'apiextensions.k8s.io/v1': 'customresourcedefinitions',
 }
 
-const KNOWN = new Set(['server', 'resource', 'path', 'namespace', 'name', 'labelSelector', 'fieldSelector', 'transport', 'token',
-  'headers', 'credentials', 'project', 'indexes', 'persist', 'streamingLists', 'signal'])
+// What an option may be, and the words for it.
+const isText = (value) => typeof value === 'string'
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const TEXT = ['a string', isText]
+const TEXTS = ['an object of strings', (value) => isObject(value) && Object.values(value).every(isText)]
+const oneOf = (...all) => [all.map((one) => `"${one}"`).join(', ').replace(/, ([^,]*)$/, ' or $1'), (value) => all.includes(value)]
+const OPTIONS = {
+  server: ['a string or a URL', (value) => isText(value) || value instanceof URL],
+  resource: TEXT,
+  path: ['a path, as "/apis/example.com/v1/widgets"', (value) => isText(value) && value.startsWith('/')],
+  namespace: TEXT,
+  name: TEXT,
+  labelSelector: TEXT,
+  fieldSelector: TEXT,
+  transport: oneOf('auto', 'http', 'ws'),
+  token: ['a string, or a function that returns one', (value) => isText(value) || typeof value === 'function'],
+  headers: TEXTS,
+  credentials: oneOf('omit', 'same-origin', 'include'),
+  project: ['an array of strings', (value) => Array.isArray(value) && value.every(isText)],
+  indexes: ['an object of at most 200 strings', (value) => TEXTS[1](value) && Object.keys(value).length <= 200], // a record has 255 fields
+  persist: ["true, false, or a user's name", (value) => isText(value) || typeof value === 'boolean'],
+  streamingLists: ['true or false', (value) => typeof value === 'boolean'],
+  signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
+}
 
 /** What is followed, in a form that can be sent and compared, and the function that returns a token. */
 export function specOf(options) {
-  for (const name of Object.keys(options)) if (!KNOWN.has(name)) throw invalid(`there is no option ${name}`)
-  const { transport = 'auto', token, project = [], indexes = {}, persist = false } = options
-  if (!['auto', 'http', 'ws'].includes(transport)) throw invalid(`there is no transport ${transport}: it is auto, http or ws`)
+  if (!isObject(options)) throw invalid('give the options, as { server: "https://host:port", resource: "pods" }')
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(OPTIONS, name)) throw invalid(`there is no option ${name}`)
+    const [words, fits] = OPTIONS[name]
+    if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
+  }
+  const { token, project = [], indexes = {}, persist = false } = options
   const spec = {
-    endpoint: { server: serverOf(options.server), transport, headers: options.headers ?? {}, credentials: options.credentials ?? '' },
+    endpoint: {
+      server: serverOf(options.server),
+      transport: options.transport ?? 'auto',
+      headers: options.headers ?? {},
+      credentials: options.credentials ?? '',
+    },
     ...resourceOf(options),
     labelSelector: options.labelSelector ?? '',
     fieldSelector: options.fieldSelector ?? '',
@@ -45,8 +76,10 @@ export function specOf(options) {
 
 function resourceOf({ resource, path, namespace = '', name = '' }) {
   if ((resource === undefined) === (path === undefined)) throw invalid('give either resource, as "pods", or path')
+  if (path !== undefined && namespace) throw invalid('give the namespace within the path, or resource in place of path')
   if (path !== undefined) return { path, name }
   const parts = resource.split('/')
+  if (parts.length > 3 || parts.includes('')) throw invalid(`resource must be as "pods" or "group/version/plural", and not "${resource}"`)
   const [plural, version, group = ''] = parts.reverse()
   if (version !== undefined) return { group, version, plural, namespace, name }
   const known = Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))
@@ -62,7 +95,9 @@ function serverOf(server = '') {
   } catch (cause) {
     throw invalid(`the server's URL ${server ? 'does not parse' : 'is missing'}: it must look like https://host:port`, cause)
   }
-  if (url.username || url.password) throw invalid("the server's URL must not have a user")
+  if (!/^https?:$/.test(url.protocol)) throw invalid("the server's URL must begin with https:// or http://")
+  if (url.username || url.password) throw invalid("the server's URL must not have a user: give a token")
+  if (url.search || url.hash) throw invalid("the server's URL must end with its path")
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 

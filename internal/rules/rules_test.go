@@ -76,6 +76,7 @@ var rooms = map[string][]string{
 
 	"internal/wire/serve": {"internal/wire"},
 	"internal/stage":      {"lw/lwtest"},
+	"wasm/test/serve":     {"lw/lwtest"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},

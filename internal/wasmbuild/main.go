@@ -1,6 +1,6 @@
-// Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, and go.js, which
-// is Go's wasm_exec.js as a module that leaves nothing in the page's global scope. Given a file as well, it makes that of the
-// program in the folder, and nothing else. It needs nothing but Go.
+// Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, go.js, which is
+// Go's wasm_exec.js as a module that leaves nothing in the page's global scope, and the licences of both. Given a file as well,
+// it makes that of the program in the folder, and nothing else. It needs nothing but Go.
 package main
 
 import (
@@ -36,12 +36,22 @@ func build(folder string) error {
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
-	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	goroot := strings.TrimSpace(string(root))
+	script, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(folder, "go.js"), asModule(script), 0o666); err != nil {
 		return err
+	}
+	for from, to := range map[string]string{filepath.Join(folder, "..", "LICENSE"): "LICENSE", filepath.Join(goroot, "LICENSE"): "LICENSE-GO"} {
+		licence, err := os.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, to), licence, 0o666); err != nil {
+			return err
+		}
 	}
 	return compile(folder, filepath.Join(folder, "listwatch.wasm"))
 }
@@ -75,7 +85,7 @@ func compile(folder, program string) error {
 // The script adds to globalThis what a browser lacks, and defines Go there. It is given a scope of its own in its place, with
 // what the program looks for.
 const (
-	before = `// Made by internal/wasmbuild from wasm_exec.js of Go, which has this licence: https://go.dev/LICENSE
+	before = `// Made by internal/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis
 export function makeGo() {
   const { Object, Array, Uint8Array, Date, Error, TypeError, crypto, performance, TextEncoder, TextDecoder } = real

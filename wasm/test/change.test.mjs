@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Change, Changes } from '../change.js'
+
+const item = (version) => ({ key: 'k', object: version })
+const change = (type, before, now, flags) => new Change(type, item(now), before && item(before), flags)
+const shape = ({ type, object, old }) => [type, old, object]
+
+// [first, second, what they are together]
+const table = [
+  [['added', undefined, 1], ['modified', 1, 2], ['added', undefined, 2]],
+  [['added', undefined, 1], ['deleted', 1, 1], undefined],
+  [['modified', 1, 2], ['modified', 2, 3], ['modified', 1, 3]],
+  [['modified', 1, 2], ['deleted', 2, 2], ['deleted', 1, 2]],
+  [['deleted', 1, 1], ['added', undefined, 2], ['modified', 1, 2]],
+]
+
+for (const [first, second, expected] of table) {
+  test(`${first[0]} and ${second[0]} are ${expected?.[0] ?? 'nothing'}`, () => {
+    const changes = new Changes()
+    changes.add(change(...first))
+    changes.add(change(...second))
+    assert.equal(changes.size, expected ? 1 : 0)
+    const [only] = changes.take()
+    assert.deepEqual(only && shape(only), expected)
+    assert.equal(changes.size, 0)
+  })
+}
+
+test('an object of the first list stays one when it changes before it is told', () => {
+  const changes = new Changes()
+  changes.add(change('added', undefined, 1, { initial: true, stale: true }))
+  changes.add(change('modified', 1, 2))
+  const [{ initial, stale }] = changes.take()
+  assert.deepEqual({ initial, stale }, { initial: true, stale: false })
+})
+
+test('a deletion that was not seen stays one', () => {
+  const changes = new Changes()
+  changes.add(change('modified', 1, 2))
+  changes.add(change('deleted', 2, 2, { missed: true }))
+  assert.equal(changes.take()[0].missed, true)
+})
+
+test('one at a time, the newest of each, in the order in which they came, also of what comes meanwhile', () => {
+  const named = (key, type, object) => new Change(type, { key, object }, undefined)
+  const changes = new Changes()
+  changes.add(named('a', 'added', 1))
+  changes.add(named('b', 'added', 1))
+  assert.equal(changes.shift().key, 'a')
+  changes.add(named('b', 'modified', 2))
+  changes.add(named('a', 'modified', 2))
+  assert.deepEqual([changes.shift(), changes.shift()].map(({ key, object, type }) => [key, type, object]),
+    [['b', 'added', 2], ['a', 'modified', 2]])
+  assert.equal(changes.shift(), undefined)
+  changes.add(named('c', 'added', 1))
+  assert.equal(changes.shift().key, 'c')
+})

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DELETED, INTERRUPTED, LIVE, MODIFIED, STOPPED } from '../records.js'
+import { ListWatchError } from '../error.js'
+import { added, fields, first, told } from './support.mjs'
+
+const batch = (collection) => new Promise((resolve) => {
+  const end = collection.subscribe((changes) => {
+    end()
+    resolve(changes)
+  })
+})
+const shape = ({ type, key }) => `${type} ${key}`
+
+test('a snapshot is the same one until something changes, and never changes itself', async () => {
+  const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
+  await opened
+  const empty = collection.getSnapshot()
+  assert.equal(collection.getSnapshot(), empty)
+  host.tell(...first(added('b', 1, { values: ['n1'] }), added('a', 1, { values: ['n2'] }), added('c', 1, { values: [''] })))
+  const one = collection.getSnapshot()
+  assert.notEqual(one, empty)
+  assert.equal(collection.getSnapshot(), one)
+  assert.equal(one.list(), one.list())
+  assert.equal(collection.list(), one.list())
+  assert.equal(one.state, collection.state)
+  const held = one.list()
+  host.tell([DELETED, 'default/b', '2', ''], [MODIFIED, ...fields('a', 3, { values: ['n1'] })])
+  assert.deepEqual([empty.size, one.size, collection.size], [0, 3, 2])
+  assert.equal(one.list(), held)
+  assert.deepEqual(held.map(({ key }) => key), ['default/a', 'default/b', 'default/c'])
+  assert.deepEqual(one.by('node', 'n1').map(({ name }) => name), ['b'])
+  assert.deepEqual(one.by('node', ''), [])
+  assert.equal(one.by('node', 'n1'), one.by('node', 'n1'))
+  assert.deepEqual(collection.by('node', 'n1').map(({ name }) => name), ['a'])
+  assert.equal(one.item('default/a').resourceVersion, '1')
+  assert.equal(one.get('default/a'), one.item('default/a').object)
+  assert.equal(collection.item('default/a').resourceVersion, '3')
+  assert.equal(one.get('default/none'), undefined)
+  assert.throws(() => one.by('zone', 'z'), { code: 'invalid' })
+})
+
+test('an object that did not change is the same one in the next snapshot', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1), added('b', 1)))
+  const { object } = collection.item('default/a')
+  host.tell([MODIFIED, ...fields('b', 2)])
+  assert.equal(collection.getSnapshot().get('default/a'), object)
+})
+
+test('subscribers are told in batches, of each object once', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  const told1 = batch(collection), told2 = batch(collection)
+  host.tell(...first(added('a', 1), added('b', 1)))
+  host.tell([MODIFIED, ...fields('a', 2)], [DELETED, 'default/b', '3', ''], added('c', 4))
+  assert.deepEqual((await told1).map(shape), ['added default/a', 'added default/c'])
+  assert.deepEqual((await told2).map(shape), ['added default/a', 'added default/c'])
+})
+
+test('when only the state changed, the batch is empty', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first())
+  await batch(collection)
+  host.tell([INTERRUPTED, 'network', 'gone', '', '', '800', ''])
+  assert.deepEqual(await batch(collection), [])
+  assert.equal(collection.state.phase, 'interrupted')
+})
+
+test('who subscribes is told what happens from then on, and not what is there already', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1)))
+  assert.equal(collection.size, 1)
+  const late = batch(collection)
+  host.tell(added('b', 2))
+  assert.deepEqual((await late).map(shape), ['added default/b'])
+})
+
+test('one subscriber that throws takes nothing from another, and one that is ended by another is told nothing', async (t) => {
+  const { collection, host, opened } = told()
+  await opened
+  const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
+  const listeners = process.listeners('uncaughtException').slice(1)
+  listeners.forEach((listener) => process.off('uncaughtException', listener)) // the runner's, which would take it for a failure
+  t.after(() => listeners.forEach((listener) => process.on('uncaughtException', listener)))
+  let ended = 0
+  collection.subscribe(() => { end(); throw new Error('a mistake') })
+  const end = collection.subscribe(() => { ended++ })
+  const other = batch(collection)
+  host.tell(...first(added('a', 1)))
+  assert.equal((await other).length, 1)
+  assert.equal((await thrown).message, 'a mistake')
+  assert.equal(ended, 0)
+})
+
+test('an iterator yields all that is there, then what changes, each once', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1), added('b', 1)))
+  const changes = collection[Symbol.asyncIterator]() // while the subscribers were not told yet
+  const next = async () => (await changes.next()).value
+  const one = await next()
+  assert.deepEqual([shape(one), one.initial, one.stale, one.old], ['added default/a', true, false, undefined])
+  assert.equal(shape(await next()), 'added default/b')
+  const waiting = next()
+  host.tell([MODIFIED, ...fields('b', 2)])
+  const two = await waiting
+  assert.deepEqual([shape(two), two.initial, two.item.resourceVersion], ['modified default/b', false, '2'])
+})
+
+test('an iterator that is late gets the newest of each object, and nothing of what came and went', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  const changes = collection[Symbol.asyncIterator]()
+  const waiting = changes.next()
+  host.tell(...first(added('a', 1), added('b', 1)))
+  assert.equal((await waiting).value.key, 'default/a')
+  for (let version = 2; version < 100; version++) host.tell([MODIFIED, ...fields('b', version)], added('brief', version), [DELETED, 'default/brief', '1', ''])
+  const { value } = await changes.next()
+  assert.deepEqual([shape(value), value.item.resourceVersion], ['added default/b', '99'])
+  collection.close()
+  assert.equal((await changes.next()).done, true)
+})
+
+test('leaving the loop ends the subscription', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1)))
+  for await (const change of collection) {
+    assert.equal(change.key, 'default/a')
+    break
+  }
+  assert.equal(host.ended, 0)
+})
+
+test('synced resolves with the first list', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first().slice(0, 2))
+  await collection.synced
+})
+
+test('a refusal rejects synced, throws out of iterators, and is the cause of the state', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell([STOPPED, 'forbidden', 'you may not', '403', 'Forbidden', '0', ''])
+  const refused = { name: 'ListWatchError', code: 'forbidden', status: 403, reason: 'Forbidden', retryable: false, message: 'you may not' }
+  await assert.rejects(collection.synced, refused)
+  await assert.rejects(collection[Symbol.asyncIterator]().next(), refused)
+  assert.equal(collection.state.phase, 'stopped')
+  assert.equal(collection.state.cause.code, 'forbidden')
+  assert.equal(collection.state, collection.state)
+  assert.equal(host.ended, 1)
+})
+
+test('what came before a failure is yielded before it is thrown', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  const changes = collection[Symbol.asyncIterator]()
+  const waiting = changes.next()
+  host.tell(...first(added('a', 1), added('b', 1)), [STOPPED, 'status', 'no', '500', '', '0', ''])
+  assert.equal((await waiting).value.key, 'default/a')
+  assert.equal((await changes.next()).value.key, 'default/b')
+  await assert.rejects(changes.next(), { code: 'status' })
+})
+
+test('closing ends iterators, rejects synced, tells the subscribers, and keeps what was there', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  const changes = collection[Symbol.asyncIterator]()
+  const waiting = changes.next()
+  const told1 = batch(collection)
+  collection.close()
+  collection.close()
+  assert.deepEqual(await waiting, { done: true, value: undefined })
+  assert.deepEqual(await told1, [])
+  await assert.rejects(collection.synced, { code: 'aborted' })
+  host.tell(...first(added('a', 1)))
+  assert.deepEqual([collection.size, collection.state.phase, collection.state.cause, host.ended], [0, 'stopped', undefined, 1])
+})
+
+test('a signal closes, with its reason as the cause', async () => {
+  const controller = new AbortController()
+  const { collection, host, opened } = told({ signal: controller.signal })
+  await opened
+  host.tell(...first(added('a', 1)))
+  await collection.synced
+  const reason = new Error('the view is gone')
+  controller.abort(reason)
+  assert.equal(host.ended, 1)
+  assert.deepEqual([collection.state.cause.code, collection.state.cause.cause], ['aborted', reason])
+  const changes = collection[Symbol.asyncIterator]()
+  assert.equal((await changes.next()).value.key, 'default/a')
+  await assert.rejects(changes.next(), { code: 'aborted' })
+})
+
+test('a signal that was aborted before opens nothing', async () => {
+  const { collection, host, opened } = told({ signal: AbortSignal.abort() })
+  await opened
+  await assert.rejects(collection.synced, { code: 'aborted' })
+  assert.equal(host.tell, undefined)
+})
+
+test('one that is closed before the program is loaded opens nothing', async () => {
+  const { collection, host, opened } = told()
+  collection.close()
+  await opened
+  assert.equal(host.tell, undefined)
+})
+
+test('a program that ends, or does not load, fails the collection', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1)), [LIVE, '9'])
+  host.client.failed(new ListWatchError('load', 'gone'))
+  assert.equal(collection.state.cause.code, 'load')
+  assert.equal(collection.size, 1)
+})

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { afterEach, test } from 'node:test'
+import { glue } from '../glue.js'
+import { until } from './support.mjs'
+
+const PENDING = -1, FAILED = -2, TOO_MUCH = -3
+
+// A program that has memory and nothing else, and what it imports.
+function program(host) {
+  const memory = { buffer: new ArrayBuffer(1 << 16) }
+  const woken = []
+  const go = { importObject: {}, _inst: { exports: { mem: memory, listwatch_wake: (id) => woken.push(id) } }, _resume() {} }
+  glue(go, host)
+  const imports = go.importObject.listwatch
+  const put = (text, at) => new TextEncoder().encodeInto(text, new Uint8Array(memory.buffer, at)).written
+  const open = (url, headers = []) => {
+    const id = imports.open(0, put(url, 0))
+    for (const [name, value] of headers) imports.add(id, 0, put(name, 0), 1000, put(value, 1000))
+    return id
+  }
+  const read = (id, size = 1000) => {
+    const n = imports.read(id, 0, size)
+    return n < 0 ? n : new TextDecoder().decode(new Uint8Array(memory.buffer, 0, n))
+  }
+  const text = (id, what = 0) => {
+    const n = imports.text(id, what, 0, 0)
+    return new TextDecoder().decode(new Uint8Array(memory.buffer, 0, imports.text(id, what, 0, n)))
+  }
+  return { go, imports, memory, woken, open, read, text, fetch: (url, headers) => { const id = open(url, headers); imports.fetch(id, 0, 0); return id } }
+}
+
+const servers = []
+afterEach(() => servers.splice(0).forEach((server) => { server.closeAllConnections(); server.close() }))
+async function listen(handler) {
+  const server = createServer(handler)
+  servers.push(server)
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${server.address().port}/`
+}
+
+test('a response is read in the pieces that the program asks for, to its end', async () => {
+  const url = await listen((request, response) => {
+    response.writeHead(429, { 'Retry-After': '7' })
+    response.end(`${request.headers.accept} and more`)
+  })
+  const p = program()
+  const id = p.fetch(url, [['Accept', 'text/x']])
+  assert.equal(p.imports.state(id), PENDING)
+  await until(() => p.imports.state(id) === 429)
+  assert.equal(p.text(id, 1), '7')
+  assert.equal(p.read(id), PENDING)
+  await until(() => p.read(id, 0) === '')
+  let all = ''
+  for (let part; (part = p.read(id, 4)) !== '';) {
+    if (part === PENDING) await new Promise(setImmediate)
+    else all += part
+  }
+  assert.equal(all, 'text/x and more')
+  assert.ok(p.woken.every((woken) => woken === id))
+})
+
+test('a response is not read ahead of the program', async () => {
+  let sent = 0, full
+  const filled = new Promise((resolve) => { full = resolve })
+  const url = await listen((_, response) => {
+    const more = () => {
+      while (sent < 1e8) {
+        sent += 1 << 16
+        if (!response.write(new Uint8Array(1 << 16))) return response.once('drain', more) && full()
+      }
+    }
+    more()
+  })
+  const p = program()
+  const id = p.fetch(url)
+  await filled
+  await until(() => p.imports.state(id) === 200)
+  assert.equal(p.read(id), PENDING) // asks for one part
+  await until(() => p.woken.length > 1)
+  let held = -1
+  await until(() => held === (held = sent)) // the server could send no more
+  assert.ok(sent < 5e7, `${sent} bytes were taken`)
+  p.imports.close(id)
+})
+
+test('a stream that is closed ends its connection, and is not woken again', async () => {
+  let gone
+  const closed = new Promise((resolve) => { gone = resolve })
+  const url = await listen((_, response) => {
+    response.on('close', gone)
+    response.write('x')
+  })
+  const p = program()
+  const id = p.fetch(url)
+  await until(() => p.imports.state(id) === 200)
+  p.imports.close(id)
+  await closed
+  const woken = p.woken.length
+  await new Promise(setImmediate)
+  assert.equal(p.woken.length, woken)
+  assert.deepEqual([p.imports.state(id), p.read(id)], [FAILED, FAILED])
+})
+
+test('a connection that breaks fails, with what Node knows of it', async () => {
+  const p = program()
+  const away = await listen(() => {})
+  await new Promise((resolve) => servers.pop().close(resolve))
+  const refused = p.fetch(away)
+  await until(() => p.imports.state(refused) === FAILED)
+  assert.match(p.text(refused), /TypeError: fetch failed \(.*ECONNREFUSED/)
+  assert.equal(p.read(refused), FAILED)
+
+  let connection
+  const url = await listen((_, response) => {
+    connection = response
+    response.writeHead(200, { 'Content-Length': '10' })
+    response.write('half')
+  })
+  const broken = p.fetch(url)
+  await until(() => p.imports.state(broken) === 200)
+  let part
+  await until(() => (part = p.read(broken)) !== PENDING)
+  assert.equal(part, 'half')
+  connection.destroy()
+  await until(() => (part = p.read(broken)) !== PENDING)
+  assert.equal(part, FAILED)
+  assert.notEqual(p.text(broken), '')
+})
+
+test('memory that grew is another buffer: bytes go into the new one', async () => {
+  const p = program({ ask: async () => {
+    p.memory.buffer = new ArrayBuffer(1 << 17)
+    return 'the answer'
+  } })
+  const id = p.open('question')
+  p.imports.ask(id)
+  await until(() => p.imports.state(id) === 200)
+  assert.equal(p.read(id, 3), 'the')
+  assert.equal(p.read(id), ' answer')
+})
+
+test('the host is asked and told, and its failure is the answer', async () => {
+  const seen = []
+  const p = program({ ask: (question) => { if (question === 'bad') throw new Error('no token'); return Promise.resolve(`to ${question}`) },
+    emit: (id, bytes) => seen.push([id, ...bytes]) })
+  const good = p.open('good'), bad = p.open('bad')
+  p.imports.ask(good)
+  p.imports.ask(bad)
+  await until(() => p.imports.state(good) === 200 && p.imports.state(bad) === FAILED)
+  assert.equal(p.read(good), 'to good')
+  assert.equal(p.text(bad), 'Error: no token')
+  new Uint8Array(p.memory.buffer).set([7, 8], 500)
+  p.imports.emit(3, 500, 2)
+  assert.deepEqual(seen, [[3, 7, 8]])
+})
+
+test('a program that has ended is not woken', async () => {
+  const p = program({ ask: async () => 'late' })
+  p.imports.ask(p.open('question'))
+  p.go.exited = true
+  await new Promise((resolve) => setTimeout(resolve))
+  assert.deepEqual(p.woken, [])
+})
+
+// WebSocket as the glue knows it, under the test's hands.
+class Socket {
+  constructor(url, protocols) {
+    if (url === 'bad:') throw new SyntaxError('no such scheme')
+    Object.assign(this, { url, protocols })
+    Socket.last = this
+  }
+  close() { this.closed = true }
+}
+async function socket(t, url, limit) {
+  const real = globalThis.WebSocket
+  globalThis.WebSocket = Socket
+  t.after(() => { globalThis.WebSocket = real })
+  const p = program()
+  const id = p.open(url, [['', 'protocol']])
+  p.imports.socket(id, limit)
+  return { p, id, socket: Socket.last }
+}
+const turns = () => new Promise((resolve) => setTimeout(resolve))
+
+test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 100)
+  assert.deepEqual(s.protocols, ['protocol'])
+  s.onopen()
+  await turns()
+  assert.equal(p.imports.state(id), 101)
+  p.woken.length = 0
+  s.onmessage({ data: '{"a":1}' })
+  s.onmessage({ data: new TextEncoder().encode('{"b":2}').buffer })
+  await turns()
+  assert.deepEqual(p.woken, [id])
+  assert.equal(p.read(id), '{"a":1}\n{"b":2}')
+  assert.equal(p.read(id), PENDING)
+  s.onclose({ code: 1001, reason: 'going away' })
+  assert.deepEqual([p.imports.state(id), p.read(id), p.text(id)], [1001, '', 'going away'])
+})
+
+test('a WebSocket that sends more than the limit before it is read is closed; what came before can be read', async (t) => {
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
+  s.onopen()
+  s.onmessage({ data: '12345678' })
+  s.onmessage({ data: 'abc' })
+  assert.ok(s.closed)
+  assert.equal(p.read(id), '12345678')
+  assert.equal(p.read(id), TOO_MUCH)
+})
+
+test('a WebSocket that is read in time has no limit', async (t) => {
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
+  s.onopen()
+  for (let i = 0; i < 5; i++) {
+    s.onmessage({ data: '12345678' })
+    assert.equal(p.read(id).trim(), '12345678')
+  }
+  assert.equal(s.closed, undefined)
+})
+
+test('a WebSocket that does not open fails, with or without a closing event', async (t) => {
+  for (const refuse of [(s) => s.onclose({ code: 1006, reason: '' }), (s) => s.onerror({})]) {
+    const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
+    refuse(s)
+    assert.deepEqual([p.imports.state(id), p.text(id)], [FAILED, 'the WebSocket could not be opened'])
+  }
+  const { p, id } = await socket(t, 'bad:', 10)
+  assert.deepEqual([p.imports.state(id), p.text(id)], [FAILED, 'SyntaxError: no such scheme'])
+  await socket(t, 'ws://host/', 10)
+})
+
+test('where there is no WebSocket, as in Node 20, that is said', async (t) => {
+  const real = globalThis.WebSocket
+  globalThis.WebSocket = undefined
+  t.after(() => { globalThis.WebSocket = real })
+  const p = program()
+  const id = p.open('ws://host/')
+  p.imports.socket(id, 10)
+  assert.equal(p.imports.state(id), FAILED)
+  assert.match(p.text(id), /no WebSocket here/)
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Host } from '../host.js'
+import { Mirror } from '../mirror.js'
+import { INTERRUPTED, KEPT, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
+import { specOf } from '../spec.js'
+import { added, fields, first } from './support.mjs'
+
+function shared() {
+  const engine = {
+    started: [],
+    stopped: [],
+    start(spec, sink) { return this.started.push({ spec, tell: (...records) => sink.records(encode(records)), sink }) },
+    stop(id) { this.stopped.push(id) },
+  }
+  return { engine, host: new Host(engine, true) }
+}
+
+const { spec } = specOf({ server: 'http://host', resource: 'pods', indexes: { node: 'spec.nodeName', image: 'spec.containers[0].image' } })
+
+function client() {
+  const mirror = new Mirror(['node', 'image'])
+  return { mirror, records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)), failed() {} }
+}
+
+test('clients of the same collection share one watch, which ends with the last of them', () => {
+  const { engine, host } = shared()
+  const ends = [host.open(spec, client()), host.open(spec, client())]
+  host.open(specOf({ server: 'http://host', resource: 'nodes' }).spec, client())
+  assert.equal(engine.started.length, 2)
+  ends[0]()
+  assert.deepEqual(engine.stopped, [])
+  ends[1]()
+  assert.deepEqual(engine.stopped, [1])
+  host.open(spec, client())
+  assert.equal(engine.started.length, 3)
+})
+
+test('what indexes read is named to projections as they name elements', () => {
+  const { engine, host } = shared()
+  host.open(spec, client())
+  assert.deepEqual(engine.started[0].spec.indexes, ['spec.nodeName', 'spec.containers[0].image'])
+  assert.deepEqual(engine.started[0].spec.needs, ['spec.nodeName', 'spec.containers[*].image'])
+})
+
+// [what was told before, in words]
+const before = {
+  'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
+  'kept, and not confirmed': [[KEPT, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
+  live: first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1, { values: ['n1', ''] }))),
+  'live, and empty': first(),
+  interrupted: [...first(added('a', 1, { values: ['', ''] })), [INTERRUPTED, 'network', 'refused', '', '', '60000', '']],
+  'interrupted before the first list': [[RESET], [INTERRUPTED, 'status', 'no', '500', 'Oops', '60000', '']],
+}
+
+for (const [words, records] of Object.entries(before)) {
+  test(`who comes late has what the others have: ${words}`, (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1e12 })
+    const { engine, host } = shared()
+    const early = client(), late = client()
+    host.open(spec, early)
+    engine.started[0].tell(...records)
+    t.mock.timers.setTime(1e12 + 5000)
+    host.open(spec, late)
+    const [is, was] = [late, early].map(({ mirror }) => ({
+      ...mirror.state, progress: mirror.state.progress, cause: mirror.state.cause?.message, code: mirror.state.cause?.code, synced: mirror.synced,
+      items: [...mirror.items.values()].map((item) => [item.key, item.resourceVersion, item.object, mirror.isStale(item)]),
+      found: mirror.by('node', 'n1').length,
+    }))
+    assert.deepEqual(is, was)
+  })
+}
+
+test('who comes after a refusal gets a watch of its own', () => {
+  const { engine, host } = shared()
+  const end = host.open(spec, client())
+  engine.started[0].tell([STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
+  const late = client()
+  host.open(spec, late)
+  assert.equal(engine.started.length, 2)
+  end()
+  assert.deepEqual(engine.stopped, [1])
+  engine.started[1].tell(...first(added('a', 1)))
+  assert.equal(late.mirror.state.phase, 'live')
+  host.open(spec, client())
+  assert.equal(engine.started.length, 2)
+})

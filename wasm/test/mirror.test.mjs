@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED } from '../records.js'
+import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
+import { added, fields, first } from './support.mjs'
+
+const fold = (mirror, ...records) => records.map(([kind, ...rest]) => mirror.apply(kind, rest))
+const keys = (items) => items.map(({ key }) => key)
+
+test('a record makes an item, whose object is parsed once', () => {
+  const mirror = new Mirror()
+  fold(mirror, added('web', 7, { object: { kind: 'Pod' } }))
+  const item = mirror.items.get('default/web')
+  assert.deepEqual([item.namespace, item.name, item.uid, item.resourceVersion], ['default', 'web', 'uid-web', '7'])
+  assert.deepEqual(item.object, { kind: 'Pod' })
+  assert.equal(item.object, item.object)
+})
+
+test('an object without a namespace has its name for a key', () => {
+  const mirror = new Mirror()
+  fold(mirror, [KEPT, 'node-1', '', 'u', '1', 's', '{}'])
+  assert.deepEqual([mirror.items.get('node-1').namespace, mirror.items.get('node-1').name], ['', 'node-1'])
+})
+
+test('the changes say what was, what is, and whether it belongs to the first list', () => {
+  const mirror = new Mirror()
+  const [, one] = fold(mirror, [RESET], added('a', 1))
+  fold(mirror, [SYNCED, '1'])
+  const [two, three, four, none] = fold(mirror, [MODIFIED, ...fields('a', 2)], added('b', 3), [DELETED, 'default/a', '4', '1'],
+    [DELETED, 'default/a', '5', ''])
+  assert.deepEqual([one, two, three, four].map(({ type, initial, missed }) => [type, initial, missed]),
+    [['added', true, false], ['modified', false, false], ['added', false, false], ['deleted', false, true]])
+  assert.equal(two.old, one.object)
+  assert.equal(four.object, two.object)
+  assert.equal(none, undefined)
+  assert.deepEqual([...mirror.items.keys()], ['default/b'])
+})
+
+test('an added record of a key that is there modifies it', () => {
+  const mirror = new Mirror()
+  const [, change] = fold(mirror, added('a', 1), added('a', 2))
+  assert.equal(change.type, 'modified')
+})
+
+test('what was kept is stale until it is confirmed', () => {
+  const mirror = new Mirror()
+  const [kept] = fold(mirror, [KEPT, ...fields('a', 1)])
+  assert.deepEqual([kept.initial, kept.stale, kept.type], [true, true, 'added'])
+  assert.equal(mirror.isStale(kept.item), true)
+  assert.equal(mirror.state.stale, true)
+  const [anew] = fold(mirror, added('a', 2))
+  assert.deepEqual([anew.stale, mirror.isStale(anew.item)], [false, false])
+  fold(mirror, [SYNCED, '2'])
+  assert.equal(mirror.isStale(kept.item), false)
+})
+
+test('indexes follow every change, and are in the order of the keys', () => {
+  const mirror = new Mirror(['node', 'phase'])
+  fold(mirror, added('b', 1, { values: ['n1', 'Running'] }), added('a', 1, { values: ['n1', ''] }), added('c', 1, { values: ['n2', ''] }))
+  assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/a', 'default/b'])
+  assert.deepEqual(mirror.by('phase', ''), [])
+  fold(mirror, [MODIFIED, ...fields('a', 2, { values: ['n2', ''] })], [DELETED, 'default/c', '3', ''])
+  assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/b'])
+  assert.deepEqual(keys(mirror.by('node', 'n2')), ['default/a'])
+  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /no index zone/ })
+})
+
+test('an item gives the fields of its record again, also after it was parsed', () => {
+  const mirror = new Mirror(['node'])
+  fold(mirror, added('a', 1, { values: ['n1'] }))
+  const item = mirror.items.get('default/a')
+  const before = fieldsOf(item)
+  assert.equal(item.object.metadata.name, 'a')
+  assert.deepEqual(fieldsOf(item), before)
+  assert.deepEqual(before, ['default/a', '', 'uid-a', '1', 'sum', '{"metadata":{"name":"a"}}', 'n1'])
+  assert.deepEqual(valuesOf(item), ['n1'])
+})
+
+test('from loading over listing to live', () => {
+  const mirror = new Mirror()
+  assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
+  fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
+  assert.equal(mirror.state.phase, 'listing')
+  assert.deepEqual(mirror.state.progress, { received: 1, remaining: 12 })
+  fold(mirror, [PAGE, '', ''])
+  assert.equal(mirror.state.progress.remaining, undefined)
+  assert.equal(mirror.synced, false)
+  fold(mirror, [SYNCED, '5'])
+  assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.stale, mirror.state.progress], [true, 'listing', true, undefined])
+  fold(mirror, [LIVE, '5'])
+  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.resourceVersion], ['live', false, '5'])
+  fold(mirror, [BOOKMARK, '8'], [SWITCHED, 'a proxy'])
+  assert.equal(mirror.state.resourceVersion, '8')
+  assert.equal(mirror.state, mirror.state)
+  assert.ok(Object.isFrozen(mirror.state))
+})
+
+test('an interruption has its cause and when it ends; a clean end that goes on at once does not flicker', () => {
+  const mirror = new Mirror()
+  fold(mirror, ...first())
+  const live = mirror.state
+  fold(mirror, [INTERRUPTED, 'closed', 'ended', '', '', '0', ''])
+  assert.equal(mirror.state, live)
+  const before = Date.now()
+  fold(mirror, [INTERRUPTED, 'status', 'lw: 500', '500', 'InternalError', '800', ''])
+  const { phase, stale, cause, retryAt } = mirror.state
+  assert.deepEqual([phase, stale, cause.code, cause.status, cause.reason, cause.retryable], ['interrupted', true, 'status', 500, 'InternalError', true])
+  assert.ok(retryAt >= before + 800 && retryAt <= Date.now() + 800)
+  fold(mirror, [RESET])
+  assert.deepEqual([mirror.state.phase, mirror.state.retryAt, mirror.state.stale], ['listing', undefined, true])
+  fold(mirror, [LIVE, '9'])
+  assert.deepEqual([mirror.state.phase, mirror.state.cause, mirror.state.stale], ['live', undefined, false])
+})
+
+test('a clean end that leads to a list, or to a delay, is an interruption', () => {
+  for (const words of [['0', '1'], ['800', '']]) {
+    const mirror = new Mirror()
+    fold(mirror, ...first(), [INTERRUPTED, 'closed', 'ended', '', '', ...words])
+    assert.equal(mirror.state.phase, 'interrupted')
+  }
+})
+
+test('what is refused stops', () => {
+  const mirror = new Mirror()
+  fold(mirror, [RESET], [STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
+  const { phase, stale, cause } = mirror.state
+  assert.deepEqual([phase, stale, cause.code, cause.status, cause.retryable], ['stopped', true, 'forbidden', 403, false])
+})
+
+test('when something was last heard is what the host says, for who came late', () => {
+  const mirror = new Mirror()
+  fold(mirror, ...first(), [HEARD, '1234', '77'])
+  assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
+})

@@ -1,0 +1,202 @@
+// The package in Node, against the embedded server.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { after, before, test } from 'node:test'
+import { listWatch } from '../index.js'
+import { serve, until } from './support.mjs'
+
+let server, guarded
+before(async () => { [server, guarded] = await Promise.all([serve(), serve('tokens')]) })
+after(() => Promise.all([server.close(), guarded.close()]))
+
+let last = 0
+const namespace = () => `space-${++last}` // one for each test
+const put = (space, name, more = {}) => server.put('pods', { metadata: { name, namespace: space, ...more.metadata }, spec: more.spec })
+function follow(t, options) {
+  const followed = listWatch({ server: server.url, resource: 'pods', ...options })
+  t.after(() => followed.close())
+  return followed
+}
+const live = (followed) => until(() => followed.state.phase === 'live')
+
+test('a collection is listed, then followed', async (t) => {
+  const space = namespace()
+  await put(space, 'web-0', { spec: { nodeName: 'n1' } })
+  const pods = follow(t, { namespace: space })
+  assert.equal(pods.state.phase, 'loading')
+  const seen = []
+  const reading = (async () => {
+    for await (const { type, key, initial, stale, missed, old, object } of pods) {
+      seen.push([type, key, initial, stale, missed, old?.spec?.nodeName, object.spec?.nodeName].join(' '))
+      if (seen.length === 4) break
+    }
+  })()
+  await pods.synced
+  assert.equal(pods.get(`${space}/web-0`).spec.nodeName, 'n1')
+  await live(pods)
+  await until(() => seen.length === 1)
+  await put(space, 'web-0', { spec: { nodeName: 'n2' } })
+  await until(() => seen.length === 2)
+  await put(space, 'web-1', { spec: { nodeName: 'n1' } })
+  await until(() => seen.length === 3)
+  await server.do(`delete pods ${space}/web-0`)
+  await reading
+  assert.deepEqual(seen, [
+    `added ${space}/web-0 true false false  n1`,
+    `modified ${space}/web-0 false false false n1 n2`,
+    `added ${space}/web-1 false false false  n1`,
+    `deleted ${space}/web-0 false false false n2 n2`,
+  ])
+  assert.deepEqual([pods.size, pods.list().map(({ key }) => key)], [1, [`${space}/web-1`]])
+  assert.ok(pods.state.lastEventAt > 0 && pods.state.resourceVersion > 0)
+})
+
+test('an index finds by a field, an element of an array included, also when a projection does not name it', async (t) => {
+  const space = namespace()
+  const spec = (nodeName, image) => ({ nodeName, priority: 7, containers: [{ name: 'c', image }, { name: 'd', image: 'sidecar' }] })
+  await put(space, 'a', { spec: spec('n1', 'web:1') })
+  await put(space, 'b', { spec: spec('n2', 'web:1') })
+  for (const project of [undefined, ['spec.priority']]) {
+    const pods = follow(t, { namespace: space, project, indexes: { node: 'spec.nodeName', image: 'spec.containers[0].image' } })
+    await pods.synced
+    const names = (index, value) => pods.by(index, value).map(({ name }) => name).join(' ')
+    assert.deepEqual([names('node', 'n1'), names('image', 'web:1'), names('image', 'sidecar')], ['a', 'a b', ''])
+    assert.equal(pods.get(`${space}/a`).spec.containers[0].name, project ? undefined : 'c')
+    assert.equal(pods.get(`${space}/a`).spec.priority, 7)
+  }
+})
+
+test('a projection keeps what it names, and tells nothing of changes elsewhere', async (t) => {
+  const space = namespace()
+  await put(space, 'a', { spec: { nodeName: 'n1', hostname: 'h' } })
+  const pods = follow(t, { namespace: space, project: ['spec.nodeName'] })
+  await pods.synced
+  const { metadata: { name }, spec } = pods.get(`${space}/a`)
+  assert.deepEqual([name, spec], ['a', { nodeName: 'n1' }])
+})
+
+test('a path that is none is refused, for a projection and for an index', async (t) => {
+  for (const options of [{ project: ['spec..a'] }, { indexes: { a: 'spec..a' } }]) {
+    await assert.rejects(follow(t, options).synced, { code: 'invalid', message: /path "spec\.\.a"/ })
+  }
+})
+
+test('a resource by group and version, and one by its path', async (t) => {
+  await server.put('widgets.lw.example.com', { metadata: { name: 'w', namespace: 'default' } })
+  for (const options of [{ resource: 'lw.example.com/v1/widgets' }, { resource: undefined, path: '/apis/lw.example.com/v1/widgets' }]) {
+    const widgets = follow(t, options)
+    await widgets.synced
+    assert.equal(widgets.get('default/w').kind, 'Widget')
+  }
+})
+
+test('selectors, and a single object', async (t) => {
+  const space = namespace()
+  await put(space, 'a', { metadata: { labels: { app: 'web' } } })
+  await put(space, 'b')
+  for (const options of [{ labelSelector: 'app=web' }, { fieldSelector: 'metadata.name=a' }, { name: 'a' }]) {
+    const pods = follow(t, { namespace: space, ...options })
+    await pods.synced
+    assert.deepEqual(pods.list().map(({ name }) => name), ['a'], JSON.stringify(options))
+  }
+})
+
+test('an unknown token, and one without rights, are refused with the status and its reason', async (t) => {
+  for (const [token, status, reason, code] of [['none', 401, 'Unauthorized', 'unauthorized'], ['weak', 403, 'Forbidden', 'forbidden']]) {
+    const pods = follow(t, { server: guarded.url, token })
+    await assert.rejects(pods.synced, { name: 'ListWatchError', code, status, reason, retryable: false })
+    assert.equal(pods.state.phase, 'stopped')
+  }
+})
+
+test('a token function is asked for every request, and again after a 401', async (t) => {
+  const tokens = ['none', 'good']
+  let asked = 0
+  const pods = follow(t, { server: guarded.url, token: async () => tokens[Math.min(asked++, 1)] })
+  await pods.synced
+  assert.ok(asked >= 2)
+})
+
+test('a token function that throws is the cause, and is asked again', async (t) => {
+  let asked = 0
+  const pods = follow(t, { server: guarded.url, token: () => {
+    if (!asked++) throw new Error('the login has expired')
+    return 'good'
+  } })
+  await until(() => pods.state.phase === 'interrupted')
+  assert.match(pods.state.cause.message, /the login has expired/)
+  await pods.synced
+})
+
+test('what is not there is refused', async (t) => {
+  await assert.rejects(follow(t, { resource: 'example.com/v1/gizmos' }).synced, { code: 'not-found', status: 404 })
+})
+
+test('broken connections, clean ends and lost history are gone through, and what was missed is told', async (t) => {
+  const space = namespace()
+  await put(space, 'a')
+  const pods = follow(t, { namespace: space })
+  await live(pods)
+  const phases = [], missed = []
+  pods.subscribe((changes) => {
+    phases.push(pods.state.phase)
+    missed.push(...changes.filter((change) => change.missed).map(({ key }) => key))
+  })
+  await server.do('close-watches')
+  await put(space, 'b')
+  await until(() => pods.size === 2)
+  assert.ok(phases.every((phase) => phase === 'live'), 'a clean end does not flicker')
+  await server.do('stop')
+  await until(() => pods.state.phase === 'interrupted')
+  assert.ok(pods.state.stale && pods.state.cause.retryable && pods.state.retryAt > 0)
+  await server.do(`delete pods ${space}/a`)
+  await server.do('restart')
+  await until(() => missed.length > 0)
+  assert.deepEqual([missed, pods.size], [[`${space}/a`], 1])
+  await live(pods)
+})
+
+test('a thousand writes end equal', async (t) => {
+  const space = namespace()
+  const pods = follow(t, { namespace: space })
+  const fold = new Map()
+  pods.subscribe((changes) => changes.forEach(({ type, key, item }) => (type === 'deleted' ? fold.delete(key) : fold.set(key, item.resourceVersion))))
+  const there = new Set()
+  for (let i = 0; i < 1000; i++) {
+    const name = `pod-${(i * 7919) % 97}`
+    if (there.has(name) && i % 3 === 0) {
+      there.delete(name)
+      await server.do(`delete pods ${space}/${name}`)
+    } else {
+      there.add(name)
+      await put(space, name, { spec: { i } })
+    }
+    if (i % 250 === 0) await server.do('drop')
+  }
+  const { items } = await (await fetch(`${server.url}/api/v1/namespaces/${space}/pods`)).json()
+  const is = items.map(({ metadata }) => `${metadata.namespace}/${metadata.name} ${metadata.resourceVersion}`).sort()
+  await until(() => pods.list().map(({ key, resourceVersion }) => `${key} ${resourceVersion}`).join() === is.join())
+  await until(() => [...fold].map((entry) => entry.join(' ')).sort().join() === is.join())
+})
+
+test('closing ends the connection at the server', async (t) => {
+  const pods = follow(t, { namespace: namespace() })
+  await live(pods)
+  const before = Number(await server.do('watching'))
+  pods.close()
+  await until(async () => Number(await server.do('watching')) === before - 1)
+})
+
+for (const [words, url] of [['a live collection', () => server.url], ['one that waits for its next try', () => 'http://127.0.0.1:9']]) {
+  test(`a process that closes ${words} has nothing that keeps it alive`, async () => {
+    await put(namespace(), 'a')
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./exit.mjs', import.meta.url)), url(), words.startsWith('one') ? 'x' : []].flat(),
+      { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stdout)])
+    assert.equal(code, 0)
+    assert.notEqual(said, '')
+  })
+}

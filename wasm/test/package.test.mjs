@@ -1,0 +1,96 @@
+// The package as those have it who install it: its declarations against what is there, and its files.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { test } from 'node:test'
+import ts from 'typescript'
+import * as main from 'listwatch'
+import * as glue from 'listwatch/glue'
+import * as react from 'listwatch/react'
+import { added, first, told } from './support.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
+
+test('the declarations compile, and the examples that must not do not', () => {
+  execFileSync(process.execPath, [fileURLToPath(import.meta.resolve('typescript/bin/tsc')), '-p', `${root}test`], { stdio: 'inherit' })
+})
+
+// What the declarations of a file say: its exported values, and the members of its types.
+function declared(file) {
+  const program = ts.createProgram([root + file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
+  const checker = program.getTypeChecker()
+  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
+  const members = (name) => {
+    const type = checker.getDeclaredTypeOfSymbol(symbols.find((symbol) => symbol.name === name))
+    return checker.getPropertiesOfType(type).map(({ escapedName }) => String(escapedName).replace(/^__@(\w+)@.*/, '[$1]'))
+  }
+  return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
+}
+
+// What an object shows: its own members, and those of its class.
+function shown(object) {
+  const names = new Set(Reflect.ownKeys(object))
+  for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {
+    Reflect.ownKeys(at).forEach((name) => names.add(name))
+  }
+  names.delete('constructor')
+  return [...names].map((name) => (typeof name === 'symbol' ? `[${name.description.replace('Symbol.', '')}]` : name)).sort()
+}
+
+test('what is declared is exported, and nothing else', () => {
+  assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
+  assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
+  assert.deepEqual(Object.keys(glue), ['glue'])
+})
+
+test('the objects have the members that are declared, and no others', async () => {
+  const { members } = declared('index.d.ts')
+  const { collection, host, opened } = told()
+  await opened
+  const changes = []
+  const batch = new Promise((resolve) => collection.subscribe((all) => { changes.push(...all); resolve() }))
+  host.tell(...first(added('a', 1)))
+  await batch
+  for (const [name, object] of Object.entries({ ListWatch: collection, Snapshot: collection.getSnapshot(), Item: collection.item('default/a'), Change: changes[0] })) {
+    assert.deepEqual(shown(object), members(name).sort(), name)
+  }
+  const state = members('State')
+  for (const name of Object.keys(collection.state)) assert.ok(state.includes(name), name)
+  const error = new main.ListWatchError('status', 'm', { status: 500, reason: 'r', cause: 1 })
+  const said = members('ListWatchError')
+  for (const name of shown(error)) assert.ok(said.includes(name), name)
+})
+
+test('every option that is declared is known, and every one that is known is declared', () => {
+  const good = { server: 'http://host', resource: 'pods' }
+  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:TEXTS?|oneOf|\[)/gm)].map(([, name]) => name)
+  assert.deepEqual(declared('index.d.ts').members('ListWatchOptions').sort(), known.sort())
+  assert.throws(() => main.listWatch({ ...good, other: 1 }))
+})
+
+test('every code of an error is declared', () => {
+  const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
+  const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
+  for (const [, code] of readFileSync(root + 'collection.go', 'utf8').matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
+  assert.deepEqual([...used].sort(), codes.sort())
+})
+
+test('the files of the package are those that it needs, and no others', () => {
+  const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
+  const needed = new Set(['package.json', 'README.md', 'LICENSE', 'LICENSE-GO', 'listwatch.wasm'])
+  const follow = (file) => {
+    if (needed.has(file)) return
+    needed.add(file)
+    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
+  }
+  for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
+  assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())
+  for (const file of needed) assert.ok(existsSync(root + file), file)
+  assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js'], './index.d.ts'])
+  assert.deepEqual(peerDependenciesMeta, { react: { optional: true } })
+  assert.equal(manifest.dependencies, undefined)
+})

@@ -1,0 +1,256 @@
+// useListWatch with React's own renderer, in a page that happy-dom makes, against the embedded server.
+import assert from 'node:assert/strict'
+import { after, afterEach, before, test } from 'node:test'
+import { Window } from 'happy-dom'
+import { serve, until } from './support.mjs'
+
+const window = new Window()
+Object.assign(globalThis, { window, document: window.document, navigator: window.navigator, requestAnimationFrame: (f) => setTimeout(f, 16), cancelAnimationFrame: clearTimeout })
+
+const { Component, StrictMode, createElement: h, startTransition, useLayoutEffect, useState } = await import('react')
+const { flushSync } = await import('react-dom')
+const { createRoot, hydrateRoot } = await import('react-dom/client')
+const { renderToString } = await import('react-dom/server')
+const { init } = await import('../index.js')
+const { useListWatch } = await import('../react.js')
+
+let server, guarded, last = 0
+before(async () => {
+  [server, guarded] = await Promise.all([serve(), serve('tokens')])
+  await init({ mode: 'main' })
+})
+after(async () => {
+  await Promise.all([server.close(), guarded.close()])
+  await window.happyDOM.close()
+})
+const roots = []
+afterEach(async () => {
+  roots.splice(0).forEach((root) => root.unmount())
+  await until(async () => await watching() === 0)
+})
+
+const watching = async () => Number(await server.do('watching')) + Number(await guarded.do('watching'))
+const namespace = () => `react-${++last}`
+const put = (space, name, more) => server.put('pods', { metadata: { name, namespace: space }, ...more })
+const names = (pods) => pods.list().map(({ name }) => name).join(' ')
+function mount(element) {
+  const container = document.createElement('div')
+  const root = createRoot(container)
+  roots.push(root)
+  const render = (element) => flushSync(() => root.render(element))
+  render(element)
+  return { container, root, render, text: () => container.textContent }
+}
+
+test('a component shows the collection, and what changes; its end is that of the watch', async () => {
+  const space = namespace()
+  await put(space, 'a')
+  const phases = []
+  const Pods = () => {
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    phases.push(pods.state.phase)
+    return names(pods)
+  }
+  const { root, text } = mount(h(Pods))
+  assert.equal(text(), '')
+  assert.equal(phases[0], 'loading')
+  await until(() => text() === 'a' && phases.at(-1) === 'live')
+  await put(space, 'b')
+  await until(() => text() === 'a b')
+  assert.equal(await watching(), 1)
+  root.unmount()
+  await until(async () => await watching() === 0)
+})
+
+test('options are compared by value, and a render asks for nothing anew', async () => {
+  const space = namespace()
+  let render
+  const Pods = () => {
+    [, render] = useState(0)
+    return names(useListWatch({ indexes: { b: 'spec.b', a: 'spec.a' }, namespace: space, resource: 'pods', server: new URL(server.url), token: () => 'x' }))
+  }
+  const Others = () => names(useListWatch({ server: new URL(server.url), token: () => 'y', resource: 'pods', namespace: space, indexes: { a: 'spec.a', b: 'spec.b' } }))
+  await put(space, 'a')
+  const before = Number(await server.do('requests'))
+  const { text } = mount([h(Pods, { key: 1 }), h(Others, { key: 2 })])
+  await until(() => text() === 'aa')
+  await until(async () => await watching() === 1)
+  const asked = Number(await server.do('requests'))
+  for (let i = 0; i < 10; i++) flushSync(() => render(i + 1))
+  await put(space, 'b')
+  await until(() => text() === 'a ba b')
+  assert.equal(Number(await server.do('requests')), asked)
+  assert.ok(asked > before)
+})
+
+test('other options are another collection, and the one before is closed', async () => {
+  const one = namespace(), two = namespace()
+  await put(one, 'a')
+  await put(two, 'b')
+  const Pods = ({ space }) => names(useListWatch(space ? { server: server.url, resource: 'pods', namespace: space } : null))
+  const { render, text } = mount(h(Pods, { space: one }))
+  await until(() => text() === 'a')
+  render(h(Pods, { space: two }))
+  assert.equal(text(), '')
+  await until(() => text() === 'b')
+  await until(async () => await watching() === 1)
+  render(h(Pods, { space: null }))
+  assert.equal(text(), '')
+  await until(async () => await watching() === 0)
+})
+
+test('StrictMode mounts twice and opens once', async () => {
+  const space = namespace()
+  await put(space, 'a')
+  const before = Number(await server.do('requests'))
+  const Pods = () => {
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    return `${names(pods)} ${pods.state.phase}`
+  }
+  const { root, text } = mount(h(StrictMode, null, h(Pods)))
+  await until(() => text() === 'a live')
+  assert.equal(Number(await server.do('requests')), before + 1) // a list that becomes a watch
+  assert.equal(await watching(), 1)
+  root.unmount()
+  await until(async () => await watching() === 0)
+})
+
+test('a selection renders when it is another', async () => {
+  const space = namespace()
+  await put(space, 'a')
+  let sizes = 0, lists = 0
+  const Size = () => { sizes++; return useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.size) }
+  const List = () => {
+    lists++
+    return useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join()).join(' ')
+  }
+  const { text } = mount([h(Size, { key: 1 }), ':', h(List, { key: 2 })])
+  await until(() => text() === '1:a')
+  await until(async () => await watching() === 1)
+  const before = [sizes, lists]
+  for (let i = 0; i < 5; i++) await put(space, 'a', { spec: { i } })
+  await put(space, 'b')
+  await until(() => text() === '2:a b')
+  assert.deepEqual([sizes, lists], before.map((n) => n + 1))
+})
+
+test('the function for the token that was given last is asked', async () => {
+  const seen = []
+  let say
+  const Pods = () => {
+    const [word, set] = useState('none')
+    say = set
+    const { state } = useListWatch({ server: guarded.url, resource: 'pods', token: () => {
+      seen.push(word)
+      if (word === 'none') throw new Error('not yet')
+      return 'good'
+    } })
+    return state.phase
+  }
+  const { text } = mount(h(Pods))
+  await until(() => text() === 'interrupted')
+  flushSync(() => say('later'))
+  await until(() => text() === 'live')
+  assert.equal(seen.at(-1), 'later')
+})
+
+test('a refusal is the cause of the state; options that are wrong are for the error boundary', async () => {
+  const Pods = (options) => {
+    const { state } = useListWatch(options)
+    return `${state.phase} ${state.cause?.code}`
+  }
+  const refused = mount(h(Pods, { server: guarded.url, resource: 'pods', token: 'weak' }))
+  await until(() => refused.text() === 'stopped forbidden')
+
+  class Boundary extends Component {
+    state = {}
+    static getDerivedStateFromError(error) { return { error } }
+    render() { return this.state.error ? `${this.state.error.code}: ${this.state.error.message}` : this.props.children }
+  }
+  for (const [options, said] of [[{ server: server.url, resource: 'podz' }, /^invalid: .*podz is not built in/],
+    [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^invalid: .*no signal/]]) {
+    const container = document.createElement('div')
+    const root = createRoot(container, { onCaughtError() {} })
+    roots.push(root)
+    root.render(h(Boundary, null, h(Pods, options)))
+    await until(() => said.test(container.textContent))
+  }
+})
+
+test('a server renders it empty, and the page goes on from that', async (t) => {
+  const space = namespace()
+  await put(space, 'a')
+  const Pods = () => {
+    const pods = useListWatch({ server: server.url, resource: 'pods', namespace: space })
+    return h('p', null, `${pods.state.phase} ${names(pods)}`)
+  }
+  const html = renderToString(h(Pods))
+  assert.equal(html, '<p>loading </p>')
+  assert.equal(renderToString(h(() => useListWatch({ resource: 'pods' }, (pods) => `${pods.by('x', 'y').length}${pods.get('a')}${pods.item('a')}`))), '0undefinedundefined')
+  assert.equal(await watching(), 0)
+  const container = document.createElement('div')
+  container.innerHTML = html
+  const complaints = t.mock.method(console, 'error')
+  const root = hydrateRoot(container, h(Pods), { onRecoverableError: (error) => assert.fail(error) })
+  roots.push(root)
+  await until(() => container.textContent === 'live a')
+  assert.equal(complaints.mock.callCount(), 0)
+})
+
+test('what is rendered while changes come shows one state, in every commit', async () => {
+  const space = namespace()
+  const options = () => ({ server: server.url, resource: 'pods', namespace: space })
+  const torn = [], seen = new Set()
+  let container, show, interrupted = 0, rendering = false
+  const check = () => {
+    rendering = false
+    const sizes = new Set([...container?.querySelectorAll('i') ?? []].map(({ textContent }) => textContent))
+    if (sizes.size > 1) torn.push([...sizes].join(' '))
+    sizes.forEach((size) => seen.add(size))
+  }
+  const Cell = () => {
+    const size = useListWatch(options(), (pods) => pods.size)
+    for (const end = performance.now() + 3; performance.now() < end;); // so that React lets others work between
+    rendering = true
+    useLayoutEffect(check)
+    return h('i', null, size)
+  }
+  const Size = () => {
+    useLayoutEffect(check)
+    return h('i', null, useListWatch(options(), (pods) => pods.size))
+  }
+  const All = () => {
+    const [on, set] = useState(false)
+    show = set
+    return [h(Size, { key: 'size' }), ...(on ? Array.from({ length: 8 }, (_, i) => h(Cell, { key: i })) : [])]
+  }
+  ({ container } = mount(h(All)))
+  await until(async () => await watching() === 1)
+  for (let i = 0; i < 15; i++) {
+    startTransition(() => show(true))
+    await until(() => rendering || container.querySelectorAll('i').length === 9)
+    for (let j = 0; rendering && j < 5; j++) {
+      await put(space, `pod-${i}-${j}`)
+      if (rendering) interrupted++
+    }
+    await until(() => container.querySelectorAll('i').length === 9)
+    startTransition(() => show(false))
+    await until(() => container.querySelectorAll('i').length === 1)
+  }
+  assert.deepEqual(torn, [])
+  assert.ok(seen.size > 1 && interrupted > 0, `${seen.size} states, ${interrupted} writes within a render`)
+})
+
+test('who is mounted between a change and when it is told shows what the others show', async () => {
+  const space = namespace()
+  const Size = () => useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.size)
+  const { text } = mount(h(Size))
+  await until(async () => await watching() === 1)
+  await put(space, 'a')
+  while (text() === '0') {
+    const late = mount(h(Size))
+    assert.equal(late.text(), text())
+    roots.pop().unmount()
+    await new Promise(setImmediate)
+  }
+})

@@ -1,0 +1,72 @@
+//go:build !js
+
+// Command serve runs the embedded API server for the package's tests, and prints its URL. Each line of its standard input
+// is a command, which is answered by a line; it ends with its standard input.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// watching is the number of watches that are open.
+var watching atomic.Int64
+
+func main() {
+	options := &lwtest.Options{}
+	if len(os.Args) > 1 { // a token that is good, and one that is known but may do nothing
+		options.Tokens = map[string]lwtest.Access{"good": lwtest.FullAccess, "weak": lwtest.NoAccess}
+	}
+	server, err := lwtest.Start(options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	server.Fail(lwtest.Watches, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		watching.Add(1)
+		defer watching.Add(-1)
+		next.ServeHTTP(w, r)
+	})
+	fmt.Println(server.URL)
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		answer, err := do(server, strings.SplitN(in.Text(), " ", 3))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(answer)
+	}
+}
+
+func do(server *lwtest.Server, words []string) (answer any, err error) {
+	switch words[0] {
+	case "put": // resource, object
+		_, err = server.Put(words[1], words[2])
+	case "delete": // resource, namespace/name
+		namespace, name, _ := strings.Cut(words[2], "/")
+		err = server.Delete(words[1], namespace, name)
+	case "drop":
+		server.DropConnections()
+	case "close-watches":
+		server.CloseWatches()
+	case "compact":
+		server.Compact()
+	case "stop":
+		server.Stop()
+	case "restart":
+		err = server.Restart()
+	case "requests":
+		return len(server.Requests(lwtest.Any)), nil
+	case "watching":
+		return watching.Load(), nil
+	default:
+		err = fmt.Errorf("there is no command %s", words[0])
+	}
+	return "done", err
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ListWatchError, listWatch } from '../index.js'
+import { specOf } from '../spec.js'
+
+const good = { server: 'https://host:6443', resource: 'pods' }
+
+// [options, what the message must say]
+const bad = [
+  [undefined, /give the options/],
+  [null, /give the options/],
+  ['pods', /give the options/],
+  [{ ...good, namspace: 'x' }, /no option namspace/],
+  [{ ...good, toString: 'x' }, /no option toString/],
+  [{ resource: 'pods' }, /URL is missing: it must look like https:/],
+  [{ ...good, server: 7 }, /server must be a string or a URL/],
+  [{ ...good, server: 'not a url' }, /does not parse/],
+  [{ ...good, server: 'localhost:8080' }, /begin with https:\/\/ or http:/],
+  [{ ...good, server: 'https://me:secret@host' }, /must not have a user: give a token/],
+  [{ ...good, server: 'https://host/?a=b' }, /end with its path/],
+  [{ server: 'https://host' }, /either resource.*or path/],
+  [{ ...good, path: '/api/v1/pods' }, /either resource.*or path/],
+  [{ server: 'https://host', path: 'api/v1/pods' }, /path must be a path, as "\/apis/],
+  [{ server: 'https://host', path: '/api/v1/pods', namespace: 'shop' }, /namespace within the path/],
+  [{ ...good, resource: 7 }, /resource must be a string/],
+  [{ ...good, resource: 'widgets' }, /not built in: give its group and version/],
+  [{ ...good, resource: 'toString' }, /not built in/],
+  [{ ...good, resource: 'a/b/c/d' }, /resource must be as "pods" or "group\/version\/plural"/],
+  [{ ...good, resource: 'a//c' }, /resource must be as/],
+  [{ ...good, namespace: 1 }, /namespace must be a string/],
+  [{ ...good, name: {} }, /name must be a string/],
+  [{ ...good, labelSelector: { app: 'web' } }, /labelSelector must be a string/],
+  [{ ...good, fieldSelector: [] }, /fieldSelector must be a string/],
+  [{ ...good, transport: 'sse' }, /transport must be "auto", "http" or "ws"/],
+  [{ ...good, token: 7 }, /token must be a string, or a function/],
+  [{ ...good, token: Promise.resolve('x') }, /token must be a string, or a function/],
+  [{ ...good, headers: ['a'] }, /headers must be an object of strings/],
+  [{ ...good, headers: { a: 1 } }, /headers must be an object of strings/],
+  [{ ...good, credentials: 'all' }, /credentials must be "omit", "same-origin" or "include"/],
+  [{ ...good, project: 'spec' }, /project must be an array of strings/],
+  [{ ...good, project: [1] }, /project must be an array of strings/],
+  [{ ...good, indexes: { node: (pod) => pod.spec.nodeName } }, /indexes must be an object of at most 200 strings/],
+  [{ ...good, indexes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`i${i}`, 'a'])) }, /at most 200/],
+  [{ ...good, persist: 1 }, /persist must be true, false, or a user's name/],
+  [{ ...good, streamingLists: 1 }, /streamingLists must be true or false/],
+  [{ ...good, signal: {} }, /signal must be an AbortSignal/],
+]
+
+for (const [options, message] of bad) {
+  test(`refused at once: ${message}`, () => {
+    assert.throws(() => listWatch(options), (error) => {
+      assert.ok(error instanceof ListWatchError)
+      assert.equal(error.code, 'invalid')
+      assert.equal(error.retryable, false)
+      assert.match(error.message, message)
+      assert.doesNotMatch(error.message, /secret/)
+      return true
+    })
+  })
+}
+
+test('options that are undefined are as those that are missing', () => {
+  const all = Object.fromEntries(['path', 'namespace', 'transport', 'token', 'headers', 'project', 'indexes', 'persist', 'signal']
+    .map((name) => [name, undefined]))
+  assert.deepEqual(specOf({ ...all, ...good }), specOf(good))
+})
+
+test('resources by their names, and by group and version', () => {
+  const parts = (resource) => {
+    const { group, version, plural } = specOf({ ...good, resource }).spec
+    return [group, version, plural].join(' ')
+  }
+  assert.equal(parts('pods'), ' v1 pods')
+  assert.equal(parts('deployments'), 'apps v1 deployments')
+  assert.equal(parts('v1/pods'), ' v1 pods')
+  assert.equal(parts('example.com/v1beta1/widgets'), 'example.com v1beta1 widgets')
+})
+
+test('a spec can be sent: the token function stays behind', () => {
+  const token = () => 'x'
+  const made = specOf({ ...good, token, signal: new AbortController().signal, server: new URL('https://host/base/') })
+  assert.equal(made.token, token)
+  assert.equal(made.spec.endpoint.server, 'https://host/base')
+  assert.deepEqual(structuredClone(made.spec), made.spec)
+  assert.equal(specOf({ ...good, token: 'fixed' }).spec.token, 'fixed')
+})

@@ -1,0 +1,54 @@
+// What the tests share: records as a host would give them, and the embedded server.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
+import { Collection } from '../collection.js'
+import { specOf } from '../spec.js'
+
+export const fields = (name, version, { values = [], object = { metadata: { name } } } = {}) =>
+  [`default/${name}`, String(version), `uid-${name}`, String(version), 'sum', JSON.stringify(object), ...values]
+
+export const first = (...records) => [[RESET], ...records, [SYNCED, '9'], [LIVE, '9']]
+export const added = (name, version, more) => [ADDED, ...fields(name, version, more)]
+
+/** A collection that is told what the test says. */
+export function told(options = {}) {
+  const host = { ended: 0 }
+  host.open = (spec, client) => {
+    host.tell = (...records) => client.records(encode(records))
+    host.client = client
+    return () => { host.ended++ }
+  }
+  const { spec, token } = specOf({ server: 'http://127.0.0.1:1', resource: 'pods', ...options })
+  const collection = new Collection(spec, token, options.signal, async () => host)
+  return { collection, host, opened: new Promise((resolve) => setImmediate(resolve)) }
+}
+
+/** Waits until a condition holds; the test's own deadline is the limit. */
+export async function until(holds) {
+  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** Starts the embedded server; `do(command)` has it do something, and returns its answer. */
+export async function serve(...args) {
+  const server = spawn(fileURLToPath(new URL('../../bin/wasm-serve', import.meta.url)), args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()
+  const line = async () => (await lines.next()).value
+  let turn = Promise.resolve()
+  return {
+    url: await line(),
+    do(command) {
+      return turn = turn.then(() => {
+        server.stdin.write(command + '\n')
+        return line()
+      })
+    },
+    put(resource, object) { return this.do(`put ${resource} ${JSON.stringify(object)}`) },
+    pod(name, spec = {}) { return this.put('pods', { metadata: { name }, spec }) },
+    async close() {
+      server.stdin.end()
+      await new Promise((resolve) => server.once('exit', resolve))
+    },
+  }
+}
