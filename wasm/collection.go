@@ -67,17 +67,15 @@ func (c *collection) run(transport lw.Transport) {
 }
 
 func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
-	var codec lw.Codec[*lw.Object] = lw.RawCodec{}
 	c.indexes = c.texts("indexes")
-	needs := c.texts("needs") // what the indexes read
-	if _, err := lw.Project(needs...); err != nil {
-		return nil, err // a path that finds nothing, ever
+	paths := c.texts("project")
+	// Also without a projection it is an error if an index's path can find nothing.
+	projection, err := lw.Project(append(paths, c.texts("needs")...)...)
+	if err != nil {
+		return nil, err
 	}
-	if paths := c.texts("project"); len(paths) > 0 {
-		projection, err := lw.Project(append(paths, needs...)...)
-		if err != nil {
-			return nil, err
-		}
+	var codec lw.Codec[*lw.Object] = lw.RawCodec{}
+	if len(paths) > 0 {
 		codec = projection
 	}
 	resource := lw.Resource{
@@ -165,11 +163,7 @@ func (c *collection) change(delta *cache.Delta[*row], version string) {
 }
 
 func (c *collection) page(meta lw.ListMeta) {
-	remaining := ""
-	if meta.RemainingItemCount > 0 || meta.Continue == "" { // else the server does not tell
-		remaining = strconv.FormatInt(meta.RemainingItemCount, 10)
-	}
-	c.tell(page, remaining, meta.ResourceVersion)
+	c.tell(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
 }
 
 func (c *collection) interruption(b *lw.Break) {

@@ -107,7 +107,7 @@ class Followed {
       if (batch.length >= 50) send()
     }
     if (synced) batch.push([SYNCED, ''])
-    if (state.progress) batch.push([PAGE, String(state.progress.remaining ?? ''), ''])
+    if (state.progress) batch.push([PAGE, String(state.progress.remaining ?? 0), state.progress.remaining === undefined ? 'more' : ''])
     if (state.phase === 'live') batch.push([LIVE, ''])
     if (state.phase === 'interrupted') batch.push([INTERRUPTED, ...wordsOf(state)])
     batch.push([HEARD, String(state.lastEventAt), state.resourceVersion])

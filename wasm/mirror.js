@@ -118,7 +118,7 @@ export class Mirror {
         this.#remaining = undefined
         return this.#set({ phase: 'listing', retryAt: undefined })
       case PAGE:
-        this.#remaining = fields[0] ? Number(fields[0]) : undefined
+        this.#remaining = fields[0] === '0' && fields[1] ? undefined : Number(fields[0]) // there are more, but who knows how many
         return this.#progress()
       case SYNCED:
         this.#listing = false

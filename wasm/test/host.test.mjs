@@ -46,6 +46,7 @@ test('what indexes read is named to projections as they name elements', () => {
 // [what was told before, in words]
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
+  'in the middle of a list of which nobody knows how long it is': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
   'kept, and not confirmed': [[KEPT, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
   live: first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1, { values: ['n1', ''] }))),
   'live, and empty': first(),
