@@ -1,14 +1,16 @@
 // The dashboard: where the page is decides what is followed, and what is followed is drawn once per frame.
 
 import { $, announce, setText } from './dom.js'
+import { Cursor } from './cursor.js'
 import { ask, remember, serverOfPage } from './connect.js'
 import { sortOf } from './columns/index.js'
 import { Detail } from './detail.js'
-import { discover, titleOf } from './discovery.js'
+import { titleOf } from './discovery.js'
 import { Feed, followNamespaces } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { collectionOf, format, parse } from './place.js'
+import { Reach } from './reach.js'
 import { Scope } from './scope.js'
 import { Sidebar } from './sidebar.js'
 import { showState } from './surroundings.js'
@@ -25,12 +27,14 @@ class App {
   #waiting // in place of a feed's state, while the server was not reached
   #endNamespaces = () => {}
   #due = false
-  #arranged = 0
-  #attempt = 0
+  #arranged = 0 // when the rows were last, by the page's clock
+  #searched = false // and nobody was told yet what was found
+  #reach = new Reach({ found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state) })
   #sidebar = new Sidebar(() => this.#place)
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
-  #detail = new Detail($('detail'), () => this.escape())
+  #detail = new Detail($('detail'), () => this.#cursor.escape())
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
+  #cursor = new Cursor(this.#grid, this.#detail, this)
 
   start() {
     addEventListener('hashchange', () => this.#moved(parse(location.hash)))
@@ -38,32 +42,23 @@ class App {
     $('server').addEventListener('click', () => this.#change())
     $('help-open').addEventListener('click', () => $('help').showModal())
     document.addEventListener('themechange', () => this.draw())
-    listen(this)
+    listen(this.#cursor)
     setInterval(() => this.draw(), 500)
     this.connect()
   }
 
-  /** Asks the server what it has, until it tells. */
-  async connect() {
-    const attempt = ++this.#attempt
+  /** Shows what another server has. */
+  connect() {
     setText($('server-name'), this.#link.server.replace(/^https?:\/\//, ''))
-    for (let delay = 1000; attempt === this.#attempt; delay = Math.min(2 * delay, 30_000)) {
-      try {
-        const resources = await discover(this.#link)
-        if (attempt === this.#attempt) this.#connected(resources)
-        return
-      } catch (error) {
-        if (attempt !== this.#attempt) return
-        if (error.status === 401 || error.status === 403) return this.#change(`The server answered: ${error.message}`)
-        this.#waiting = { phase: 'interrupted', stale: true, cause: { code: 'network', message: error.message }, retryAt: Date.now() + delay }
-        this.draw()
-        await new Promise((resolve) => setTimeout(resolve, delay))
-      }
-    }
+    this.#feed?.close()
+    this.#feed = undefined
+    this.#waiting = undefined
+    this.#reach.ask(this.#link)
   }
 
-  #connected(resources) {
+  #found(resources) {
     this.#waiting = undefined
+    if (this.#feed && JSON.stringify(resources) === JSON.stringify(this.#resources)) return
     this.#resources = resources
     this.#sidebar.show(resources)
     this.#endNamespaces()
@@ -72,20 +67,33 @@ class App {
     this.#follow()
   }
 
+  #wait(state) {
+    if (!this.#feed) this.#waiting = state // a feed tells how things stand by itself
+    this.draw()
+  }
+
+  #refused({ status, message }) {
+    this.#feed?.close()
+    this.#feed = undefined
+    this.#wait({ phase: 'stopped', stale: true, cause: { code: status === 401 ? 'unauthorized' : 'forbidden', message } })
+    this.#change(`The server answered: ${message}`)
+  }
+
   async #change(why) {
     const answer = await ask(this.#link, why)
     if (!answer) return
     this.#link = answer
     remember(answer.server)
-    this.#feed?.close()
-    this.#feed = undefined
     this.connect()
   }
+
+  get place() { return this.#place }
 
   /** Goes to another place, of which only what differs is given. */
   go(change) {
     const place = { ...this.#place, ...change }
-    history[collectionOf(place) === collectionOf(this.#place) ? 'replaceState' : 'pushState'](null, '', format(place))
+    const aside = !this.#place.plural || collectionOf(place) === collectionOf(this.#place) // going back shall not lead there
+    history[aside ? 'replaceState' : 'pushState'](null, '', format(place))
     this.#moved(place)
   }
 
@@ -111,6 +119,7 @@ class App {
     setText($('title'), title)
     this.#scope.show(namespace, resource.namespaced)
     this.#sidebar.mark()
+    this.#cursor.rows = this.#feed.rows
     this.#grid.show(this.#feed.rows, this.#feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
     this.#detail.close()
@@ -122,7 +131,7 @@ class App {
   #search() {
     if ($('search').value !== this.#place.search) $('search').value = this.#place.search
     this.#feed.rows.search(this.#place.search)
-    this.searched = true
+    this.#searched = true
   }
 
   #arrange() {
@@ -143,39 +152,6 @@ class App {
     this.#grid.active = key
     this.go({ selected: key })
     this.#grid.focus()
-  }
-
-  // What the keyboard does.
-
-  move(by) {
-    const { rows } = this.#feed ?? {}
-    if (!rows?.view.length) return
-    const active = rows.get(this.#grid.active)
-    const at = active?.placed ? rows.indexOf(active) + by : Math.max(0, by - 1)
-    this.#activate(Math.min(Math.max(at, 0), rows.view.length - 1))
-  }
-
-  page(direction) { this.move(direction * this.#grid.page) }
-
-  edge(last) { this.move(last ? Infinity : -Infinity) }
-
-  open() {
-    if (this.#detail.open) return this.#detail.focus()
-    if (this.#feed?.rows.get(this.#grid.active)) this.go({ selected: this.#grid.active })
-  }
-
-  escape() {
-    if (this.#detail.open || this.#place.selected) this.go({ selected: '' })
-    else if (this.#place.search) this.go({ search: '' })
-    this.#grid.focus()
-  }
-
-  #activate(index) {
-    const { key } = this.#feed.rows.view[index]
-    this.#grid.active = key
-    this.#grid.reveal(index)
-    if (this.#detail.open) this.go({ selected: key })
-    else this.draw()
   }
 
   /** Draws what there is at the next frame. */
@@ -201,8 +177,8 @@ class App {
     this.#showDetail(feed, now)
     showState(feed.state, feed, this.#place, now)
     drawRate(feed.rate, now)
-    if (this.searched && !more && this.#place.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
-    this.searched &&= more
+    if (this.#searched && !more && this.#place.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
+    this.#searched &&= more
     if (more) this.draw()
   }
 

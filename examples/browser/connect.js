@@ -14,6 +14,7 @@ export function ask({ server, token }, why = '') {
   $('connect-token').value = token
   $('connect-why').textContent = why
   $('connect-why').hidden = !why
+  $('connect-cancel').onclick = () => dialog.close('')
   if (!dialog.open) dialog.showModal()
   $(why ? 'connect-token' : 'connect-server').focus()
   return new Promise((resolve) => {

@@ -71,7 +71,7 @@ export class Detail {
   }
 
   #draw(object, newest, resource) {
-    const changed = newest?.change.type === 'modified' ? diff(newest.change.old, newest.change.object).map(({ at }) => at.join('\0')) : []
+    const changed = newest?.change.type === 'modified' ? telling(diff(newest.change.old, newest.change.object)).map(({ at }) => at.join('\0')) : []
     const marks = (at) => {
       const path = at.join('\0')
       return changed.some((c) => path === c || path.startsWith(`${c}\0`))

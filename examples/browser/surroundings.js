@@ -11,6 +11,7 @@ export function showState(state, feed, place, now) {
   setText($('connection-text'), text)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
+  $('grid').hidden = !feed // or it would show another server's
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)

@@ -75,8 +75,8 @@ var rooms = map[string][]string{
 	"internal/wasmbuild": {"internal/wasmpack"},
 
 	"internal/wire/serve": {"internal/wire"},
-	"internal/stage":      {"lw/lwtest"},
 	"wasm/test/serve":     {"lw/lwtest"},
+	"internal/stage":      {"lw/lwtest", "examples/browser"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},

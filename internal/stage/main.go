@@ -15,6 +15,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
 // policy is the strictest that a page of the package can have.
@@ -33,6 +35,7 @@ func main() {
 	mux.Handle("/", http.FileServer(http.Dir(*pages)))
 	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", http.FileServer(http.Dir(*library))))
 	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(http.FileServer(http.Dir(*library)))))
+	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // under its own policy
 	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
 	fmt.Println(url)
 	server := &http.Server{Handler: guarded(mux)}

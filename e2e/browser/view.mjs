@@ -1,0 +1,114 @@
+// The dashboard as a test sees it, and the cluster that it shows.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { until } from './stage.mjs'
+
+export const pod = (name, namespace = 'shop', labels = {}) => ({
+  metadata: { name, namespace, labels },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'images.example/web:1' }] },
+  status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ name: 'main', ready: true, restartCount: 0, state: { running: {} } }] },
+})
+
+const groups = { deployments: 'apis/apps/v1' }
+
+export class View {
+  complaints = [] // what the page wrote to the console as an error
+
+  static async open(profile, stage, cluster) {
+    const view = new View()
+    view.page = await profile.newPage()
+    view.cluster = cluster
+    view.address = `${stage}/ui/?server=${encodeURIComponent(cluster.url)}`
+    await view.page.setViewport({ width: 1440, height: 860 })
+    view.page.on('pageerror', (error) => view.complaints.push(String(error)))
+    view.page.on('console', (message) => {
+      // Chromium writes of requests that fail by itself, and some fail on purpose here.
+      if (message.type() === 'error' && !/^Failed to load resource|ERR_/.test(message.text())) view.complaints.push(message.text())
+    })
+    return view
+  }
+
+  async goto(hash) {
+    await this.page.goto(this.address + hash)
+  }
+
+  text(selector) {
+    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // it is not there yet
+  }
+
+  texts(selector) {
+    return this.page.$$eval(selector, (all) => all.map((element) => element.textContent))
+  }
+
+  /** Waits until `look` returns `wanted`, or without that, what is not falsy. */
+  async until(what, look, wanted) {
+    let last
+    await until(what, async () => {
+      last = await look()
+      return wanted === undefined ? last : last === wanted
+    }, 30).catch((error) => assert.fail(`${error.message}; at last: ${JSON.stringify(last)}`))
+  }
+
+  /** Waits until the table shows these keys, from top to bottom. */
+  rows(...keys) {
+    const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
+      .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.row?.key).join(' '))
+    const namespaced = async () => (await look()).replaceAll(keys.some((key) => key.includes('/')) ? '' : /\S+\//g, '')
+    return this.until(`the rows ${keys.join(' ')}`, namespaced, keys.join(' '))
+  }
+
+  async clickHead(title) {
+    const head = await this.page.evaluateHandle((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title), title)
+    await head.click()
+  }
+
+  async #write(method, path, body, token, type = 'application/json') {
+    const headers = { 'Content-Type': type, ...(token && { Authorization: `Bearer ${token}` }) }
+    const answer = await fetch(`${this.cluster.url}/${path}`, { method, headers, body: body && JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
+    await answer.text()
+  }
+
+  create(plural, object, token) {
+    const { namespace } = object.metadata
+    return this.#write('POST', `${groups[plural] ?? 'api/v1'}/${namespace ? `namespaces/${namespace}/` : ''}${plural}`, object, token)
+  }
+
+  patch(plural, namespace, name, patch) {
+    return this.#write('PATCH', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`, patch, '', 'application/merge-patch+json')
+  }
+
+  remove(plural, namespace, name) {
+    return this.#write('DELETE', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`)
+  }
+
+  /** Scrolls through the whole table, and returns how long its frames took, in milliseconds. */
+  scroll() {
+    return this.page.$eval('#grid', async (grid) => {
+      const frame = () => new Promise(requestAnimationFrame)
+      const times = []
+      let last = await frame()
+      for (let i = 0; i < 120; i++) {
+        grid.scrollTop = (grid.scrollHeight * i) / 120
+        const now = await frame()
+        times.push(now - last)
+        last = now
+      }
+      times.sort((a, b) => a - b)
+      return { median: times[60], most: times[114], longest: times[119] }
+    })
+  }
+
+  async accessible(axe, where) {
+    await this.page.evaluate(readFileSync(axe, 'utf8'))
+    const { violations } = await this.page.evaluate(() => globalThis.axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }))
+    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)
+    assert.deepEqual(told, [], where)
+  }
+
+  /** Keeps a picture, for eyes: no test compares it. */
+  picture(name) {
+    return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}.png`, import.meta.url)) })
+  }
+}
