@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -198,5 +199,24 @@ func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
 	require.NoError(t, err)
 	for _, format := range []string{"%v", "%s", "%+v"} {
 		require.Equal(t, "Secret shop/token@7", fmt.Sprintf(format, object))
+	}
+}
+
+// TestIntIsWhatStrconvReads: within 64 bits the number, and zero for all else.
+func TestIntIsWhatStrconvReads(t *testing.T) {
+	for _, text := range []string{
+		"", "0", "7", "-7", "-0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
+		"18446744073709551616", "99999999999999999999999", "1.5", "1e3", "true", "null", `"5"`, "[5]", "-",
+	} {
+		want, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			want = 0
+		}
+		require.Equal(t, want, Value(text).Int(), "%q", text)
+	}
+	list := Value(`{"a":[1]}`)
+	require.EqualValues(t, 1, list.Get("a[0]").Int())
+	for _, index := range []string{"", "-0", "+0", "0x0", "2147483648", "4294967296", "18446744073709551616"} {
+		require.False(t, list.Get("a["+index+"]").Exists(), index)
 	}
 }

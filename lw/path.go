@@ -1,6 +1,9 @@
 package lw
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // PathError says what is wrong with a path.
 type PathError struct {
@@ -81,10 +84,10 @@ func cutElement(path string) (first step, rest, expected string) {
 		return first, "", "]"
 	}
 	index := path[1:end]
-	switch n, err := strconv.ParseUint(index, 10, 31); {
+	switch n, ok := decimal(index, math.MaxInt32); {
 	case index == "*":
 		first.kind = toEveryElement
-	case err != nil:
+	case !ok:
 		return first, path[1:], "an index or * in brackets"
 	default:
 		first.kind, first.index = toElement, n

@@ -2,6 +2,7 @@ package lw
 
 import (
 	"io"
+	"math"
 	"strconv"
 	"time"
 )
@@ -99,7 +100,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	}
 	e.Code = code
 	e.RetryAfter = time.Duration(e.Details.RetryAfterSeconds) * time.Second
-	if seconds, err := strconv.ParseUint(retryAfter, 10, 31); err == nil && seconds > 0 {
+	if seconds, ok := decimal(retryAfter, math.MaxInt32); ok && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e

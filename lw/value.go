@@ -2,7 +2,7 @@ package lw
 
 import (
 	"iter"
-	"strconv"
+	"math"
 	"unicode/utf8"
 )
 
@@ -54,11 +54,25 @@ func (v Value) String() string {
 
 // Int returns an integer; zero for anything else, or out of range.
 func (v Value) Int() int64 {
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil {
-		return 0
+	if v != "" && v[0] == '-' {
+		n, _ := decimal(string(v[1:]), -math.MinInt64)
+		return -int64(n)
 	}
-	return n
+	n, _ := decimal(string(v), math.MaxInt64)
+	return int64(n)
+}
+
+// decimal reads a number without a sign that is not above most; zero for anything else. The errors of strconv, which would do
+// it too, bring 5 kB into a browser's program.
+func decimal(text string, most uint64) (n uint64, ok bool) {
+	for i := range len(text) {
+		digit := uint64(text[i] - '0')
+		if digit > 9 || n > (most-digit)/10 {
+			return 0, false
+		}
+		n = 10*n + digit
+	}
+	return n, text != ""
 }
 
 // Bool returns true for the literal true only.
