@@ -45,8 +45,6 @@ func (c *collection) run(transport lw.Transport) {
 		switch event.Type {
 		case lw.Reset:
 			c.tell(reset)
-		case lw.Synced:
-			quiet, c.synced = false, true
 		case lw.Live:
 			c.tell(live, event.ResourceVersion)
 		case lw.Interrupted:
@@ -61,7 +59,12 @@ func (c *collection) run(transport lw.Transport) {
 			event.Object.object = nil // of what was known already, nobody is told
 		}
 		if event.Type == lw.Synced {
-			c.tell(synced, event.ResourceVersion)
+			version := event.ResourceVersion
+			if quiet {
+				version = "" // nothing was heard from the server
+			}
+			c.tell(synced, version)
+			quiet, c.synced = false, true
 		}
 	}
 }

@@ -123,7 +123,7 @@ export class Mirror {
       case SYNCED:
         this.#listing = false
         this.#synced = true
-        this.#heard(fields[0])
+        if (fields[0]) this.#heard(fields[0]) // else it is what was known before
         return this.#set({ progress: undefined })
       case LIVE:
         this.#heard(fields[0])

@@ -1,8 +1,9 @@
 // What is kept of a collection in IndexedDB: each object under its collection and key, and the version up to which they
 // have what happened. Objects are written when they change, all with the version in one transaction, so that whatever is
-// there can be gone on from: a version that is older than an object costs an event that comes twice.
+// there can be gone on from: a version that is older than an object costs an event that comes twice. With the version goes
+// when it was heard of, as whoever is shown a state wants to know how old it is.
 
-import { ADDED, BOOKMARK, DELETED, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
 const PATIENCE = 5000 // ms
@@ -11,6 +12,7 @@ export class Kept {
   #db
   #name
   #version = ''
+  #heardAt = 0 // when, in milliseconds since 1970
   #rows = [] // of what was loaded, for the program
   #changed = new Map() // what is to be written: by key, null for what is gone
   #writing = false
@@ -48,13 +50,14 @@ export class Kept {
     if (!this.#db) return false
     try {
       const reading = this.#db.transaction([OBJECTS, VERSIONS])
-      const [version, objects] = await Promise.all([
+      const [heard, objects] = await Promise.all([
         done(reading.objectStore(VERSIONS).get(this.#name)),
         done(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
-      if (!version) return false
-      this.#version = version
+      if (!heard?.version) return false
+      this.#version = heard.version
       for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
+      tell(encode([[HEARD, String(heard.at), heard.version]]))
       this.#stale = false
       this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
       return true
@@ -80,10 +83,11 @@ export class Kept {
       } else if (kind === DELETED) {
         this.#changed.set(fields[0], null)
         this.#version = fields[1] || this.#version
-      } else if (VERSIONED.has(kind)) {
+      } else if (VERSIONED.has(kind) && fields[0]) {
         this.#version = fields[0]
       } else return
       this.#dirty = true
+      this.#heardAt = Date.now()
     })
     this.#write()
   }
@@ -113,7 +117,7 @@ export class Kept {
       if (fields) objects.put({ collection: this.#name, key, fields })
       else objects.delete([this.#name, key])
     }
-    if (this.#version) writing.objectStore(VERSIONS).put(this.#version, this.#name)
+    if (this.#version) writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#heardAt }, this.#name)
     return new Promise((resolve, reject) => {
       writing.oncomplete = resolve
       writing.onabort = () => reject(writing.error)

@@ -42,8 +42,7 @@ export function corner(state, now) {
 
 /** The line above rows that may be older than the server's; empty if they are not. */
 export function staleness(state, size, now) {
-  if (!state.stale || !size || state.progress) return ''
-  if (!state.lastEventAt) return 'What was here at the last visit. Not confirmed by the server yet.'
+  if (!state.stale || !size || state.progress || !state.lastEventAt) return ''
   const when = new Date(state.lastEventAt).toLocaleTimeString([], { hour12: false })
   const { long } = explain(state.cause)
   return `Stale: as it was at ${when}, ${age(now - state.lastEventAt)} ago. What happened since then is not known.${long && ` Cause: ${long}`}`

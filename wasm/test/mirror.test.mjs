@@ -54,6 +54,14 @@ test('what was kept is stale until it is confirmed', () => {
   assert.equal(mirror.isStale(kept.item), false)
 })
 
+test('a list of what was known before is nothing heard from the server', () => {
+  const mirror = new Mirror()
+  fold(mirror, [KEPT, ...fields('a', 1)], [HEARD, '1234', '7'], [RESET], [SYNCED, ''])
+  assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
+  fold(mirror, [LIVE, '8'])
+  assert.ok(mirror.state.lastEventAt > 1234)
+})
+
 test('indexes follow every change, and are in the order of the keys', () => {
   const mirror = new Mirror(['node', 'phase'])
   fold(mirror, added('b', 1, { values: ['n1', 'Running'] }), added('a', 1, { values: ['n1', ''] }), added('c', 1, { values: ['n2', ''] }))
