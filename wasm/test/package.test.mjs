@@ -17,8 +17,25 @@ test('the declarations compile, and the examples that must not do not', () => {
   execFileSync(process.execPath, [fileURLToPath(import.meta.resolve('typescript/bin/tsc')), '-p', `${root}test`], { stdio: 'inherit' })
 })
 
+test('the examples of both READMEs compile', () => {
+  const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true, noEmit: true, skipLibCheck: true,
+    jsx: ts.JsxEmit.Preserve, types: ['react'] }
+  const examples = new Map(['README.md', '../README.md'].map((file) => [`${root}test/${file.replace(/\W/g, '_')}.tsx`,
+    [...readFileSync(root + file, 'utf8').matchAll(/```tsx?\n([^]*?)```/g)].map(([, block]) => block).join('\n')]))
+  const host = ts.createCompilerHost(options), { getSourceFile, fileExists } = host
+  host.fileExists = (name) => examples.has(name) || fileExists(name)
+  host.getSourceFile = (name, ...rest) => (examples.has(name) ? ts.createSourceFile(name, examples.get(name), ...rest) : getSourceFile(name, ...rest))
+  for (const code of examples.values()) assert.match(code, /listWatch<Pod>/)
+  assert.equal(ts.formatDiagnostics(ts.getPreEmitDiagnostics(ts.createProgram([...examples.keys()], options, host)), host), '')
+})
+
 // What the declarations of a file say: its exported values, and the members of its types.
+const known = new Map()
 function declared(file) {
+  if (!known.has(file)) known.set(file, declarationsOf(file))
+  return known.get(file)
+}
+function declarationsOf(file) {
   const program = ts.createProgram([root + file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
