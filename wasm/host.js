@@ -41,6 +41,8 @@ export class Host {
   }
 }
 
+const PATIENCE = 1000 // ms
+
 class Followed {
   #clients = new Set()
   #mirror
@@ -72,10 +74,23 @@ class Followed {
     this.#id = this.#engine.start({ ...rest, indexes: paths, needs, restored: !!sink.kept }, sink)
   }
 
-  // Any client may be asked: they follow the same as the same user.
-  #token() {
-    const [client] = this.#clients
-    return client ? client.token() : ''
+  // Any client may be asked: they follow the same as the same user. One that does not answer, as a tab that is frozen, is
+  // asked last from then on.
+  async #token() {
+    const answers = []
+    let failure
+    for (const client of [...this.#clients]) {
+      answers.push(Promise.resolve().then(() => client.token()))
+      try {
+        const token = await Promise.race([Promise.any(answers), new Promise((late) => setTimeout(late, PATIENCE))])
+        if (token !== undefined) return token
+        if (this.#clients.delete(client)) this.#clients.add(client)
+      } catch ({ errors }) {
+        failure = errors[0]
+      }
+    }
+    if (failure) throw failure
+    return answers.length ? Promise.any(answers) : ''
   }
 
   #records(bytes, kept = false) {

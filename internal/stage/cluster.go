@@ -22,7 +22,7 @@ type command struct {
 	Server string `json:"server"`
 
 	Tokens map[string]lwtest.Access `json:"tokens"` // start: those that are known
-	Token  string                   `json:"token"`  // revoke
+	Token  string                   `json:"token"`  // revoke, allow
 	Object json.RawMessage          `json:"object"` // put: a ConfigMap
 	Name   string                   `json:"name"`   // delete
 	N      int                      `json:"n"`      // write: how many times; expire: after so many events
@@ -34,6 +34,7 @@ type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
+	release func() // what is held
 }
 
 const namespace = "default"
@@ -88,10 +89,15 @@ func (c *cluster) do(cmd *command) (any, error) {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
-	case "revoke":
+	case "hold": // whatever is asked waits for an answer
+		c.release = c.Fail(lwtest.Any, -1, lwtest.Stall())
+	case "release":
+		c.release()
+		c.DropConnections()
+	case "revoke", "allow":
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.revoked[cmd.Token] = true
+		c.revoked[cmd.Token] = cmd.Do == "revoke"
 	case "look":
 		return c.look(), nil
 	default:

@@ -1,0 +1,41 @@
+// What every mode and transport must stand.
+import assert from 'node:assert/strict'
+import { equal, follow, isAway } from './page.mjs'
+import { until } from './stage.mjs'
+
+export async function course(cluster, page, transport) {
+  await cluster.write({ n: 100, seed: 1 })
+  await follow(page, 'all', { server: cluster.url, transport, ask: 'first' })
+  const { shown } = await equal(cluster, page)
+  assert.equal(shown.outcome, 'synced')
+
+  for (let seed = 2; seed < 12; seed++) await cluster.write({ n: 100, seed })
+  await equal(cluster, page)
+
+  await cluster.drop()
+  await cluster.write({ n: 50, seed: 20 })
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a connection that broke costs no list')
+
+  await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
+  await cluster.revoke({ token: 'first' })
+  await cluster.end()
+  await cluster.write({ n: 50, seed: 21 })
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a token that is not good any more costs no list')
+
+  await cluster.expire({ n: 2 })
+  await cluster.end()
+  await cluster.write({ n: 50, seed: 22 })
+  await until('a new list', async () => (await cluster.look()).lists === 2)
+  await equal(cluster, page)
+
+  await cluster.stop()
+  await cluster.write({ n: 50, seed: 23 })
+  await isAway(page)
+  await cluster.restart()
+  await page.evaluate(() => globalThis.dispatchEvent(new Event('online')))
+  await equal(cluster, page)
+
+  await page.close()
+  await until('no connection is left', async () => (await cluster.look()).open === 0)
+  await cluster.close()
+}

@@ -1,0 +1,34 @@
+// What the tests do with a page, which page/page.js carries out there.
+import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
+import { until } from './stage.mjs'
+
+export const follow = (page, name, options) => page.evaluate((name, options) => globalThis.stage.open(name, options), name, options)
+export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
+
+/** Waits until a collection is live and shows what the server has; returns both. */
+export async function equal(cluster, page, name = 'all') {
+  let shown, has
+  try {
+    await until('the page shows what the server has', async () => {
+      [shown, has] = await Promise.all([show(page, name), cluster.look()])
+      return shown.state.phase === 'live' && !shown.state.stale && isDeepStrictEqual(shown.objects, has.objects)
+    })
+  } catch (error) {
+    assert.deepEqual(shown.objects, has.objects)
+    throw new Error(`${error.message}: ${JSON.stringify(shown.state)}`)
+  }
+  return { shown, has }
+}
+
+/** Waits until a collection shows that its server is away. */
+export async function isAway(page, name = 'all') {
+  const { state } = await until('the page tells that the server is away', async () => {
+    const shown = await show(page, name)
+    return shown.state.phase === 'interrupted' && shown
+  })
+  assert.equal(state.stale, true)
+  assert.equal(state.cause.name, 'ListWatchError')
+  assert.equal(state.cause.retryable, true)
+  assert.ok(state.retryAt > 0)
+}

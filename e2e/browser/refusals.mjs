@@ -1,0 +1,48 @@
+// A server that says no, and a page that says so.
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { equal, follow, show } from './page.mjs'
+import { until } from './stage.mjs'
+
+const REFUSALS = {
+  'a wrong token': { token: 'wrong', status: 401, code: 'unauthorized', reason: 'Unauthorized' },
+  'a token that may do nothing': { token: 'poor', status: 403, code: 'forbidden', reason: 'Forbidden' },
+}
+
+export function refusals(scene, modes) {
+  for (const mode of modes) {
+    it(`${mode}: refusals are shown`, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster({ tokens: { good: 'admin', poor: 'nobody' } })
+      const page = await scene.open(profile, { mode })
+      for (const transport of ['http', 'ws', 'auto']) {
+        for (const [name, { token, ...cause }] of Object.entries(REFUSALS)) {
+          await follow(page, name + transport, { server: cluster.url, transport, token })
+          const { outcome, state } = await until(`${name} over ${transport} is shown`, async () => {
+            const shown = await show(page, name + transport)
+            return shown.outcome && shown
+          })
+          for (const error of [outcome, state.cause]) {
+            const { code, status, reason } = error
+            assert.deepEqual({ code, status, reason }, { code: cause.code, status: cause.status, reason: cause.reason }, error.message)
+            assert.equal(error.retryable, false)
+          }
+          assert.equal(state.phase, 'stopped')
+        }
+      }
+      assert.equal((await cluster.look()).watches, 0)
+    }))
+  }
+
+  it('shared: who comes after a refusal is refused, too, and let in when the server does', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster({ tokens: { good: 'admin' } })
+    await cluster.revoke({ token: 'good' })
+    const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
+    for (const page of [first, second]) {
+      await follow(page, 'all', { server: cluster.url, token: 'good' })
+      await until('the refusal', async () => (await show(page, 'all')).outcome?.status === 401)
+    }
+    await cluster.allow({ token: 'good' })
+    await follow(second, 'again', { server: cluster.url, token: 'good' })
+    await equal(cluster, second, 'again')
+  }))
+}

@@ -1,0 +1,71 @@
+// What a page keeps, what it leaves behind, and where it is loaded from.
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { equal, follow, show } from './page.mjs'
+import { until } from './stage.mjs'
+
+export function states(scene, modes) {
+  for (const mode of modes) {
+    it(`${mode}: a page that is loaded again shows the last state at once, and goes on without a list`, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      await cluster.write({ n: 200, seed: 1 })
+      const page = await scene.open(profile, { mode })
+      await follow(page, 'all', { server: cluster.url, persist: true })
+      const { has } = await equal(cluster, page)
+      await until('all is kept', async () => (await kept(page)).includes(has.version))
+
+      await cluster.hold()
+      await scene.load(page, { mode })
+      await cluster.write({ n: 50, seed: 2 })
+      await follow(page, 'all', { server: cluster.url, persist: true })
+      const changes = []
+      await until('the last state is shown', async () => {
+        const shown = await show(page, 'all')
+        changes.push(...shown.changes)
+        assert.equal(shown.state.stale, true)
+        return isDeepStrictEqual(shown.objects, has.objects)
+      })
+      assert.ok(changes.every(({ type, initial, stale }) => type === 'added' && initial && stale))
+
+      await cluster.release()
+      assert.equal((await equal(cluster, page)).has.lists, 1)
+    }))
+
+    it(`${mode}: nothing global is left behind, and a collection that is closed leaves no watch`, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      await cluster.write({ n: 20, seed: 1 })
+      const page = await scene.open(profile, { mode })
+      for (const end of ['close', 'abort']) {
+        await follow(page, end, { server: cluster.url })
+        await equal(cluster, page, end)
+        await page.evaluate((name) => globalThis.stage[name](name), end)
+        assert.equal((await show(page, end)).state.phase, 'stopped')
+        await until('no watch is left', async () => (await cluster.look()).open === 0)
+      }
+      const added = await page.evaluate(() => globalThis.stage.added())
+      assert.deepEqual(added.filter((name) => !/puppeteer|ariaQuery/.test(name)), [])
+    }))
+  }
+
+  it('a program that is served under a wrong type is loaded', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    const page = await scene.open(profile, { mode: 'main' }, '/untyped')
+    await follow(page, 'all', { server: cluster.url })
+    await equal(cluster, page)
+  }))
+}
+
+/** The versions that the page has kept. */
+const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
+  const opening = indexedDB.open('listwatch')
+  opening.onerror = () => reject(opening.error)
+  opening.onsuccess = () => {
+    const db = opening.result
+    const reading = db.transaction('versions').objectStore('versions').getAll()
+    reading.onsuccess = () => {
+      db.close()
+      resolve(reading.result)
+    }
+  }
+}))

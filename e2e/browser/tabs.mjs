@@ -1,0 +1,90 @@
+// Many tabs, and tabs that sleep, crash or are without a network.
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { equal, follow, isAway, show } from './page.mjs'
+import { until } from './stage.mjs'
+
+export function tabs(scene) {
+  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to' }
+
+  it('twenty tabs share one connection, and whoever goes takes only its own with it', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    const open = (n) => until(`${n} connections`, async () => (await cluster.look()).open === n)
+    await cluster.write({ n: 100, seed: 1 })
+    const pages = await Promise.all(Array.from({ length: 20 }, () => scene.open(profile, { mode: 'shared' })))
+    for (const page of pages) await follow(page, 'all', { server: cluster.url })
+    await Promise.all(pages.map((page) => equal(cluster, page)))
+    const { open: connections, lists, watches } = await cluster.look()
+    assert.deepEqual({ connections, lists, watches }, { connections: 1, lists: 1, watches: 1 })
+
+    await follow(pages[18], 'own', { server: cluster.url, labelSelector: 'n=1' })
+    await follow(pages[19], 'own', { server: cluster.url, labelSelector: 'n=2' })
+    await open(3)
+    await pages[18].close()
+    await open(2)
+    await crash(scene, pages[19])
+    await open(1)
+    await pages[0].close() // which has opened the worker
+    await cluster.write({ n: 100, seed: 2 })
+    await Promise.all(pages.slice(1, 18).map((page) => equal(cluster, page)))
+    assert.equal((await cluster.look()).lists, 3)
+    await Promise.all(pages.slice(1, 18).map((page) => page.close()))
+    await open(0)
+  }))
+
+  for (const mode of ['main', 'worker', 'shared']) {
+    it(`${mode}: a tab that was frozen shows what has happened`, only, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      const page = await scene.open(profile, { mode })
+      await follow(page, 'all', { server: cluster.url })
+      await equal(cluster, page)
+      await freeze(page, true)
+      await cluster.write({ n: 500, seed: 1 })
+      await cluster.drop()
+      await cluster.write({ n: 500, seed: 2 })
+      await cluster.compact()
+      await freeze(page, false)
+      await equal(cluster, page)
+    }))
+  }
+
+  it('a frozen tab does not keep the token from the others', only, () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster({ tokens: { first: 'admin', second: 'admin' } })
+    const [frozen, page] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
+    for (const each of [frozen, page]) {
+      await follow(each, 'all', { server: cluster.url, ask: 'first' })
+      await equal(cluster, each)
+    }
+    await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
+    await freeze(frozen, true)
+    await cluster.revoke({ token: 'first' })
+    await cluster.end()
+    await cluster.write({ n: 20, seed: 1 })
+    await equal(cluster, page)
+  }))
+
+  it('offline and online again', only, () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    const page = await scene.open(profile, { mode: 'main' })
+    await follow(page, 'all', { server: cluster.url })
+    await equal(cluster, page)
+    await page.setOfflineMode(true)
+    await cluster.drop()
+    await isAway(page)
+    await cluster.write({ n: 50, seed: 1 })
+    await page.setOfflineMode(false)
+    assert.equal((await equal(cluster, page)).has.lists, 1)
+  }))
+}
+
+const freeze = async (page, frozen) => {
+  const session = await page.createCDPSession()
+  await session.send('Page.setWebLifecycleState', { state: frozen ? 'frozen' : 'active' })
+  await session.detach()
+}
+
+async function crash(scene, page) {
+  if (scene.name !== 'chrome') return page.close()
+  const session = await page.createCDPSession()
+  session.send('Page.crash').catch(() => {}) // there is nobody to answer
+}
