@@ -1,7 +1,7 @@
 // What the Go program imports from JavaScript: byte streams over fetch and WebSocket. Each is an entry of a table, and is
 // named by its number. Bytes wait on this side until they are read; the program is woken, and comes for them.
 
-const PENDING = -1, FAILED = -2, TOO_MUCH = -3
+const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 /**
  * Adds to a Go program's imports what transport/http and transport/ws need in a browser, in a worker or in Node. Call it
@@ -220,7 +220,8 @@ class Messages {
     if (this.#closed) return
     this.#closed = true
     this.failure = opened ? reason : 'the WebSocket could not be opened'
-    this.#changed(opened ? code : FAILED)
+    // Firefox tells of nothing but the end, where that came together with the beginning: what came in between is lost.
+    this.#changed(opened ? code : code && code !== 1006 ? LOST : FAILED)
   }
 
   #changed(state) {

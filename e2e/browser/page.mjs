@@ -15,8 +15,9 @@ export async function equal(cluster, page, name = 'all') {
       return shown.state.phase === 'live' && !shown.state.stale && isDeepStrictEqual(shown.objects, has.objects)
     })
   } catch (error) {
-    assert.deepEqual(shown.objects, has.objects)
-    throw new Error(`${error.message}: ${JSON.stringify(shown.state)}`)
+    const differ = Object.keys({ ...shown.objects, ...has.objects }).filter((key) => !isDeepStrictEqual(shown.objects[key], has.objects[key]))
+    delete has.objects
+    throw new Error(`${error.message}: ${differ.length} differ; ${JSON.stringify(shown.state)}; ${JSON.stringify(has)}`)
   }
   return { shown, has }
 }

@@ -42,6 +42,7 @@ const (
 	pending = -1 // the stream will be woken
 	failed  = -2
 	tooMuch = -3 // more than the limit is held, or came at once
+	lost    = -4 // it was open, and what came is not there
 )
 
 // What text tells.
@@ -52,6 +53,9 @@ const (
 
 // ErrLimit says that a message, or what had come and was not read, was larger than the limit of a socket.
 var ErrLimit = errors.New("jsx: more than the limit came over the WebSocket")
+
+// ErrLost says that a WebSocket was opened and closed again by the server, and that the browser kept back what came.
+var ErrLost = errors.New("jsx: what came over the WebSocket was lost")
 
 // Failure says in the host's own words why a request or a stream failed.
 type Failure struct{ Text string }
@@ -162,6 +166,8 @@ func (s *Stream) opened(ctx context.Context) (int, error) {
 			}
 		case failed:
 			return 0, &Failure{Text: s.Failure()}
+		case lost:
+			return 0, ErrLost
 		default:
 			return int(status), nil
 		}

@@ -46,7 +46,8 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 //
 // A page is not told why a handshake was refused. So the same is then asked over HTTP, whose refusal is returned; if it is
 // none, the WebSocket is tried once more, as Chrome cancels the first to a server that asks for client certificates, and
-// then [lwhttp.ErrNotUpgraded] is returned.
+// then [lwhttp.ErrNotUpgraded] is returned. Firefox loses what a server says when it ends a watch at once, as it does with a
+// version that is too old: such a watch is left to HTTP, over which that is seen.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch {
 		return t.over.Open(ctx, req)
@@ -55,6 +56,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		stream, err := t.dial(ctx, req)
 		if err == nil {
 			return &body{ctx: ctx, stream: stream, limit: t.opts.MaxMessage}, nil
+		}
+		if errors.Is(err, jsx.ErrLost) {
+			return t.over.Open(ctx, req)
 		}
 		if _, refused := errors.AsType[*jsx.Failure](err); !refused {
 			return nil, err

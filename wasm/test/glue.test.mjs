@@ -5,7 +5,7 @@ import { afterEach, test } from 'node:test'
 import { glue } from '../glue.js'
 import { until } from './support.mjs'
 
-const PENDING = -1, FAILED = -2, TOO_MUCH = -3
+const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 // A program that has memory and nothing else, and what it imports.
 function program(host) {
@@ -230,6 +230,12 @@ test('a WebSocket that does not open fails, with or without a closing event', as
   const { p, id } = await socket(t, 'bad:', 10)
   assert.deepEqual([p.imports.state(id), p.text(id)], [FAILED, 'SyntaxError: no such scheme'])
   await socket(t, 'ws://host/', 10)
+})
+
+test('a WebSocket of which only the end is told, as Firefox does, is not taken for one that was refused', async (t) => {
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
+  s.onclose({ code: 1000, reason: '' })
+  assert.equal(p.imports.state(id), LOST)
 })
 
 test('where there is no WebSocket, as in Node 20, that is said', async (t) => {
