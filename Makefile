@@ -67,6 +67,12 @@ else
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 endif
 
+.PHONY: screenshots
+screenshots: bin/lwcat wasm ## the README's picture of the dashboard, into docs/images/ (Node, npm and Chromium)
+	@cd e2e/browser && npm ci --no-audit --no-fund
+	@$(GO) build -o bin/demo ./examples/demo
+	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
+
 .PHONY: wasm
 wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
 	@$(GO) run ./internal/wasmbuild wasm

@@ -48,10 +48,13 @@ function named(array, name) {
 
 const NOISE = new Set(['metadata.resourceVersion', 'metadata.generation'])
 
-/** What of a difference is worth telling: the version is, only when nothing else differs. */
+const WHEN = /\.last\w+Time$/
+
+/** What of a difference is worth telling, the times of it last: the version is, only when nothing else differs. */
 export function telling(found) {
   const rest = found.filter(({ path }) => !NOISE.has(path))
-  return rest.length ? rest : found
+  const told = rest.length ? rest : found
+  return [...told.filter(({ path }) => !WHEN.test(path)), ...told.filter(({ path }) => WHEN.test(path))]
 }
 
 /** A value in one line. */

@@ -14,9 +14,11 @@ export function h(tag, attributes = {}, ...children) {
   return element
 }
 
-/** Writes only what differs, as each write costs layout. */
+/** Writes the text of an element that has nothing else: only what differs, and into the node that is there. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text
+  const node = element.firstChild
+  if (!node) element.append(text)
+  else if (node.data !== text) node.data = text
 }
 
 export function setAttribute(element, name, value) {

@@ -101,20 +101,22 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	return err
 }
 
-// accidents happen every few seconds: a dropped connection, and each second time versions that are too old afterwards.
+// accidents happen now and then: a dropped connection, and each second time versions that are too old afterwards. Without a
+// duration they leave the time after which a client takes a server for sound again, else its delays would grow and grow.
 func accidents(ctx context.Context, server *lwtest.Server, duration time.Duration) {
-	every := 10 * time.Second
+	first, every := 15*time.Second, 150*time.Second
 	if duration > 0 {
-		every = duration / 4
+		first, every = duration/4, duration/4
 	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	next := time.NewTimer(first)
+	defer next.Stop()
 	for n := 0; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
+		next.Reset(every)
 		server.DropConnections()
 		if n%2 == 1 {
 			server.Compact()

@@ -26,6 +26,8 @@ test('the version is told only when nothing else differs', () => {
   const version = (v) => ({ path: 'metadata.resourceVersion', old: '1', now: v })
   assert.deepEqual(telling([version('2')]), [version('2')])
   assert.deepEqual(telling([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
+  const [when, what] = ['lastTransitionTime', 'status'].map((field) => ({ path: `status.conditions[Ready].${field}` }))
+  assert.deepEqual(telling([when, what]), [what, when], 'what differs comes before when')
 })
 
 test('a place is a URL and back', () => {
