@@ -29,7 +29,20 @@ export class Host {
       followed.join(client)
       return () => followed.end()
     }
-    const name = JSON.stringify(spec)
+    if (!spec.asks || typeof spec.persist === 'string') return this.#share(JSON.stringify(spec), spec, client)
+    // Those who follow the same as different users must not see what the other sees. By their tokens they are told apart;
+    // whoever has none just now shares with nobody.
+    let end, ended = false
+    Promise.resolve().then(() => client.token()).then((token) => JSON.stringify([spec, token]), () => Symbol('nobody')).then((name) => {
+      if (!ended) end = this.#share(name, spec, client)
+    })
+    return () => {
+      ended = true
+      end?.()
+    }
+  }
+
+  #share(name, spec, client) {
     let followed = this.#shared.get(name)
     if (!followed || followed.stopped) this.#shared.set(name, followed = new Followed(this.#engine, spec, true))
     followed.join(client)

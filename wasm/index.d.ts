@@ -46,7 +46,10 @@ export interface ListWatchOptions {
   fieldSelector?: string
   /** How to watch: over fetch, over WebSocket, or over fetch until it proves not to stream. By default `"auto"`. */
   transport?: 'auto' | 'http' | 'ws'
-  /** A bearer token, or what returns one: it is asked for every request, and once more after a 401. */
+  /**
+   * A bearer token, or what returns one: it is asked for every request, and once more after a 401. Tabs that follow the same
+   * share one watch while their tokens are the same when they begin, or `persist` names the same user.
+   */
   token?: string | (() => string | Promise<string>)
   /** Sent with every request but WebSockets, as `Impersonate-User`; the server has to allow each by CORS. */
   headers?: Record<string, string>

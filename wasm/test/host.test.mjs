@@ -36,6 +36,36 @@ test('clients of the same collection share one watch, which ends with the last o
   assert.equal(engine.started.length, 3)
 })
 
+test('clients with token functions share one watch if they are the same user, which their tokens or names tell', async () => {
+  const as = (token, persist = false) => [specOf({ server: 'http://host', resource: 'pods', token: () => {}, persist }).spec, { ...client(), token }]
+  const cases = [
+    [as(() => 'jane'), as(async () => 'jane'), 1],
+    [as(() => 'jane'), as(() => 'joe'), 2],
+    [as(() => 'jane'), as(() => { throw new Error('signed out') }), 2],
+    [as(() => 'old', 'jane'), as(() => 'new', 'jane'), 1],
+    [as(() => 'old', 'jane'), as(() => 'old', 'joe'), 2],
+  ]
+  for (const [first, second, watches] of cases) {
+    const { engine, host } = shared()
+    const ends = [host.open(...first), host.open(...second)]
+    await new Promise(setImmediate) // all tokens have come
+    ends.forEach((end) => end())
+    assert.equal(engine.started.length, watches)
+    assert.deepEqual(engine.stopped.length, watches)
+  }
+})
+
+test('who leaves before the token came opens nothing', async () => {
+  const { engine, host } = shared()
+  let answer
+  const asked = new Promise((resolve) => { answer = resolve })
+  host.open({ ...spec, asks: true }, { ...client(), token: () => asked })()
+  answer('jane')
+  await asked
+  await new Promise(setImmediate)
+  assert.equal(engine.started.length, 0)
+})
+
 test('what indexes read is named to projections as they name elements', () => {
   const { engine, host } = shared()
   host.open(spec, client())
