@@ -21,6 +21,11 @@ type RawCodec struct {
 // Decode copies the object's text: two allocations.
 func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, c.cuts(s)), nil }
 
+// AppendText appends to b the text of the object that Decode would make, for a codec around this one that keeps no objects.
+func (c RawCodec) AppendText(b []byte, s *Scanned) []byte {
+	return s.appendText(b, s.prefix(), c.cuts(s))
+}
+
 // Same implements [Comparer].
 func (c RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), c.cuts(s)) }
 

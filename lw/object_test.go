@@ -72,6 +72,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 				object, err := codec.Decode(scan(text, list))
 				require.NoError(t, err)
 				require.True(t, codec.Same(object, scan(text, list)), text)
+				require.Equal(t, "before"+object.Raw(), string(codec.AppendText([]byte("before"), scan(text, list))))
 				for i := range object.Raw() {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1

@@ -44,6 +44,11 @@ func (p *Projection) Decode(s *Scanned) (*Object, error) {
 	return newObject(s, s.cutsFor(p.keep)), nil
 }
 
+// AppendText appends to b the text of the object that Decode would make, for a codec around this one that keeps no objects.
+func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
+	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
+}
+
 // Same implements [Comparer].
 func (p *Projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))

@@ -61,6 +61,7 @@ func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
 		object, err := p.Decode(o)
 		require.NoError(t, err)
 		require.True(t, p.Same(object, o))
+		require.Equal(t, object.Raw(), string(p.AppendText(nil, o)))
 		return object, s.endOfText()
 	}
 	later, errLater := scan(scanner{buffer: newBuffer(bytes.NewReader(text), 0)}, &Scanned{})

@@ -64,13 +64,18 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	for _, cut := range cuts {
 		size -= cut.end - cut.start
 	}
-	out := append(append(make([]byte, 0, size), '{'), prefix...)
+	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
+}
+
+// appendText appends to b what the method text would return.
+func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
+	b = append(append(b, '{'), prefix...)
 	from := 1
 	for _, cut := range cuts {
-		out = append(out, o.body[from:cut.start]...)
+		b = append(b, o.body[from:cut.start]...)
 		from = cut.end
 	}
-	return view(append(out, o.body[from:]...))
+	return append(b, o.body[from:]...)
 }
 
 // isText reports whether text is what the method text would return.

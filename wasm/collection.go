@@ -21,6 +21,7 @@ type collection struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	wake    chan struct{}
+	rows    *rows
 	indexes []string // the paths by which the host indexes
 	synced  bool
 
@@ -55,9 +56,6 @@ func (c *collection) run(transport lw.Transport) {
 				c.change(&deltas[i], event.ResourceVersion)
 			}
 		}
-		if event.Object != nil {
-			event.Object.object = nil // of what was known already, nobody is told
-		}
 		if event.Type == lw.Synced {
 			version := event.ResourceVersion
 			if quiet {
@@ -77,15 +75,15 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	if err != nil {
 		return nil, err
 	}
-	var codec lw.Codec[*lw.Object] = lw.RawCodec{}
+	c.rows = &rows{codec: lw.RawCodec{}}
 	if len(paths) > 0 {
-		codec = projection
+		c.rows.codec = projection
 	}
 	resource := lw.Resource{
 		Group: c.text("group"), Version: c.text("version"), Plural: c.text("plural"),
 		Namespace: c.text("namespace"), Name: c.text("name"), Raw: c.text("path"),
 	}
-	client, err := lw.NewClient(transport, resource, rows{of: codec}, nil)
+	client, err := lw.NewClient(transport, resource, c.rows, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -116,20 +114,20 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	if err != nil {
 		return err
 	}
-	field := func() (part string) {
+	field := func() (part []byte) {
 		if len(text) < 4 {
 			err = io.ErrUnexpectedEOF
-			return ""
+			return nil
 		}
 		n := int(text[0]) | int(text[1])<<8 | int(text[2])<<16 | int(text[3])<<24
 		if text = text[4:]; n > len(text) {
 			err = io.ErrUnexpectedEOF
-			return ""
+			return nil
 		}
-		part, text = string(text[:n]), text[n:]
+		part, text = text[:n], text[n:]
 		return part
 	}
-	version := field()
+	version := string(field())
 	var kept []*row
 	for len(text) > 0 && err == nil {
 		kept = append(kept, newRow(field(), field(), field(), field(), field()))
@@ -141,28 +139,43 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	return nil
 }
 
-func (c *collection) tell(kind byte, fields ...string) { c.out.add(c, kind, fields...) }
+func (c *collection) tell(kind byte, fields ...string) {
+	c.out.add(c, kind, len(fields), func(batch []byte) []byte {
+		for _, field := range fields {
+			batch = appendField(batch, field)
+		}
+		return batch
+	})
+}
 
-// change tells of an object.
+// change tells of an object. One that is there is that of the event that is told just now.
 func (c *collection) change(delta *cache.Delta[*row], version string) {
 	if delta.Type == cache.Deleted {
 		missed := ""
 		if delta.Missed {
 			missed = "1"
 		}
-		c.tell(deleted, lw.KeyOf(delta.Old).String(), version, missed)
+		c.tell(deleted, delta.Old.key, version, missed)
 		return
 	}
 	kind := byte(added)
 	if delta.Type == cache.Updated {
 		kind = modified
 	}
-	r := delta.New
-	fields := append(make([]string, 0, 8), lw.KeyOf(r).String(), version, r.uid, r.version, r.sum, r.object.Raw())
-	for _, path := range c.indexes {
-		fields = append(fields, r.object.Get(path).String())
-	}
-	c.tell(kind, fields...)
+	c.out.add(c, kind, 6+len(c.indexes), func(batch []byte) []byte {
+		r := delta.New
+		for _, field := range []string{r.key, version, r.uid, r.version, r.sum} {
+			batch = appendField(batch, field)
+		}
+		batch = appendField(batch, c.rows.text)
+		if len(c.indexes) > 0 {
+			object := lw.Value(c.rows.text)
+			for _, path := range c.indexes {
+				batch = appendField(batch, object.Get(path).String())
+			}
+		}
+		return batch
+	})
 }
 
 func (c *collection) page(meta lw.ListMeta) {

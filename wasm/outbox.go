@@ -40,8 +40,8 @@ const (
 
 func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
 
-// add adds a record of a collection.
-func (o *outbox) add(c *collection, kind byte, fields ...string) {
+// add adds a record of a collection, whose fields write appends.
+func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
 	o.init()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,15 +53,15 @@ func (o *outbox) add(c *collection, kind byte, fields ...string) {
 		}
 	}
 	c.records++
-	c.batch = append(c.batch, kind, byte(len(fields)))
-	for _, field := range fields {
-		n := len(field)
-		c.batch = append(c.batch, byte(n), byte(n>>8), byte(n>>16), byte(n>>24))
-		c.batch = append(c.batch, field...)
-	}
+	c.batch = write(append(c.batch, kind, byte(fields)))
 	if c.records >= batchRecords || len(c.batch) >= batchBytes {
 		o.flush(c)
 	}
+}
+
+func appendField[text string | []byte](b []byte, field text) []byte {
+	n := len(field)
+	return append(append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), field...)
 }
 
 // send gives what was gathered to the host. There is one thread, and goroutines are not interrupted on it: so this runs when

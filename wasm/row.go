@@ -11,49 +11,67 @@ import (
 
 // row is what is kept of an object. What the host holds already needs no second copy here.
 type row struct {
-	namespace, name, uid, version string
-	sum                           string     // of the object's text: its length and checksum
-	object                        *lw.Object // until the host was told of it
+	key       string // as [lw.Key.String] writes it
+	namespace int    // how much of it is the namespace
+	uid       string
+	version   string
+	sum       string // of the object's text: its length and checksum
 }
 
-func (r *row) GetNamespace() string       { return r.namespace }
-func (r *row) GetName() string            { return r.name }
+func (r *row) GetNamespace() string       { return r.key[:r.namespace] }
 func (r *row) GetUID() string             { return r.uid }
 func (r *row) GetResourceVersion() string { return r.version }
+func (r *row) GetName() string {
+	if r.namespace == 0 {
+		return r.key
+	}
+	return r.key[r.namespace+1:]
+}
 
-// rows is the codec of rows, over the one that makes the objects' text.
-type rows struct{ of lw.Codec[*lw.Object] }
+// codec makes an object's text; that of lw does.
+type codec interface {
+	AppendText([]byte, *lw.Scanned) []byte
+	DropsManagedFields() bool
+}
+
+// rows is the codec of one collection's rows.
+type rows struct {
+	codec
+	text []byte // of the object that was decoded last: the host is told of it before there is another
+}
 
 // Decode implements [lw.Codec].
-func (c rows) Decode(s *lw.Scanned) (*row, error) {
-	object, err := c.of.Decode(s)
-	if err != nil {
-		return nil, err
-	}
-	r := newRow(object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion(), sum(object.Raw()))
-	r.object = object
-	return r, nil
+func (c *rows) Decode(s *lw.Scanned) (*row, error) {
+	c.text = c.AppendText(c.text[:0], s)
+	return newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, c.text)), nil
 }
 
 // Same implements [lw.Comparer], by the texts' sums.
-func (c rows) Same(r *row, s *lw.Scanned) bool {
-	object, err := c.of.Decode(s)
-	return err == nil && r.sum == sum(object.Raw())
+func (c *rows) Same(r *row, s *lw.Scanned) bool {
+	c.text = c.AppendText(c.text[:0], s)
+	var sum [32]byte
+	return r.sum == string(appendSum(sum[:0], c.text))
 }
 
-// newRow copies the texts: as parts of the object's they would keep it.
-func newRow(namespace, name, uid, version, sum string) *row {
-	text := namespace + name + uid + version + sum
-	cut := func(part string) string {
-		first := text[:len(part)]
-		text = text[len(part):]
-		return first
+// newRow copies the texts, all into one.
+func newRow(namespace, name, uid, version, sum []byte) *row {
+	all := make([]byte, 0, 128)
+	if all = append(all, namespace...); len(namespace) > 0 {
+		all = append(all, '/')
 	}
-	return &row{namespace: cut(namespace), name: cut(name), uid: cut(uid), version: cut(version), sum: cut(sum)}
+	all = append(all, name...)
+	key := len(all)
+	text := string(append(append(append(all, uid...), version...), sum...))
+	r := &row{key: text[:key], namespace: len(namespace)}
+	text = text[key:]
+	r.uid, text = text[:len(uid)], text[len(uid):]
+	r.version, r.sum = text[:len(version)], text[len(version):]
+	return r
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func sum(text string) string {
-	return strconv.Itoa(len(text)) + "-" + strconv.FormatUint(uint64(crc32.Checksum([]byte(text), castagnoli)), 36)
+func appendSum(b, text []byte) []byte {
+	b = append(strconv.AppendInt(b, int64(len(text)), 10), '-')
+	return strconv.AppendUint(b, uint64(crc32.Checksum(text, castagnoli)), 36)
 }
