@@ -200,7 +200,7 @@ class Messages {
     this.#limit = limit
     try {
       if (typeof WebSocket === 'undefined') throw new Error('there is no WebSocket here; Node has it from version 22 on')
-      this.#socket = new WebSocket(url, protocols)
+      this.#socket = new WebSocket(url, withOrigin(url, protocols))
     } catch (error) {
       this.failure = explain(error)
       this.state = FAILED
@@ -264,6 +264,12 @@ class Messages {
     socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null
     socket.close()
   }
+}
+
+// A kube-apiserver refuses who tells no origin. A page's browser does; Node has to be told.
+function withOrigin(url, protocols) {
+  if (globalThis.document || !globalThis.process?.versions?.node) return protocols
+  return { protocols, headers: { Origin: new URL(url.replace(/^ws/, 'http')).origin } }
 }
 
 const NEWLINE = new Uint8Array([10])

@@ -121,6 +121,7 @@ func TestTokens(t *testing.T) {
 	seen = wire.Request{}
 	require.NoError(t, json.Unmarshal([]byte(text), &seen))
 	require.Empty(t, seen.Protocols)
+	require.Len(t, seen.Header["Origin"], 1, "a kube-apiserver refuses who tells none")
 }
 
 // TestListsGoOverHTTP.

@@ -186,7 +186,7 @@ const turns = () => new Promise((resolve) => setTimeout(resolve))
 
 test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 100)
-  assert.deepEqual(s.protocols, ['protocol'])
+  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'which Node takes')
   s.onopen()
   await turns()
   assert.equal(p.imports.state(id), 101)
