@@ -32,7 +32,9 @@ export class Collection {
     try {
       const host = await link()
       if (this.#closed) return
-      const end = host.open(spec, { records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), token })
+      const end = host.open(spec, {
+        records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), state: () => this.#mirror.state, token,
+      })
       if (this.#closed) end()
       else this.#end = end
     } catch (error) {

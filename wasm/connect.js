@@ -28,9 +28,12 @@ class Remote {
   #port
   #clients = new Map()
   #last = 0
+  #shared
+  #knocked = new Set() // servers
 
   static async connect(mode, wasm) {
     const remote = new Remote()
+    remote.#shared = mode === 'shared'
     const ready = new Promise((resolve, reject) => {
       remote.#port = mode === 'shared' ? share(reject) : own(reject)
       remote.#port.onmessage = ({ data }) => {
@@ -48,7 +51,8 @@ class Remote {
 
   open(spec, client) {
     const id = ++this.#last
-    this.#clients.set(id, client)
+    const { server } = spec.endpoint
+    this.#clients.set(id, { ...client, server })
     this.#port.postMessage({ open: id, spec })
     return () => {
       this.#clients.delete(id)
@@ -61,9 +65,27 @@ class Remote {
   }
 
   #said({ records, bytes, failed, code, message, ask, id }) {
-    if (records) this.#clients.get(records)?.records(bytes)
-    else if (failed) this.#clients.get(failed)?.failed(new ListWatchError(code, message))
+    if (records && this.#clients.has(records)) {
+      const client = this.#clients.get(records)
+      client.records(bytes)
+      if (this.#shared) this.#knock(client.server, client.state())
+    } else if (failed) this.#clients.get(failed)?.failed(new ListWatchError(code, message))
     else if (ask) this.#answer(ask, id)
+  }
+
+  // Chromium refuses a shared worker the connection to a server that asks for client certificates, as most apiservers do,
+  // until a page has been there. So where nothing comes through, the page goes there, and then has the worker try again:
+  // once, as the reason may be another one.
+  async #knock(server, { phase, cause }) {
+    if (phase === 'live') this.#knocked.delete(server)
+    if (phase !== 'interrupted' || cause.code !== 'network' || !server.startsWith('https:') || this.#knocked.has(server)) return
+    this.#knocked.add(server)
+    try {
+      await fetch(server, { mode: 'no-cors', credentials: 'omit', cache: 'no-store' })
+      this.wake()
+    } catch {
+      this.#knocked.delete(server) // it is away
+    }
   }
 
   async #answer(ask, id) {

@@ -6,7 +6,7 @@ import { until } from './stage.mjs'
 export const follow = (page, name, options) => page.evaluate((name, options) => globalThis.stage.open(name, options), name, options)
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
-/** Waits until a collection is live and shows what the server has; returns both. */
+/** Waits until a collection is live and shows what the server has, which `cluster.look()` tells; returns both. */
 export async function equal(cluster, page, name = 'all') {
   let shown, has
   try {

@@ -1,0 +1,95 @@
+// The package against a real kube-apiserver, in Node, Chromium and Firefox. Run by TestBrowsersAndRealServer, with SERVER, its
+// tokens ADMIN and NOBODY, and its authority in NODE_EXTRA_CA_CERTS.
+import assert from 'node:assert/strict'
+import { X509Certificate, createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { after, before, describe, it } from 'node:test'
+import tls from 'node:tls'
+import { equal, follow, show } from './page.mjs'
+import { Scene } from './scene.mjs'
+import { until } from './stage.mjs'
+
+const { SERVER: server, ADMIN, NOBODY } = process.env
+const namespace = 'browsers'
+const refused = { wrong: { code: 'unauthorized', status: 401 }, [NOBODY]: { code: 'forbidden', status: 403 } }
+
+const api = async (method, path, body) => {
+  const headers = { Authorization: `Bearer ${ADMIN}`, 'Content-Type': 'application/json' }
+  const answer = await fetch(server + path, { method, headers, body: body && JSON.stringify(body) })
+  return { ...await answer.json(), status: answer.status }
+}
+const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
+
+const cluster = {
+  async look() {
+    const objects = {}
+    for (const { metadata: { managedFields, ...metadata }, data } of (await api('GET', configMaps)).items) {
+      objects[`${namespace}/${metadata.name}`] = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+    }
+    return { objects }
+  },
+  async write(n) {
+    for (let i = 0; i < n; i++) {
+      const name = `cm-${Math.floor(Math.random() * 20)}`, object = { metadata: { name }, data: { text: `Größe ${i}` } }
+      if (i % 4 === 3) await api('DELETE', `${configMaps}/${name}`)
+      else if ((await api('PUT', `${configMaps}/${name}`, object)).status === 404) await api('POST', configMaps, object)
+    }
+  },
+}
+
+async function publicKey() {
+  const { hostname, port } = new URL(server)
+  const connection = tls.connect({ host: hostname, port })
+  await once(connection, 'secureConnect')
+  const { publicKey } = new X509Certificate(connection.getPeerCertificate().raw)
+  connection.destroy()
+  return createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' })).digest('base64')
+}
+
+before(async () => {
+  const { status } = await api('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+  assert.ok(status === 201 || status === 409)
+})
+
+// A page's functions run in Node as well, where nothing lies between them and the test.
+async function inNode() {
+  await import('./page/page.js')
+  await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)
+  return { evaluate: async (f, ...args) => f(...args) }
+}
+
+async function course(page, transport) {
+  await follow(page, transport, { server, namespace, transport, token: ADMIN })
+  await until('the list is complete', async () => (await show(page, transport)).outcome === 'synced')
+  await cluster.write(40) // Firefox shows nothing of a response before its first byte, which else would be a bookmark, after a minute
+  await equal(cluster, page, transport)
+  await page.evaluate((name) => globalThis.stage.close(name), transport)
+  for (const [token, cause] of Object.entries(refused)) {
+    await follow(page, token + transport, { server, namespace, transport, token })
+    const { outcome } = await until('the refusal is shown', async () => {
+      const shown = await show(page, token + transport)
+      return shown.outcome && shown
+    })
+    assert.deepEqual({ code: outcome.code, status: outcome.status }, cause, outcome.message)
+  }
+}
+
+describe('Node', () => {
+  let page
+  before(async () => { page = await inNode() })
+  for (const transport of ['http', 'ws']) it(transport, () => course(page, transport))
+})
+
+for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.toUpperCase()])) {
+  describe(browser, () => {
+    const scene = new Scene(browser)
+    before(async () => scene.begin({ trusted: await publicKey() }))
+    after(() => scene.end())
+    for (const mode of ['main', 'shared']) {
+      // WebSocket comes first: Chromium cancels the first one to a server that asks for certificates.
+      for (const transport of ['ws', 'http']) {
+        it(`${mode}, ${transport}`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
+      }
+    }
+  })
+}

@@ -1,0 +1,48 @@
+// A browser, the stage, and pages.
+import { launch } from './launch.mjs'
+import { Stage } from './stage.mjs'
+
+/** A browser, and the stage. */
+export class Scene {
+  constructor(browser) {
+    this.name = browser
+  }
+
+  /** @param how as for launch */
+  async begin(how) {
+    this.stage = await Stage.start()
+    this.browser = await launch(this.name, how)
+  }
+
+  async end() {
+    await this.browser?.close()
+    this.stage?.stop()
+  }
+
+  cluster(options) {
+    return this.stage.cluster(options)
+  }
+
+  /** Calls `f` with a profile, so that nothing is shared with other tests. */
+  async fresh(f) {
+    const profile = await this.browser.createBrowserContext()
+    try {
+      return await f(profile)
+    } finally {
+      await profile.close()
+    }
+  }
+
+  /** Opens a page, and in it the package from a folder of the stage. */
+  async open(profile, options, folder) {
+    const page = await profile.newPage()
+    await this.load(page, options, folder)
+    return page
+  }
+
+  async load(page, options, folder) {
+    await page.goto(`${this.stage.url}/index.html`)
+    await page.waitForFunction('globalThis.stage', { polling: 20 })
+    await page.evaluate((options, folder) => globalThis.stage.load(options, folder), options, folder)
+  }
+}

@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowsersAndRealServer: the package of wasm/ in Node, Chromium and Firefox against a real server, whose CORS, tokens
+// among the subprotocols and requests for client certificates are nobody's imitation.
+func TestBrowsersAndRealServer(t *testing.T) {
+	for _, needed := range []string{"browser/node_modules/puppeteer-core", "../wasm/listwatch.wasm", "../bin/stage"} {
+		if _, err := os.Stat(needed); err != nil || os.Getenv("CHROME") == "" || os.Getenv("FIREFOX") == "" {
+			missing := t.Skip
+			if os.Getenv("LISTWATCH_CI") != "" {
+				missing = t.Fatal
+			}
+			missing("Node, Chromium or Firefox is missing, or what they run; with all of them: make e2e")
+		}
+	}
+	c := shared.Get(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "--experimental-websocket", "--test-reporter=spec", "browser/real.mjs")
+	cmd.Env = append(os.Environ(), "SERVER="+c.URL, "ADMIN="+c.AdminToken, "NOBODY="+c.NobodyToken, "NODE_EXTRA_CA_CERTS="+c.CAFile)
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	t.Logf("%s", output)
+}
