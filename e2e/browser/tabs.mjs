@@ -22,7 +22,7 @@ export function tabs(scene) {
     await open(3)
     await pages[18].close()
     await open(2)
-    await crash(scene, pages[19])
+    await pages[19].close()
     await open(1)
     await pages[0].close() // which has opened the worker
     await cluster.write({ n: 100, seed: 2 })
@@ -81,10 +81,4 @@ const freeze = async (page, frozen) => {
   const session = await page.createCDPSession()
   await session.send('Page.setWebLifecycleState', { state: frozen ? 'frozen' : 'active' })
   await session.detach()
-}
-
-async function crash(scene, page) {
-  if (scene.name !== 'chrome') return page.close()
-  const session = await page.createCDPSession()
-  session.send('Page.crash').catch(() => {}) // there is nobody to answer
 }
