@@ -142,6 +142,12 @@ bench: ## the scanner beside framing and copying alone, stores, queues and infor
 	cd bench && $(GO) run ./workqueue
 	cd bench && $(GO) run ./watches
 
+.PHONY: bench-browser
+bench-browser: wasm ## the package beside plain JavaScript in Chromium and Firefox (Node, npm and both browsers)
+	@cd e2e/browser && npm ci --no-audit --no-fund
+	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
+	@CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(NODE) bench/browser/run.mjs bin/bench-browser
+
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0

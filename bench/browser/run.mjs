@@ -27,42 +27,56 @@ async function run(browser, contender, course, more = async () => {}) {
 // Chromium tells the memory of a page with its workers and their WebAssembly, after a collection of its own.
 const memory = (page) => page.evaluate(async () => (await performance.measureUserAgentSpecificMemory()).bytes)
 
+const progress = (text) => process.stderr.write(`\r\x1b[K${text}`)
+
+async function times(browser, name) {
+  const all = {}
+  for (let round = 1; round <= rounds; round++) {
+    for (const contender of ['plain', 'main', 'worker', 'shared']) {
+      progress(`${name}: round ${round} of ${rounds}, ${contender}`)
+      const found = { sync: await run(browser, contender, 'sync'), paced: await run(browser, contender, 'block') }
+      Object.assign(found, await run(browser, contender, 'burst'))
+      for (const [what, ms] of Object.entries(found)) ((all[contender] ??= {})[what] ??= []).push(ms)
+    }
+  }
+  return Object.entries(all).map(([contender, { sync, paced, took, block, again, blockAgain }]) => ({
+    contender,
+    '1,000 synced, ms': median(sync),
+    'longest block at 1,000/s, ms': median(paced),
+    '10,000 changes, ms': median(took),
+    'block, ms': median(block),
+    '10,000 more, ms': median(again),
+    'block again, ms': median(blockAgain),
+  }))
+}
+
+async function memories(browser, name) {
+  const table = []
+  for (const contender of ['plain', 'main', 'worker', 'projected']) {
+    progress(`${name}: memory, ${contender}`)
+    table.push(await run(browser, contender, 'hold', async (page) => {
+      const held = await memory(page)
+      await page.evaluate(() => courses.touch())
+      return { contender, '10,000 Pods, MB': held / 1e6, 'each of them read, MB': await memory(page) / 1e6 }
+    }))
+  }
+  return table
+}
+
+function print(title, table) {
+  console.log(`\n${title}`)
+  const rounded = (value) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value)
+  console.table(table.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rounded(value)]))))
+}
+
 async function measure(name) {
   const browser = await launch(name)
-  const table = []
-  const contenders = ['plain', 'main', 'worker', 'shared']
-  const times = {}
-  for (let round = 0; round < rounds; round++) {
-    for (const contender of contenders) {
-      process.stderr.write(`\r${name}: round ${round + 1} of ${rounds}, ${contender}      `)
-      const of = times[contender] ??= { sync: [], block: [], took: [], burstBlock: [] }
-      of.sync.push(await run(browser, contender, 'sync'))
-      of.block.push(await run(browser, contender, 'block'))
-      const { took, block } = await run(browser, contender, 'burst')
-      of.took.push(took)
-      of.burstBlock.push(block)
-    }
-  }
-  for (const contender of contenders) {
-    const of = times[contender]
-    table.push({ contender, 'sync 1,000, ms': median(of.sync), 'block at 1,000/s, ms': median(of.block), 'burst of 10,000, ms': median(of.took), 'block in it, ms': median(of.burstBlock) })
-  }
-  if (name === 'chrome') {
-    for (const contender of ['plain', 'main', 'worker', 'projected']) {
-      process.stderr.write(`\r${name}: memory, ${contender}           `)
-      const row = table.find((row) => row.contender === contender) ?? { contender }
-      if (!table.includes(row)) table.push(row)
-      Object.assign(row, await run(browser, contender, 'hold', async (page) => {
-        const held = await memory(page)
-        await page.evaluate(() => courses.touch())
-        return { '10,000 held, MB': held / 1e6, 'and read, MB': await memory(page) / 1e6 }
-      }))
-    }
-  }
+  const found = await times(browser, name)
+  const held = name === 'chrome' ? await memories(browser, name) : undefined // Firefox does not tell
   await browser.close()
-  process.stderr.write('\r\x1b[K')
-  console.log(name)
-  console.table(table.map((row) => Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === 'number' ? Math.round(v * 10) / 10 : v]))))
+  progress('')
+  print(`${name}, medians of ${rounds}`, found)
+  if (held) print(`${name}, the page with its workers and their WebAssembly`, held)
 }
 
 try {
