@@ -1,4 +1,4 @@
-import { decode } from './records.js'
+import { ADDED, DELETED, INTERRUPTED, KEPT, MODIFIED, SYNCED, decode } from './records.js'
 import { Mirror, byKey, valuesOf } from './mirror.js'
 import { Change, Changes } from './change.js'
 import { ListWatchError } from './error.js'
@@ -15,6 +15,7 @@ export class Collection {
   #failure
   #last // the state in which it was stopped
   #unlisten
+  #unconfirmed // the keys that a host which began anew has not told yet
 
   /** @param link returns a promise of what opens collections */
   constructor(spec, token, signal, link) {
@@ -33,7 +34,8 @@ export class Collection {
       const host = await link()
       if (this.#closed) return
       const end = host.open(spec, {
-        records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), state: () => this.#mirror.state, token,
+        records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
+        state: () => this.#mirror.state, token,
       })
       if (this.#closed) end()
       else this.#end = end
@@ -89,13 +91,33 @@ export class Collection {
   #records(bytes) {
     if (this.#closed) return
     decode(bytes, (kind, fields) => {
-      const change = this.#mirror.apply(kind, fields)
-      if (change) for (const { news } of this.#subscribers) news.add(change)
+      if (this.#unconfirmed) this.#confirm(kind, fields)
+      if (!this.#unconfirmed || kind !== KEPT) this.#apply(kind, fields)
     })
     this.#snapshot = undefined
     if (this.#mirror.synced) this.#settled.resolve()
     if (this.#mirror.state.phase === 'stopped') this.#fail(this.#mirror.state.cause)
     this.#tellSoon()
+  }
+
+  #apply(kind, fields) {
+    const change = this.#mirror.apply(kind, fields)
+    if (change) for (const { news } of this.#subscribers) news.add(change)
+  }
+
+  // The host is gone, and with it what it knew. The next one tells all there is; what it does not is gone, too.
+  #lost() {
+    this.#unconfirmed = new Set(this.#mirror.items.keys())
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker is gone; another one begins anew', '', '', '0', '1'])
+    this.#snapshot = undefined
+    this.#tellSoon()
+  }
+
+  #confirm(kind, [key]) {
+    if (kind === ADDED || kind === MODIFIED || kind === KEPT) this.#unconfirmed.delete(key)
+    if (kind !== SYNCED) return
+    for (const missing of this.#unconfirmed) this.#apply(DELETED, [missing, '', '1'])
+    this.#unconfirmed = undefined
   }
 
   // At most once per frame, and also where no frames are drawn.

@@ -2,6 +2,7 @@
 // collections, as host.js does.
 
 import { Engine } from './engine.js'
+import { gone, hold } from './hold.js'
 import { Host } from './host.js'
 import { ListWatchError } from './error.js'
 
@@ -25,50 +26,77 @@ function best() {
 
 /** The host in a worker, as the page sees it. */
 class Remote {
+  #mode
+  #wasm
   #port
+  #ready = false
+  #lock // held by this page
   #clients = new Map()
   #last = 0
-  #shared
   #knocked = new Set() // servers
 
   static async connect(mode, wasm) {
     const remote = new Remote()
-    remote.#shared = mode === 'shared'
+    remote.#mode = mode
+    remote.#wasm = sendable(wasm)
+    await remote.#start()
+    return remote
+  }
+
+  async #start() {
+    const shared = this.#mode === 'shared'
     const ready = new Promise((resolve, reject) => {
-      remote.#port = mode === 'shared' ? share(reject) : own(reject)
-      remote.#port.onmessage = ({ data }) => {
-        if (data.ready) resolve()
+      this.#port = shared ? share(reject) : own(reject)
+      this.#port.onmessage = ({ data }) => {
+        if (data.ready) resolve(data.lock)
         else if (data.broken) reject(new ListWatchError('load', data.broken))
-        else remote.#said(data)
+        else this.#said(data)
       }
     })
-    // The worker is told that the page is gone by a lock, which falls even when the page crashes.
-    const lock = mode === 'shared' ? await hold() : ''
-    remote.#port.postMessage({ hello: lock, wasm: sendable(wasm) })
-    await ready
-    return remote
+    // The shared worker is told that the page is gone by a lock, and the page by another one that the worker is.
+    this.#lock ??= shared ? await hold() : ''
+    this.#port.postMessage({ hello: this.#lock, wasm: this.#wasm })
+    const lock = await ready
+    this.#ready = true
+    if (lock) gone(lock).then(() => this.#lost())
+  }
+
+  // The shared worker may crash together with another tab: the next one begins anew.
+  async #lost() {
+    this.#ready = false
+    for (const client of this.#clients.values()) client.lost()
+    try {
+      await this.#start()
+      for (const [id, { spec }] of this.#clients) this.#send({ open: id, spec })
+    } catch (error) {
+      for (const client of this.#clients.values()) client.failed(error)
+    }
+  }
+
+  // What is said to a worker that is gone does not matter: the next one is told what is open.
+  #send(message) {
+    if (this.#ready) this.#port.postMessage(message)
   }
 
   open(spec, client) {
     const id = ++this.#last
-    const { server } = spec.endpoint
-    this.#clients.set(id, { ...client, server })
-    this.#port.postMessage({ open: id, spec })
+    this.#clients.set(id, { ...client, spec })
+    this.#send({ open: id, spec })
     return () => {
       this.#clients.delete(id)
-      this.#port.postMessage({ close: id })
+      this.#send({ close: id })
     }
   }
 
   wake() {
-    this.#port.postMessage({ wake: true })
+    this.#send({ wake: true })
   }
 
   #said({ records, bytes, failed, code, message, ask, id }) {
     if (records && this.#clients.has(records)) {
       const client = this.#clients.get(records)
       client.records(bytes)
-      if (this.#shared) this.#knock(client.server, client.state())
+      if (this.#mode === 'shared') this.#knock(client.spec.endpoint.server, client.state())
     } else if (failed) this.#clients.get(failed)?.failed(new ListWatchError(code, message))
     else if (ask) this.#answer(ask, id)
   }
@@ -90,9 +118,9 @@ class Remote {
 
   async #answer(ask, id) {
     try {
-      this.#port.postMessage({ answer: ask, token: await this.#clients.get(id)?.token() ?? '' })
+      this.#send({ answer: ask, token: await this.#clients.get(id)?.token() ?? '' })
     } catch (error) {
-      this.#port.postMessage({ answer: ask, failed: String(error?.message ?? error) })
+      this.#send({ answer: ask, failed: String(error?.message ?? error) })
     }
   }
 }
@@ -109,17 +137,6 @@ function own(reject) {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch' })
   worker.onerror = () => reject(new ListWatchError('load', 'listwatch: the worker could not be loaded'))
   return worker
-}
-
-/** Takes a lock for as long as the page lives, and returns its name. */
-async function hold() {
-  if (!navigator.locks) return '' // in an insecure context: a page that crashes is not noticed
-  const name = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
-  await new Promise((held) => navigator.locks.request(name, () => {
-    held()
-    return new Promise(() => {})
-  }))
-  return name
 }
 
 function sendable(wasm) {

@@ -1,9 +1,11 @@
 // The program in a worker: of one page, or of all tabs of an origin.
 
 import { Engine } from './engine.js'
+import { gone, hold } from './hold.js'
 import { Host } from './host.js'
 
 const shared = 'onconnect' in globalThis
+const lock = shared ? hold() : ''
 let host
 
 if (shared) globalThis.onconnect = ({ ports: [port] }) => serve(port)
@@ -34,11 +36,11 @@ function serve(port) {
 
   const messages = {
     async hello({ hello, wasm }) {
-      if (hello) navigator.locks.request(hello, leave) // granted when the page is gone
+      if (hello) gone(hello).then(leave)
       try {
         host ??= Engine.load(wasm).then((engine) => new Host(engine, shared))
         await host
-        port.postMessage({ ready: true })
+        port.postMessage({ ready: true, lock: await lock })
       } catch (error) {
         host = undefined
         port.postMessage({ broken: error.message })

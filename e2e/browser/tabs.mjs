@@ -32,6 +32,27 @@ export function tabs(scene) {
     await open(0)
   }))
 
+  it('a tab that crashes is gone, and a shared worker that crashes with it is replaced', only, () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    await cluster.write({ n: 100, seed: 1 })
+    const pages = []
+    for (let i = 0; i < 4; i++) pages.push(await scene.open(profile, { mode: 'shared' }))
+    for (const page of pages) {
+      await follow(page, 'all', { server: cluster.url })
+      await equal(cluster, page)
+    }
+    const living = new Set(pages)
+    for (const page of pages) page.on('error', () => living.delete(page)) // it has crashed
+    for (const page of pages.slice(0, 3)) { // the first has opened the worker
+      if (!living.has(page)) continue
+      await crash(page)
+      await until('the crash', () => !living.has(page))
+      await cluster.write({ n: 50, seed: living.size })
+      await Promise.all([...living].map((page) => equal(cluster, page)))
+      await until('one connection', async () => (await cluster.look()).open === (living.size ? 1 : 0))
+    }
+  }))
+
   for (const mode of ['main', 'worker', 'shared']) {
     it(`${mode}: a tab that was frozen shows what has happened`, only, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
@@ -81,4 +102,10 @@ const freeze = async (page, frozen) => {
   const session = await page.createCDPSession()
   await session.send('Page.setWebLifecycleState', { state: frozen ? 'frozen' : 'active' })
   await session.detach()
+}
+
+// Of tabs that share a process, all crash, and the shared worker with them if it lives there.
+const crash = async (page) => {
+  const session = await page.createCDPSession()
+  session.send('Page.crash').catch(() => {}) // there is nobody to answer
 }

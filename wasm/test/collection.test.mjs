@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DELETED, INTERRUPTED, LIVE, MODIFIED, STOPPED } from '../records.js'
+import { DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, STOPPED } from '../records.js'
 import { ListWatchError } from '../error.js'
 import { added, fields, first, told } from './support.mjs'
 
@@ -40,6 +40,24 @@ test('a snapshot is the same one until something changes, and never changes itse
   assert.throws(() => one.by('zone', 'z'), { code: 'invalid' })
 })
 
+test('a host that begins anew tells what is there, and what it does not tell is gone', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1), added('b', 1)))
+  host.client.lost()
+  assert.deepEqual([collection.state.phase, collection.state.stale, collection.state.cause.code], ['interrupted', true, 'closed'])
+  assert.equal(collection.size, 2)
+  await batch(collection)
+  const next = batch(collection)
+  host.tell([KEPT, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
+  const changes = await next
+  assert.deepEqual(changes.map(shape), ['modified default/a', 'added default/c', 'deleted default/b'])
+  assert.equal(changes[2].missed, true)
+  assert.equal(collection.state.phase, 'live')
+  host.tell([DELETED, 'default/a', '9', ''], ...first(added('c', 3)))
+  assert.equal(collection.size, 1)
+})
+
 test('an object that did not change is the same one in the next snapshot', async () => {
   const { collection, host, opened } = told()
   await opened
@@ -52,11 +70,11 @@ test('an object that did not change is the same one in the next snapshot', async
 test('subscribers are told in batches, of each object once', async () => {
   const { collection, host, opened } = told()
   await opened
-  const told1 = batch(collection), told2 = batch(collection)
+  const told1 = batch(collection), tell = batch(collection)
   host.tell(...first(added('a', 1), added('b', 1)))
   host.tell([MODIFIED, ...fields('a', 2)], [DELETED, 'default/b', '3', ''], added('c', 4))
   assert.deepEqual((await told1).map(shape), ['added default/a', 'added default/c'])
-  assert.deepEqual((await told2).map(shape), ['added default/a', 'added default/c'])
+  assert.deepEqual((await tell).map(shape), ['added default/a', 'added default/c'])
 })
 
 test('when only the state changed, the batch is empty', async () => {
