@@ -18,7 +18,7 @@
 // # In a browser
 //
 // Compiled to WebAssembly it fetches, and streams what it fetches: the reader pulls, so that a server is held back by who
-// does not read. Options that a page cannot have are missing there: TLS and connections are the browser's business. The
+// does not read, as soon as the browser holds enough itself: 64 MiB in Chromium. Options that a page cannot have are missing there: TLS and connections are the browser's business. The
 // program's host has to call wasm/glue.js first.
 //
 // # Rotation
