@@ -48,6 +48,17 @@ export function states(scene, modes) {
     }))
   }
 
+  // Chromium would read the first part of such a list only, and not say so.
+  it('a server that compresses streaming lists in parts is followed whole, as it is asked for none', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster({ zip: true })
+    await cluster.write({ n: 50, seed: 1 })
+    const page = await scene.open(profile, { mode: 'main' })
+    await follow(page, 'all', { server: cluster.url, transport: 'http' })
+    assert.equal((await equal(cluster, page)).has.lists, 1)
+    await cluster.write({ n: 50, seed: 2 })
+    assert.equal((await equal(cluster, page)).has.lists, 1)
+  }))
+
   it('a program that is served under a wrong type is loaded', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const page = await scene.open(profile, { mode: 'main' }, '/untyped')

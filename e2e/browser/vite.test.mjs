@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import { launch } from './launch.mjs'
 import { Stage, until } from './stage.mjs'
 
@@ -78,6 +79,19 @@ test('it is built, and runs in every mode under a content security policy', asyn
   await serving(['preview'], async (url) => {
     for (const mode of ['', 'worker', 'main']) await shows(url, mode)
   })
+})
+
+// In bytes, minified and gzipped: what a page loads beside the program, and its worker.
+const BUDGET = 12_000
+
+test('the JavaScript around the program is small', (t) => {
+  execFileSync(process.execPath, [...vite, 'build', '--config', 'size.config.js', '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  const assets = join(folder, 'weighed/assets')
+  for (const file of readdirSync(assets).filter((file) => file.endsWith('.js'))) {
+    const size = gzipSync(readFileSync(join(assets, file)), { level: 9 }).length
+    t.diagnostic(`${file.replace(/-.*/, '')}: ${size} bytes`)
+    assert.ok(size > 1000 && size <= BUDGET, `${file} has ${size} bytes: more than ${BUDGET}; find what came in, or say in the README why it is worth it`)
+  }
 })
 
 test('it runs in the development server', async () => {

@@ -22,6 +22,7 @@ type command struct {
 	Server string `json:"server"`
 
 	Tokens map[string]lwtest.Access `json:"tokens"` // start: those that are known
+	Zip    bool                     `json:"zip"`    // start: compresses streaming lists, as Kubernetes 1.37 does
 	Token  string                   `json:"token"`  // revoke, allow
 	Object json.RawMessage          `json:"object"` // put: a ConfigMap
 	Name   string                   `json:"name"`   // delete
@@ -55,6 +56,7 @@ func (c *control) do(cmd *command) (any, error) {
 func (c *control) start(cmd *command) (any, error) {
 	server, err := lwtest.Start(&lwtest.Options{
 		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: 200 * time.Millisecond,
+		CompressStreamingLists: cmd.Zip,
 	})
 	if err != nil {
 		return nil, err

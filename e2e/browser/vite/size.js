@@ -1,0 +1,3 @@
+import { init, listWatch } from 'listwatch'
+
+globalThis.used = [init, listWatch]
