@@ -14,6 +14,7 @@ const files = {
   '/': [path.join(here, 'page/gotest.html'), 'text/html'],
   '/gotest.js': [path.join(here, 'page/gotest.js'), 'text/javascript'],
   '/glue.js': [path.join(here, '../../wasm/glue.js'), 'text/javascript'],
+  '/streams.js': [path.join(here, '../../wasm/streams.js'), 'text/javascript'],
   '/wasm_exec.js': [path.join(root, 'lib/wasm/wasm_exec.js'), 'text/javascript'],
   '/test.wasm': [process.argv[2], 'application/wasm'],
 }
