@@ -91,7 +91,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		LabelSelector: c.text("labelSelector"), FieldSelector: c.text("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		Wake:            c.wake,
-		StopOn:          func(cause error) bool { return !c.synced && lw.Refused(cause) },
+		StopOn:          func(cause error) bool { return !c.synced && hopeless(cause) },
 	})
 	if c.command.Get("restored").Bool() {
 		return reflector, c.restore(reflector)
@@ -202,10 +202,20 @@ func (c *collection) refuse(err error) {
 	c.tell(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
 }
 
+// hopeless reports whether the server will say no as long as it is asked the same, as with a selector that does not parse.
+func hopeless(err error) bool {
+	status, ok := errors.AsType[*lw.StatusError](err)
+	return ok && (lw.Refused(err) || status.Code == 400 || status.Code == 422)
+}
+
 // describe returns an error's code, its text, and the status and the reason of what the server said.
 func describe(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
-		return []string{kindOf(err, "status"), err.Error(), strconv.Itoa(status.Code), status.Reason}
+		code := kindOf(err, "status")
+		if code == "status" && hopeless(err) {
+			code = "invalid"
+		}
+		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
 	}
 	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
 		return []string{"malformed", err.Error(), "", ""}

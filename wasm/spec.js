@@ -25,6 +25,9 @@ const isText = (value) => typeof value === 'string'
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const TEXT = ['a string', isText]
 const TEXTS = ['an object of strings', (value) => isObject(value) && Object.values(value).every(isText)]
+const isToken = (value) => isText(value) && /^[\x21-\x7e]*$/.test(value)
+const areHeaders = (value) => TEXTS[1](value) &&
+  Object.entries(value).every(([name, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(text))
 const oneOf = (...all) => [all.map((one) => `"${one}"`).join(', ').replace(/, ([^,]*)$/, ' or $1'), (value) => all.includes(value)]
 const OPTIONS = {
   server: ['a string or a URL', (value) => isText(value) || value instanceof URL],
@@ -35,8 +38,8 @@ const OPTIONS = {
   labelSelector: TEXT,
   fieldSelector: TEXT,
   transport: oneOf('auto', 'http', 'ws'),
-  token: ['a string, or a function that returns one', (value) => isText(value) || typeof value === 'function'],
-  headers: TEXTS,
+  token: ['a string without spaces and line ends, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
+  headers: ['an object of strings, each of which a header may have', areHeaders],
   credentials: oneOf('omit', 'same-origin', 'include'),
   project: ['an array of strings', (value) => Array.isArray(value) && value.every(isText)],
   indexes: ['an object of at most 200 strings', (value) => TEXTS[1](value) && Object.keys(value).length <= 200], // a record has 255 fields
@@ -52,6 +55,9 @@ export function specOf(options) {
     if (!Object.hasOwn(OPTIONS, name)) throw invalid(`there is no option ${name}`)
     const [words, fits] = OPTIONS[name]
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
+  }
+  if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
+    throw invalid('there is no WebSocket here: Node has it from version 22 on, or with --experimental-websocket')
   }
   const { token, project = [], indexes = {}, persist = false } = options
   const spec = {
@@ -71,7 +77,19 @@ export function specOf(options) {
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',
   }
-  return { spec, token: spec.asks ? token : undefined }
+  return { spec, token: spec.asks ? () => ask(token) : undefined }
+}
+
+/** Asks a caller's function for a token; none is "". What it must not return is not repeated: it may be a token all the same. */
+async function ask(token) {
+  let found
+  try {
+    found = await token()
+  } catch (error) {
+    throw new Error(`the token function failed: ${error?.message ?? error}`, { cause: error })
+  }
+  if (!isToken(found ?? '')) throw new Error('the token function must return a string without spaces and line ends')
+  return found ?? ''
 }
 
 function resourceOf({ resource, path, namespace = '', name = '' }) {

@@ -45,7 +45,9 @@ func (c *change) eventType() lw.EventType {
 // end is the first key behind those with the prefix.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
-	end[len(end)-1]++
+	if len(end) > 0 { // else etcd says what is wrong
+		end[len(end)-1]++
+	}
 	return end
 }
 

@@ -45,7 +45,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	}
 	b, err := t.fetch(ctx, url, token, req)
 	if refusal, ok := errors.AsType[*lw.StatusError](err); ok && refusal.Code == 401 && t.opts.TokenFunc != nil {
-		fresh, failure := t.opts.TokenFunc(ctx)
+		_, fresh, failure := t.Address(ctx, req)
 		if failure == nil && fresh != token { // else the refusal says more
 			return t.fetch(ctx, url, fresh, req)
 		}
@@ -59,6 +59,11 @@ func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token st
 	url = t.server + req.Path + "?" + req.Query
 	if token = t.opts.Token; t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
+	}
+	for i := range len(token) {
+		if token[i] <= ' ' || token[i] > '~' { // else the host would show it in its complaint
+			return "", "", errors.New("http: the token has a character that no header may have")
+		}
 	}
 	return url, token, err
 }

@@ -120,6 +120,13 @@ func TestTokenIsAskedForAnew(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 }
 
+// TestTokensThatNoHeaderMayHave are not shown in the error.
+func TestTokensThatNoHeaderMayHave(t *testing.T) {
+	_, err := ask(t, dial(t, &lwhttp.Options{Token: "secret\nsecret"}), &lw.Request{Path: "/echo"})
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "secret")
+}
+
 // TestPartsAreOneBody: whatever the pieces are in which it comes, and an end in good order is io.EOF.
 func TestPartsAreOneBody(t *testing.T) {
 	long := strings.Repeat("a chunk of the body ", 200)

@@ -112,6 +112,13 @@ test('an unknown token, and one without rights, are refused with the status and 
   }
 })
 
+test('a selector that the server does not understand is refused, as waiting would not help', async (t) => {
+  for (const options of [{ labelSelector: '((' }, { fieldSelector: 'foo=bar' }]) {
+    const pods = follow(t, options)
+    await assert.rejects(pods.synced, { code: 'invalid', status: 400, reason: 'BadRequest', retryable: false })
+  }
+})
+
 test('a token function is asked for every request, and again after a 401', async (t) => {
   const tokens = ['none', 'good']
   let asked = 0

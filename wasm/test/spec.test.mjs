@@ -32,8 +32,11 @@ const bad = [
   [{ ...good, labelSelector: { app: 'web' } }, /labelSelector must be a string/],
   [{ ...good, fieldSelector: [] }, /fieldSelector must be a string/],
   [{ ...good, transport: 'sse' }, /transport must be "auto", "http" or "ws"/],
-  [{ ...good, token: 7 }, /token must be a string, or a function/],
-  [{ ...good, token: Promise.resolve('x') }, /token must be a string, or a function/],
+  [{ ...good, token: 7 }, /token must be a string without spaces and line ends, or a function/],
+  [{ ...good, token: 'secret\nsecret' }, /token must be a string without/],
+  [{ ...good, headers: { 'a b': 'x' } }, /headers must be an object of strings, each/],
+  [{ ...good, headers: { a: 'x\n' } }, /headers must be an object of strings, each/],
+  [{ ...good, token: Promise.resolve('x') }, /token must be a string without spaces and line ends, or a function/],
   [{ ...good, headers: ['a'] }, /headers must be an object of strings/],
   [{ ...good, headers: { a: 1 } }, /headers must be an object of strings/],
   [{ ...good, credentials: 'all' }, /credentials must be "omit", "same-origin" or "include"/],
@@ -79,8 +82,20 @@ test('resources by their names, and by group and version', () => {
 test('a spec can be sent: the token function stays behind', () => {
   const token = () => 'x'
   const made = specOf({ ...good, token, signal: new AbortController().signal, server: new URL('https://host/base/') })
-  assert.equal(made.token, token)
+  assert.equal(typeof made.token, 'function')
   assert.equal(made.spec.endpoint.server, 'https://host/base')
   assert.deepEqual(structuredClone(made.spec), made.spec)
   assert.equal(specOf({ ...good, token: 'fixed' }).spec.token, 'fixed')
+})
+
+test('what a token function does wrong is said, without what may be a token', async () => {
+  const of = (token) => specOf({ ...good, token }).token()
+  assert.equal(await of(async () => 'x'), 'x')
+  assert.equal(await of(() => undefined), '')
+  for (const wrong of [5, {}, 'se cret', 'secret\n', 'gehe€m']) {
+    await assert.rejects(of(() => wrong), { message: 'the token function must return a string without spaces and line ends' })
+  }
+  await assert.rejects(of(() => { throw new Error('signed out') }), { message: 'the token function failed: signed out' })
+  await assert.rejects(of(() => { throw 'signed out' }), { message: 'the token function failed: signed out' })
+  await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
 })
