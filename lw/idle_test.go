@@ -69,7 +69,7 @@ func TestIdleStreamHoldsLittle(t *testing.T) {
 // TestIdleWatchGivesItsBufferBack: nothing views it any more, so that the collector can take it.
 func TestIdleWatchGivesItsBufferBack(t *testing.T) {
 	if runtime.GOOS == "js" {
-		t.Skip("one is kept there")
+		t.Skip("as WebAssembly the one buffer that is lent stays, for the next stream")
 	}
 	pod := sample.Pods(1, 1)[0].Event("ADDED")
 	var buffer weak.Pointer[byte]

@@ -58,7 +58,7 @@ func TestPackedProgramRuns(t *testing.T) {
 		if os.Getenv("LISTWATCH_CI") != "" {
 			t.Fatal("Node is missing")
 		}
-		t.Skip("needs Node 20 or later")
+		t.Skip("Node is missing; with Node 20 or later: go test ./internal/wasmpack")
 	}
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
