@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestEventsHaveTheirVersions(t *testing.T) {
+	sent := httptest.NewRecorder()
+	for _, order := range []*turn{{events: 30}, {events: 3, period: time.Nanosecond}} {
+		sent.Body.Reset()
+		order.play(sent, newCollection(7).modified, first)
+		lines := json.NewDecoder(sent.Body)
+		for i := range order.events {
+			var event struct {
+				Object struct {
+					Metadata struct{ ResourceVersion string }
+				}
+			}
+			if err := lines.Decode(&event); err != nil || event.Object.Metadata.ResourceVersion != strconv.Itoa(first+i+1) {
+				t.Fatal(i, event, err)
+			}
+		}
+		if lines.More() {
+			t.Fatal("more than was ordered")
+		}
+	}
+}
+
+func TestListsAreJSON(t *testing.T) {
+	c := newCollection(3)
+	var list struct{ Items []any }
+	if err := json.Unmarshal(c.list, &list); err != nil || len(list.Items) != 3 {
+		t.Fatal(len(list.Items), err)
+	}
+}
