@@ -155,6 +155,13 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
 /** Follows a collection. */
 export function listWatch<T = KubernetesObject>(options: ListWatchOptions): ListWatch<T>
 
+/**
+ * Has all collections look at once whether their connections live, and ends the delay before the next try, as for a button
+ * "try now". A delay that follows a server's answer stays: then `state.cause.status` is set. A page that is shown again, or
+ * online again, does it by itself.
+ */
+export function wake(): void
+
 export type ErrorCode =
   | 'unauthorized' | 'forbidden' | 'not-found' | 'expired' | 'too-many-requests' | 'status'
   | 'malformed' | 'too-large' | 'closed' | 'silent' | 'unsupported' | 'network' | 'invalid' | 'load' | 'aborted'

@@ -25,3 +25,8 @@ export function listWatch(options) {
   const { spec, token } = specOf(options)
   return new Collection(spec, token, options.signal, () => init().then(() => link))
 }
+
+/** Has all collections look at once whether their connections live, and try again where they wait. */
+export function wake() {
+  link?.then((host) => host.wake(), () => {}) // what could not be loaded is told by those who asked for it
+}

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { after, before, test } from 'node:test'
-import { listWatch } from '../index.js'
+import { listWatch, wake } from '../index.js'
 import { serve, until } from './support.mjs'
 
 let server, guarded
@@ -207,3 +208,19 @@ for (const [words, url] of [['a live collection', () => server.url], ['one that 
     assert.notEqual(said, '')
   })
 }
+
+test('who is woken does not wait for the next try', async (t) => {
+  let tries = 0
+  const away = createServer(({ socket }) => {
+    tries++
+    socket.destroy()
+  }).listen(0, '127.0.0.1')
+  t.after(() => away.close())
+  await once(away, 'listening')
+  const pods = follow(t, { server: `http://127.0.0.1:${away.address().port}` })
+  await until(() => pods.state.phase === 'interrupted')
+  await until(() => { // by then the delay is half a minute, so that without it this would take minutes
+    wake()
+    return tries >= 12
+  })
+})

@@ -1,5 +1,5 @@
 // Checked by tsc --strict, and never run: what must compile, and what must not.
-import { ListWatchError, init, listWatch } from 'listwatch'
+import { ListWatchError, init, listWatch, wake } from 'listwatch'
 import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOptions, Phase, Snapshot, State } from 'listwatch'
 import { useListWatch } from 'listwatch/react'
 
@@ -16,6 +16,7 @@ const options: ListWatchOptions = {
 }
 listWatch({ path: '/apis/example.com/v1/widgets', token: () => 'secret' })
 listWatch({ server: '/k8s', resource: 'pods', token: 'secret' })
+const nothing: void = wake()
 
 async function all(pods: ListWatch<Pod>) {
   await pods.synced
