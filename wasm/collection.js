@@ -69,19 +69,32 @@ export class Collection {
     this.#stop(new ListWatchError('aborted', 'listwatch: the collection was closed'))
   }
 
-  async *[Symbol.asyncIterator]() {
+  [Symbol.asyncIterator]() {
+    const reader = { wake() {} }
+    const changes = this.#changes(reader)
+    for (const way of ['return', 'throw']) { // a generator's own would wait for what was asked before
+      const leave = changes[way]
+      changes[way] = (value) => {
+        reader.left = true
+        reader.wake()
+        return leave.call(changes, value)
+      }
+    }
+    return changes
+  }
+
+  async *#changes(reader) {
     const news = new Changes()
     for (const item of this.#mirror.items.values()) {
       news.add(new Change('added', item, undefined, { initial: true, stale: this.#mirror.isStale(item) }))
     }
-    let wake
-    const unsubscribe = this.#add({ news, tell: () => wake?.() })
+    const unsubscribe = this.#add({ news, tell: () => reader.wake() })
     try {
       while (true) {
         for (let change; (change = news.shift());) yield change
         if (this.#failure) throw this.#failure
-        if (this.#closed) return
-        await new Promise((resolve) => { wake = resolve })
+        if (this.#closed || reader.left) return
+        await new Promise((resolve) => { reader.wake = resolve })
       }
     } finally {
       unsubscribe()

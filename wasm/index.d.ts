@@ -147,8 +147,11 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
   subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
   /** Fit for stores of user interfaces, together with subscribe; for React there is useListWatch of `listwatch/react`. */
   getSnapshot(): Snapshot<T>
-  /** All that is there, and then all that changes. A reader that is late gets the newest of each object. */
-  [Symbol.asyncIterator](): AsyncIterableIterator<Change<T>>
+  /**
+   * All that is there, and then all that changes. A reader that is late gets the newest of each object. Its `return()` ends
+   * it at once, also while it waits.
+   */
+  [Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined>
   close(): void
 }
 

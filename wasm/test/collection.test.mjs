@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, STOPPED } from '../records.js'
 import { ListWatchError } from '../error.js'
-import { added, fields, first, told } from './support.mjs'
+import { added, fields, first, told, until } from './support.mjs'
 
 const batch = (collection) => new Promise((resolve) => {
   const end = collection.subscribe((changes) => {
@@ -151,6 +151,34 @@ test('leaving the loop ends the subscription', async () => {
     assert.equal(change.key, 'default/a')
     break
   }
+  assert.equal(host.ended, 0)
+})
+
+for (const [way, end] of Object.entries({
+  return: (changes) => changes.return('enough'),
+  throw: (changes) => changes.throw(new Error('enough')).catch(({ message }) => ({ done: true, value: message })),
+})) {
+  test(`a reader that is ended by ${way} while it waits has ended at once, and is told nothing more`, async () => {
+    const { collection, host, opened } = told()
+    await opened
+    const changes = collection[Symbol.asyncIterator]()
+    const waiting = [changes.next(), changes.next()]
+    assert.deepEqual(await end(changes), { done: true, value: 'enough' })
+    for (const next of waiting) assert.deepEqual(await next, { done: true, value: undefined })
+    host.tell(...first(added('a', 1)))
+    assert.deepEqual(await changes.next(), { done: true, value: undefined })
+  })
+}
+
+test('a loop is ended from outside', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1)))
+  const changes = collection[Symbol.asyncIterator](), seen = []
+  const reading = (async () => { for await (const { key } of changes) seen.push(key) })()
+  await until(() => seen.length === 1)
+  changes.return()
+  await reading
   assert.equal(host.ended, 0)
 })
 
