@@ -104,8 +104,7 @@ export class Collection {
   #records(bytes) {
     if (this.#closed) return
     decode(bytes, (kind, fields) => {
-      if (this.#unconfirmed) this.#confirm(kind, fields)
-      if (!this.#unconfirmed || kind !== KEPT) this.#apply(kind, fields)
+      if (!this.#unconfirmed || this.#confirm(kind, fields)) this.#apply(kind, fields)
     })
     this.#snapshot = undefined
     if (this.#mirror.synced) this.#settled.resolve()
@@ -126,11 +125,14 @@ export class Collection {
     this.#tellSoon()
   }
 
-  #confirm(kind, [key]) {
+  // Returns whether a record is to be folded in. What the host has kept may be older than what is shown, or newer.
+  #confirm(kind, [key, , , version]) {
     if (kind === ADDED || kind === MODIFIED || kind === KEPT) this.#unconfirmed.delete(key)
-    if (kind !== SYNCED) return
-    for (const missing of this.#unconfirmed) this.#apply(DELETED, [missing, '', '1'])
-    this.#unconfirmed = undefined
+    if (kind === SYNCED) {
+      for (const missing of this.#unconfirmed) this.#apply(DELETED, [missing, '', '1'])
+      this.#unconfirmed = undefined
+    }
+    return kind !== KEPT || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
   // At most once per frame, and also where no frames are drawn.
@@ -175,6 +177,8 @@ export class Collection {
     this.#tellSoon()
   }
 }
+
+const isNewer = (a, b) => (a.length === b.length ? a > b : a.length > b.length) // as numbers
 
 const NONE = Object.freeze([])
 

@@ -10,6 +10,7 @@ export let valuesOf
 export let fieldsOf
 /** Whether an item was kept from before. */
 export let wasKept
+let areSame
 
 /** An object of a collection; see index.d.ts. Its text goes when it has been parsed. */
 export class Item {
@@ -23,6 +24,7 @@ export class Item {
     valuesOf = (item) => item.#values
     fieldsOf = (item) => [item.key, '', item.uid, item.resourceVersion, item.#sum, item.#text ?? JSON.stringify(item.#object), ...item.#values]
     wasKept = (item) => item.#kept
+    areSame = (a, b) => a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.#sum === b.#sum
   }
 
   constructor(kept, [key, , uid, resourceVersion, sum, text, ...values]) {
@@ -81,18 +83,19 @@ export class Mirror {
   }
 
   #put(kind, fields) {
-    const item = new Item(kind === KEPT, fields)
+    const kept = kind === KEPT
+    const item = new Item(kept, fields)
     const old = this.items.get(item.key)
+    if (!kept) this.#heard(fields[1])
+    if (old && areSame(old, item)) return // a host that began anew tells all
     if (old) this.#unindex(old)
     this.items.set(item.key, item)
     this.#indexes.forEach((index, i) => {
       const value = valuesOf(item)[i]
       if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
     })
-    if (kind === KEPT) return new Change('added', item, undefined, { initial: true, stale: true })
-    this.#heard(fields[1])
-    if (this.#listing) this.#progress()
-    return new Change(old ? 'modified' : 'added', item, old, { initial: !this.#synced })
+    if (this.#listing && !kept) this.#progress()
+    return new Change(old ? 'modified' : 'added', item, old, { initial: !this.#synced, stale: kept })
   }
 
   #delete([key, version, missed]) {

@@ -47,6 +47,13 @@ export function tabs(scene) {
       if (!living.has(page)) continue
       await crash(page)
       await until('the crash', () => !living.has(page))
+      for (const other of living) {
+        await until('all is as before', async () => {
+          const { changes, state } = await show(other, 'all')
+          assert.deepEqual(changes, [], 'nothing has changed')
+          return state.phase === 'live' && (await cluster.look()).open === 1
+        })
+      }
       await cluster.write({ n: 50, seed: living.size })
       await Promise.all([...living].map((page) => equal(cluster, page)))
       await until('one connection', async () => (await cluster.look()).open === (living.size ? 1 : 0))

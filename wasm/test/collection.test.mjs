@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, STOPPED } from '../records.js'
+import { DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, RESET, STOPPED, SYNCED } from '../records.js'
 import { ListWatchError } from '../error.js'
 import { added, fields, first, told, until } from './support.mjs'
 
@@ -56,6 +56,38 @@ test('a host that begins anew tells what is there, and what it does not tell is 
   assert.equal(collection.state.phase, 'live')
   host.tell([DELETED, 'default/a', '9', ''], ...first(added('c', 3)))
   assert.equal(collection.size, 1)
+})
+
+test('of what a host that begins anew tells, only what differs is told', async () => {
+  const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
+  await opened
+  const on = (node) => ({ values: [node] })
+  host.tell(...first(added('same', 1, on('n1')), added('restored', 1, on('n1')), added('moved', 1, on('n1'))))
+  const item = collection.item('default/same')
+  await batch(collection)
+  host.client.lost()
+  assert.deepEqual(await batch(collection), [])
+  const next = batch(collection)
+  host.tell(...first(added('same', 1, on('n1')), added('restored', 1, { ...on('n1'), sum: 'another' }), added('moved', 2, on('n2'))))
+  assert.deepEqual((await next).map(shape), ['modified default/restored', 'modified default/moved'])
+  assert.equal(collection.item('default/same'), item)
+  assert.deepEqual(collection.by('node', 'n1').map(({ name }) => name), ['restored', 'same'])
+  assert.deepEqual([collection.state.phase, collection.state.resourceVersion], ['live', '9'])
+})
+
+test('what a host that begins anew has kept is told where it is newer than what is shown', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
+  await batch(collection)
+  host.client.lost()
+  await batch(collection)
+  const kept = (...all) => all.map(([name, version]) => [KEPT, ...fields(name, version)])
+  const next = batch(collection)
+  host.tell(...kept(['a', 10], ['b', 7], ['c', 2], ['gone', 5], ['new', 11]), [RESET], [SYNCED, ''], [LIVE, '11'])
+  assert.deepEqual((await next).map(({ type, key, initial, stale }) => [type, key, initial, stale].join(' ')),
+    ['modified default/a false true', 'added default/new false true'])
+  assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
 test('an object that did not change is the same one in the next snapshot', async () => {
