@@ -67,9 +67,9 @@ test('options are compared by value, and a render asks for nothing anew', async 
   let render
   const Pods = () => {
     [, render] = useState(0)
-    return names(useListWatch({ indexes: { b: 'spec.b', a: 'spec.a' }, namespace: space, resource: 'pods', server: new URL(server.url), token: () => 'x' }))
+    return names(useListWatch({ indexes: { b: 'spec.b', a: 'spec.a' }, namespace: space, resource: 'pods', server: new URL(server.url) }))
   }
-  const Others = () => names(useListWatch({ server: new URL(server.url), token: () => 'y', resource: 'pods', namespace: space, indexes: { a: 'spec.a', b: 'spec.b' } }))
+  const Others = () => names(useListWatch({ server: new URL(server.url), resource: 'pods', namespace: space, indexes: { a: 'spec.a', b: 'spec.b' } }))
   await put(space, 'a')
   const before = Number(await server.do('requests'))
   const { text } = mount([h(Pods, { key: 1 }), h(Others, { key: 2 })])
@@ -152,6 +152,47 @@ test('the function for the token that was given last is asked', async () => {
   flushSync(() => say('later'))
   await until(() => text() === 'live')
   assert.equal(seen.at(-1), 'later')
+})
+
+test('functions for tokens that are different share nothing, also when a component goes over to another one', async () => {
+  const asked = []
+  const user = (name) => () => (asked.push(name), 'good')
+  const ann = user('ann'), bob = user('bob')
+  const Pods = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
+  const { render, text } = mount([h(Pods, { key: 1, token: ann }), h(Pods, { key: 2, token: ann })])
+  await until(() => text() === 'livelive')
+  assert.deepEqual([await watching(), asked.includes('bob')], [1, false])
+  render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: ann }), h(Pods, { key: 3, token: bob })])
+  await until(() => text() === 'livelivelive' && asked.includes('bob'))
+  assert.equal(await watching(), 2)
+  asked.length = 0
+  await guarded.do('close-watches')
+  await until(async () => await watching() === 2 && asked.length === 2)
+  assert.deepEqual(asked.sort(), ['ann', 'bob'])
+  render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: bob })])
+  await until(async () => text() === 'livelive' && await watching() === 1)
+})
+
+test('a function for the token that is made in every render opens nothing anew, given to one component or to many', async () => {
+  const asked = []
+  let render
+  const Child = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
+  const Parent = () => {
+    const [n, set] = useState(0)
+    render = set
+    const token = () => (asked.push(n), 'good')
+    return [h(Child, { key: 1, token }), h(Child, { key: 2, token }), useListWatch({ server: guarded.url, resource: 'pods', token: () => 'good' }).state.phase]
+  }
+  const { text } = mount(h(Parent))
+  await until(async () => text() === 'livelivelive' && await watching() === 2)
+  const before = Number(await guarded.do('requests'))
+  for (let n = 1; n <= 5; n++) {
+    flushSync(() => render(n))
+    await new Promise(setImmediate)
+  }
+  assert.deepEqual([Number(await guarded.do('requests')), text()], [before, 'livelivelive'])
+  await guarded.do('close-watches')
+  await until(() => asked.at(-1) === 5)
 })
 
 test('a refusal is the cause of the state; options that are wrong are for the error boundary', async () => {
