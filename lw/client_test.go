@@ -66,6 +66,21 @@ func TestMalformedLists(t *testing.T) {
 	}
 }
 
+// TestNotAList: what is something else is told from a list that is damaged, or cut short.
+func TestNotAList(t *testing.T) {
+	for body, other := range map[string]bool{
+		"<!DOCTYPE html>": true, "ok": true, "[]": true, `{"major":"1"}`: true, `{"kind":"Pod","metadata":{}}`: true,
+		`{"items":{}}`: true, `{"items":[{"id":1}]}`: true,
+		"": false, "{": false, `{"major":"1"`: false, `{"items":`: false, `{"items":[{"metadata":{"name":"a`: false, podList("1", "", "a") + "x": false,
+	} {
+		_, _, err := list(t, body, nil)
+		require.Error(t, err, body)
+		require.Equal(t, other, errors.Is(err, ErrNotList), body)
+	}
+	_, _, err := list(t, "", errors.New("connection reset"))
+	require.NotErrorIs(t, err, ErrNotList)
+}
+
 // TestListKeepsWhatCameBeforeTheFault: the items before it were yielded, and the error comes last.
 func TestListKeepsWhatCameBeforeTheFault(t *testing.T) {
 	reset := errors.New("connection reset")

@@ -28,6 +28,10 @@ var (
 	// ErrNoInitialEnd: a streaming list ended without the bookmark that marks its end.
 	ErrNoInitialEnd = errors.New("the streaming list ended without a mark of its end")
 
+	// ErrNotList: what was answered in place of a list is well-formed so far, and something else, as a page, or another object.
+	// The path may name no collection, or a proxy may have answered. It is a *[MalformedError], too.
+	ErrNotList = errors.New("the answer is no list")
+
 	// ErrShardIgnored: the server listed the whole collection though a part of it was asked for.
 	ErrShardIgnored = errors.New("the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch")
 
@@ -47,7 +51,7 @@ type MalformedError struct {
 	Offset   int64  // in the response's body, in bytes; in the text, for [ParseObject] and [ParseStatus]
 	Expected string // what should have stood there
 	Found    string // what stood there
-	Err      error  // io.ErrUnexpectedEOF when the text was cut short, else nil
+	Err      error  // io.ErrUnexpectedEOF when the text was cut short, ErrNotList, or nil
 }
 
 func (e *MalformedError) Error() string {

@@ -17,7 +17,11 @@ type ListMeta struct {
 // to stop. Only one item at a time is kept in the buffer.
 func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete bool) {
 	found := false
-	for more := s.open('{', "a list"); more; more = s.more() {
+	more := s.open('{', "a list")
+	if s.err != nil {
+		return s.notList()
+	}
+	for ; more; more = s.more() {
 		switch string(s.key()) {
 		case "kind":
 			meta.Kind = s.freeText("the list's kind to be a string")
@@ -35,7 +39,8 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete b
 		}
 	}
 	if s.err == nil && !found {
-		return s.wrongValue(s.pos-1, "a list with items", "an object of kind \""+meta.Kind+"\"")
+		s.wrongValue(s.pos-1, "a list with items", "an object of kind \""+meta.Kind+"\"")
+		return s.notList()
 	}
 	if s.err != nil {
 		return false
@@ -44,6 +49,14 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete b
 		return s.expected("the end of the body after the list")
 	}
 	return true
+}
+
+// notList records that what was answered is something else, unless it was cut short.
+func (s *scanner) notList() bool {
+	if e, ok := s.err.(*MalformedError); ok && e.Err == nil {
+		e.Err = ErrNotList
+	}
+	return false
 }
 
 func (s *scanner) listMeta(meta *ListMeta) {
@@ -83,14 +96,19 @@ func (s *scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 		return true
 	}
 	o.missing = newMissing(meta)
-	for more := s.open('[', "items to be an array"); more; more = s.more() {
+	more := s.open('[', "items to be an array")
+	if s.err != nil {
+		return s.notList()
+	}
+	for ; more; more = s.more() {
 		s.markNext()
 		s.object(o)
 		if !s.finish() {
 			return false
 		}
 		if o.body = s.data[s.mark:s.pos]; o.name.start == o.name.end {
-			return s.wrongValue(s.mark, "an item with metadata.name", "none")
+			s.wrongValue(s.mark, "an item with metadata.name", "none")
+			return s.notList()
 		}
 		proceed := item()
 		s.mark = -1

@@ -2,6 +2,7 @@ package lw
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"time"
 )
@@ -286,7 +287,7 @@ func (m *machine) checkIfSilent() {
 // answered reports whether the server's answer is the problem, and not the way to it.
 func answered(err error) bool {
 	if e, ok := errors.AsType[*MalformedError](err); ok {
-		return e.Err == nil // a text cut short is the connection's fault
+		return e.Err != io.ErrUnexpectedEOF // a text cut short is the connection's fault
 	}
 	if _, ok := errors.AsType[*StatusError](err); ok {
 		return true

@@ -91,7 +91,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		LabelSelector: c.text("labelSelector"), FieldSelector: c.text("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		Wake:            c.wake,
-		StopOn:          func(cause error) bool { return !c.synced && hopeless(cause) },
+		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, lw.ErrNotList)) },
 	})
 	if c.command.Get("restored").Bool() {
 		return reflector, c.restore(reflector)
@@ -191,7 +191,11 @@ func (c *collection) interruption(b *lw.Break) {
 	if b.Relist {
 		again = "1"
 	}
-	c.tell(kind, append(describe(b.Err), strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
+	words := describe(b.Err)
+	if b.Final && words[0] == "malformed" {
+		words[0] = "invalid"
+	}
+	c.tell(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
 // refuse tells that nothing will come.

@@ -134,7 +134,10 @@ export interface Snapshot<T = KubernetesObject> {
 }
 
 export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>> {
-  /** Resolves when the first list is complete; rejects if the collection is refused, as by a 403 or a 400, or closed before. */
+  /**
+   * Resolves when the first list is complete; rejects if the collection is refused, as by a 403 or a 400, if what answers is no
+   * list, or if it is closed before.
+   */
   readonly synced: Promise<void>
   readonly size: number
   readonly state: State

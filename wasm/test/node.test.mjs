@@ -143,6 +143,33 @@ test('what is not there is refused', async (t) => {
   await assert.rejects(follow(t, { resource: 'example.com/v1/gizmos' }).synced, { code: 'not-found', status: 404 })
 })
 
+test('what answers, and is no collection, is refused; what may pass is waited for', async (t) => {
+  const list = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
+  const answers = {
+    '/version': [200, '{"major":"1","minor":"36"}'], '/pod': [200, '{"kind":"Pod","metadata":{"name":"a"}}'], '/page': [200, '<!DOCTYPE html>'],
+    '/bad-gateway': [502, '<html>'], '/away': [503, '<html>'], '/cut': [200, list.slice(0, -2)], '/nothing': [200, ''],
+  }
+  const others = createServer(({ url }, response) => {
+    const [status, body] = answers[new URL(url, 'http://x').pathname]
+    response.writeHead(status).end(body)
+  }).listen(0, '127.0.0.1')
+  t.after(() => others.close())
+  await once(others, 'listening')
+  for (const streamingLists of [true, false]) {
+    const at = (path) => follow(t, { server: `http://127.0.0.1:${others.address().port}`, resource: undefined, path, streamingLists })
+    for (const path of ['/version', '/pod', '/page']) {
+      const followed = at(path)
+      await assert.rejects(followed.synced, { name: 'ListWatchError', code: 'invalid', retryable: false, message: /expected a list/ }, path)
+      assert.equal(followed.state.phase, 'stopped')
+    }
+    for (const path of ['/bad-gateway', '/away', '/cut', '/nothing']) {
+      const followed = at(path)
+      await until(() => followed.state.cause)
+      assert.deepEqual([followed.state.phase, followed.state.cause.retryable], ['interrupted', true], path)
+    }
+  }
+})
+
 test('broken connections, clean ends and lost history are gone through, and what was missed is told', async (t) => {
   const space = namespace()
   await put(space, 'a')
