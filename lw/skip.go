@@ -1,5 +1,7 @@
 package lw
 
+import "math/bits"
+
 // skip steps over one value of any kind, validating it. It is the hot path of the whole library, hence one long
 // function with its state in local variables; whatever is rare (white space, the end of the data, escapes) happens in
 // methods, after which the locals are read again.
@@ -12,7 +14,13 @@ func (s *scanner) skip() {
 value:
 	switch c := b[i]; {
 	case c == '"':
-		if i = plain(b, i+1); b[i] == '\\' {
+		// Half of all strings end within eight bytes, for which plain need not be called.
+		if at := special(b[i+1 : i+9 : i+9]); at != 0 {
+			i += 1 + bits.TrailingZeros64(at)>>3
+		} else {
+			i = plain(b, i+9)
+		}
+		if b[i] == '\\' {
 			i = stringEnd(b, i)
 		}
 		if b[i] == '"' {
@@ -56,18 +64,19 @@ after:
 		s.pos = i
 		return
 	}
-	if b[i] <= ' ' {
-		b, i = s.toNext(i)
-	}
+again:
 	switch c := b[i]; {
-	case c == ',' && object:
-		i++
-		goto key
 	case c == ',':
-		i++
+		if i++; object {
+			goto key
+		}
 		goto value
 	case c == '}' && object, c == ']' && !object:
 		goto closed
+	case c <= ' ':
+		if b, i = s.toNext(i); b[i] > ' ' {
+			goto again
+		}
 	}
 	s.pos = i
 	s.expectedNext(object)
@@ -79,15 +88,19 @@ closed:
 	}
 	goto after
 key:
-	if b[i] <= ' ' {
-		b, i = s.toNext(i)
-	}
 	if b[i] != '"' {
-		s.pos = i
-		s.expected("a member name")
-		return
+		if b, i = s.toNext(i); b[i] != '"' {
+			s.pos = i
+			s.expected("a member name")
+			return
+		}
 	}
-	if i = plain(b, i+1); b[i] == '\\' {
+	if at := special(b[i+1 : i+9 : i+9]); at != 0 {
+		i += 1 + bits.TrailingZeros64(at)>>3
+	} else {
+		i = plain(b, i+9)
+	}
+	if b[i] == '\\' {
 		i = stringEnd(b, i)
 	}
 	if b[i] == '"' {
@@ -99,13 +112,12 @@ key:
 		}
 		b, i = s.data, s.pos
 	}
-	if b[i] <= ' ' {
-		b, i = s.toNext(i)
-	}
 	if b[i] != ':' {
-		s.pos = i
-		s.expected("':' after a member name")
-		return
+		if b, i = s.toNext(i); b[i] != ':' {
+			s.pos = i
+			s.expected("':' after a member name")
+			return
+		}
 	}
 	i++
 	goto value
