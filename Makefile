@@ -11,7 +11,7 @@ CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome
 FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_BROWSER   = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # The packages whose tests run as wasm too: those of the browser's bundle.
-WASM_PACKAGES = ./lw ./cache ./transport/...
+WASM_PACKAGES = ./lw ./cache ./transport/... ./wasm
 # What make size allows the package's program, and a program of one's own without transports, in kB after brotli: a little
 # above what they are.
 SIZE_BUDGET   = 560
@@ -124,7 +124,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle ./wasm
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && $(GO) mod tidy -diff

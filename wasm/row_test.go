@@ -1,0 +1,33 @@
+//go:build js
+
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What differs by one bit, by two words that changed places, or by its length differs in its hash.
+func TestHash(t *testing.T) {
+	text := []byte("twenty-four bytes at the beginning, and some that fill no word")
+	seen := map[uint64]string{hash(text): string(text)}
+	add := func(text string) {
+		sum := hash([]byte(text))
+		require.Empty(t, seen[sum], text)
+		seen[sum] = text
+	}
+	for at := range text {
+		for bit := range 8 {
+			text[at] ^= 1 << bit
+			add(string(text))
+			text[at] ^= 1 << bit
+		}
+	}
+	for n := range text {
+		add(string(text[:n]))
+	}
+	for at := 8; at+8 < len(text); at += 8 {
+		add(string(text[at:at+8]) + string(text[8:at]) + string(text[:8]) + string(text[at+8:]))
+	}
+}
