@@ -76,7 +76,7 @@ var rooms = map[string][]string{
 
 	"internal/wire/serve": {"internal/wire"},
 	"wasm/test/serve":     {"lw/lwtest"},
-	"internal/stage":      {"lw/lwtest", "examples/browser"},
+	"internal/stage":      {"lw/lwtest", "examples/browser", "internal/sample"},
 	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},

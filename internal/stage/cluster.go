@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -25,9 +26,9 @@ type command struct {
 	Zip    bool                     `json:"zip"`    // start: compresses streaming lists, as Kubernetes 1.37 does
 	Token  string                   `json:"token"`  // revoke, allow
 	Object json.RawMessage          `json:"object"` // put: a ConfigMap
-	Name   string                   `json:"name"`   // delete
-	N      int                      `json:"n"`      // write: how many times; expire: after so many events
-	Seed   uint64                   `json:"seed"`   // write
+	Name   string                   `json:"name"`   // delete; define, undefine: a plural
+	N      int                      `json:"n"`      // write, fill, touch: how many; expire: after so many events
+	Seed   uint64                   `json:"seed"`   // write, touch
 }
 
 // cluster is a test API server, whose ConfigMaps are what the tests follow.
@@ -35,7 +36,8 @@ type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func() // what is held
+	release func()       // what is held
+	pods    []sample.Pod // that fill made
 }
 
 const namespace = "default"
@@ -77,6 +79,14 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.Delete("configmaps", namespace, cmd.Name)
 	case "write":
 		return nil, c.write(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
+	case "fill":
+		return nil, c.fill(cmd.N)
+	case "touch":
+		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
+	case "define": // as a CustomResourceDefinition does
+		c.AddResource(kind(cmd.Name))
+	case "undefine":
+		c.RemoveResource(cmd.Name + ".example.com")
 	case "drop":
 		c.DropConnections()
 	case "end":
