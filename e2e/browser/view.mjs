@@ -58,6 +58,11 @@ export class View {
     return this.until(`the rows ${keys.join(' ')}`, namespaced, keys.join(' '))
   }
 
+  /** The text of a cell in a row that is in sight. */
+  cell(key, column) {
+    return this.page.$$eval('.row:not([hidden])', (rows, key, column) => rows.find(({ row }) => row?.key === key)?.children[column].textContent, key, column)
+  }
+
   async clickHead(title) {
     const head = await this.page.evaluateHandle((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title), title)
     await head.click()
@@ -81,23 +86,6 @@ export class View {
 
   remove(plural, namespace, name) {
     return this.#write('DELETE', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`)
-  }
-
-  /** Scrolls through the whole table, and returns how long its frames took, in milliseconds. */
-  scroll() {
-    return this.page.$eval('#grid', async (grid) => {
-      const frame = () => new Promise(requestAnimationFrame)
-      const times = []
-      let last = await frame()
-      for (let i = 0; i < 120; i++) {
-        grid.scrollTop = (grid.scrollHeight * i) / 120
-        const now = await frame()
-        times.push(now - last)
-        last = now
-      }
-      times.sort((a, b) => a - b)
-      return { median: times[60], most: times[114], longest: times[119] }
-    })
   }
 
   async accessible(axe, where) {

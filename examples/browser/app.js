@@ -9,6 +9,7 @@ import { titleOf } from './discovery.js'
 import { Feed, followNamespaces } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
+import { wake } from './listwatch/index.js'
 import { collectionOf, format, parse } from './place.js'
 import { Reach } from './reach.js'
 import { Scope } from './scope.js'
@@ -25,8 +26,9 @@ class App {
   #resources = []
   #feed
   #waiting // in place of a feed's state, while the server was not reached
-  #endNamespaces = () => {}
+  #endNamespaces
   #due = false
+  #seen = {} // phase of the feed, and code of its cause, when it was drawn last
   #arranged = 0 // when the rows were last, by the page's clock
   #searched = false // and nobody was told yet what was found
   #reach = new Reach({ found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state) })
@@ -41,6 +43,9 @@ class App {
     $('search').addEventListener('input', () => this.go({ search: $('search').value }))
     $('server').addEventListener('click', () => this.#change())
     $('help-open').addEventListener('click', () => $('help').showModal())
+    $('retry').addEventListener('click', () => this.#retry())
+    $('refresh').addEventListener('click', () => this.#refresh())
+    for (const event of ['focus', 'online']) addEventListener(event, () => this.#reach.refresh(this.#link, true))
     document.addEventListener('themechange', () => this.draw())
     listen(this.#cursor)
     setInterval(() => this.draw(), 500)
@@ -53,18 +58,37 @@ class App {
     this.#feed?.close()
     this.#feed = undefined
     this.#waiting = undefined
+    this.#endNamespaces?.()
+    this.#endNamespaces = undefined
     this.#reach.ask(this.#link)
   }
 
+  // What is followed goes on, unless it is new or was not there before.
   #found(resources) {
     this.#waiting = undefined
-    if (this.#feed && JSON.stringify(resources) === JSON.stringify(this.#resources)) return
+    const same = JSON.stringify(resources) === JSON.stringify(this.#resources)
+    if (same && this.#feed) return
     this.#resources = resources
     this.#sidebar.show(resources)
-    this.#endNamespaces()
-    this.#endNamespaces = followNamespaces(this.#link, (names) => this.#scope.names(names))
+    this.#endNamespaces ??= followNamespaces(this.#link, (names) => this.#scope.names(names))
     if (!this.#place.plural) return this.go({ version: 'v1', plural: 'pods' })
-    this.#follow()
+    const found = this.#resourceOf(this.#place)
+    const stands = this.#feed && JSON.stringify(found) === JSON.stringify(this.#feed.resource)
+    if (!stands || this.#feed.state.phase === 'stopped') this.#follow()
+  }
+
+  async #refresh() {
+    const before = this.#resources
+    await this.#reach.refresh(this.#link)
+    announce(this.#resources === before ? 'No other collections' : 'The collections have changed')
+  }
+
+  // Tries at once what would be tried later, or what was given up.
+  #retry() {
+    this.#grid.focus() // the button goes
+    if (this.#waiting) this.#reach.ask(this.#link)
+    else if (this.#feed?.state.phase === 'stopped') this.#follow()
+    else wake()
   }
 
   #wait(state) {
@@ -108,11 +132,15 @@ class App {
     this.draw()
   }
 
+  #resourceOf({ group, version, plural }) {
+    return this.#resources.find((r) => r.plural === plural && r.group === group) ??
+      { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
+  }
+
   // Follows the collection of the place, and nothing else.
   #follow() {
-    const { group, version, plural, namespace, selected } = this.#place
-    const resource = this.#resources.find((r) => r.plural === plural && r.group === group) ??
-      { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
+    const { namespace, selected } = this.#place
+    const resource = this.#resourceOf(this.#place)
     this.#feed?.close()
     this.#feed = new Feed(this.#link, resource, namespace, () => this.draw())
     const title = titleOf(resource)
@@ -167,6 +195,7 @@ class App {
   #frame(now, began) {
     const feed = this.#feed
     if (!feed || this.#waiting) return showState(this.#waiting ?? { phase: 'loading', stale: true }, feed, this.#place, now)
+    this.#look(feed.state)
     feed.rows.sweep(now)
     const more = feed.rows.read(() => performance.now() - began > FRAME)
     if (!feed.state.progress || began - this.#arranged > ARRANGE) {
@@ -182,9 +211,18 @@ class App {
     if (more) this.draw()
   }
 
+  // A server that is back, and one that does not know the collection any more, may have others than before.
+  #look({ phase, cause }) {
+    const before = this.#seen
+    this.#seen = { phase, code: cause?.code }
+    const back = phase === 'live' && before.phase === 'interrupted'
+    const lost = cause?.code === 'not-found' && before.code !== cause.code
+    if (back || lost) this.#reach.refresh(this.#link)
+  }
+
   #showDetail(feed, now) {
     const row = this.#place.selected && feed.rows.get(this.#place.selected)
-    if (row) this.#detail.show(row, feed.history, feed.resource, now)
+    if (row) this.#detail.show(row, feed.history, feed.wholeOf(row), feed.resource, now)
     else if (!this.#place.selected) this.#detail.close()
   }
 }

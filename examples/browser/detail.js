@@ -14,8 +14,9 @@ export class Detail {
   #sub = h('p', { class: 'sub' })
   #changes = h('ol', { class: 'changes' })
   #object = h('pre', { class: 'yaml', tabindex: 0, 'aria-label': 'The object as YAML' })
-  #made = new WeakMap() // entry → its element
-  #shown // the item that is drawn
+  #made = new WeakMap() // entry → its element, and whether that tells all
+  #shown // the item that is drawn, and how much of it had come
+  #text // the object of it
 
   constructor(element, close) {
     this.#element = element
@@ -36,8 +37,8 @@ export class Detail {
     this.#shown = undefined
   }
 
-  /** Shows a row with its history; `resource` is what discovery told of its collection. */
-  show(row, history, resource, now) {
+  /** Shows a row with its history and the whole of its object, if there is one; `resource` is what discovery told of its collection. */
+  show(row, history, whole, resource, now) {
     this.#element.hidden = false
     const entries = history.of(row.key)
     setText(this.#kind, resource.kind)
@@ -46,16 +47,17 @@ export class Detail {
     const gone = row.gone ? `deleted${row.mark?.missed ? ' while nobody watched' : ''} · ` : ''
     setText(this.#sub, `${gone}${where}version ${row.item.resourceVersion}`)
     this.#element.classList.toggle('gone', row.gone)
-    this.#list(entries, row, now)
-    if (this.#shown === row.item) return
-    this.#shown = row.item
-    this.#draw(row.item.object, entries[0], resource)
+    const latest = latestOf(row, entries[0], whole)
+    this.#list(entries, row, whole, now)
+    const state = [row.item, whole?.arrivals, latest]
+    if (this.#shown?.every((part, i) => part === state[i])) return
+    this.#shown = state
+    this.#draw(latest, row.item.object, entries[0], whole, resource)
   }
 
-  #list(entries, row, now) {
+  #list(entries, row, whole, now) {
     const elements = entries.map((entry, i) => {
-      let element = this.#made.get(entry)
-      if (!element) this.#made.set(entry, element = changeElement(entry, i === 0))
+      const element = this.#elementOf(entry, i === 0, whole)
       setText(element.querySelector('.ago'), `${age(now - entry.at)} ago`)
       return element
     })
@@ -64,44 +66,81 @@ export class Detail {
     if (!same) this.#changes.replaceChildren(...elements)
   }
 
+  // Made once, and again when the whole objects have come.
+  #elementOf(entry, open, whole) {
+    const made = this.#made.get(entry)
+    if (made?.complete) return made.element
+    const { old, object, complete } = objectsOf(entry, whole)
+    if (made && made.complete === complete) return made.element
+    const element = changeElement(entry, old, object, complete, made?.element.firstElementChild.open ?? open)
+    this.#made.set(entry, { element, complete })
+    return element
+  }
+
   #empty = h('li', { class: 'none' })
   #none() {
     setText(this.#empty, 'Nothing since this page began to watch.')
     return this.#empty
   }
 
-  #draw(object, newest, resource) {
-    const changed = newest?.change.type === 'modified' ? telling(diff(newest.change.old, newest.change.object)).map(({ at }) => at.join('\0')) : []
+  // `latest` is the whole object; undefined while it has not come, null if it cannot be had.
+  #draw(latest, part, newest, whole, resource) {
+    const { old, object } = newest?.change.type === 'modified' ? objectsOf(newest, whole) : {}
+    const changed = old ? telling(diff(old, object)).map(({ at }) => at.join('\0')) : []
     const marks = (at) => {
       const path = at.join('\0')
       return changed.some((c) => path === c || path.startsWith(`${c}\0`))
     }
-    const lines = linesOf(object).map((line) => {
+    this.#text = latest ?? part
+    const lines = linesOf(this.#text).map((line) => {
       const [indent, key, value] = partsOf(line)
       return h('span', { class: marks(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
     })
-    if (isSecret(resource)) lines.unshift(h('span', { class: 'line comment' }, '# What a Secret holds is left out before it reaches this page.\n'))
+    const comment = isSecret(resource) ? 'What a Secret holds is left out before it reaches this page.'
+      : latest === null ? 'Only what the table holds: the server does not tell the rest.' : ''
+    if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
     this.#object.replaceChildren(...lines)
   }
 
   async #copy() {
     if (!this.#shown) return
-    await navigator.clipboard.writeText(toYAML(this.#shown.object))
+    await navigator.clipboard.writeText(toYAML(this.#text))
     announce('Copied')
   }
 }
 
 export const isSecret = ({ group, plural }) => group === '' && plural === 'secrets'
 
-const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
+// The object that a row stands for, whole; see #draw. Of Secrets the part is all there is.
+function latestOf(row, newest, whole) {
+  if (!whole) return row.item.object
+  const { resourceVersion } = row.item
+  const asOf = newest && (row.gone ? newest.before : newest.after)
+  const exact = whole.at(resourceVersion, { asOf, current: true })
+  return exact ?? whole.newest ?? exact
+}
 
-function changeElement({ change, at }, open) {
+// Both objects of a change: whole, where those can be had, else the parts that the table holds.
+function objectsOf({ change, before, after }, whole) {
+  if (change.type !== 'modified') return { complete: true }
+  const { old, object, item } = change
+  const wholes = whole && [whole.at(item.resourceVersion, { asOf: after }), whole.at(old.metadata.resourceVersion, { asOf: before })]
+  if (wholes?.every(Boolean)) return { old: wholes[1], object: wholes[0], complete: true }
+  return { old, object, complete: !whole || (wholes.includes(null) ? false : undefined) }
+}
+
+const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
+const IN_PART = 'Only fields that the table holds are compared: the server does not tell the rest any more.'
+
+// `complete` is undefined while the rest may still come, and false when it cannot.
+function changeElement({ change, at }, old, object, complete, open) {
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
-  const found = change.type === 'modified' ? telling(diff(change.old, change.object)) : []
-  const summary = change.type === 'modified' ? found.map(({ path }) => path).join(', ') || 'no field' : change.missed ? 'while nobody watched' : ''
+  const found = old ? telling(diff(old, object)) : []
+  const nothing = complete === undefined ? '…' : complete ? 'no field' : 'no field of the table'
+  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.missed ? 'while nobody watched' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]
   if (!found.length) return h('li', {}, h('div', { class: 'summary' }, ...head))
-  return h('li', {}, h('details', { open }, h('summary', {}, ...head), differences(found)))
+  return h('li', {}, h('details', { open }, h('summary', {}, ...head), differences(found), complete === false && h('p', { class: 'part' }, IN_PART)))
 }
 
 function differences(found) {

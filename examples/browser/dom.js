@@ -10,7 +10,7 @@ export function h(tag, attributes = {}, ...children) {
     else if (value === true) element.setAttribute(name, '')
     else if (value !== undefined && value !== false) element.setAttribute(name, value)
   }
-  element.append(...children.filter((child) => child !== undefined && child !== ''))
+  element.append(...children.filter((child) => child !== undefined && child !== false && child !== ''))
   return element
 }
 

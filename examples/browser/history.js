@@ -6,8 +6,9 @@ export class History {
   #entries = [] // oldest first
   #byKey = new Map()
 
-  add(change, at) {
-    const entry = { change, at }
+  /** Takes `{ change, at, before, after }`: when it was told, and the versions of the collection around it. */
+  add(entry) {
+    const { change } = entry
     this.#entries.push(entry)
     const own = this.#byKey.get(change.key)
     if (own) own.push(entry)

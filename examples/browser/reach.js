@@ -3,11 +3,13 @@
 
 import { discover } from './discovery.js'
 
-const KEPT = 'listwatch-collections', LONGEST = 30_000 // milliseconds between two tries
+const KEPT = 'listwatch-collections'
+const LONGEST = 30_000, SELDOM = 5000 // milliseconds at most between two tries, and at least between two refreshes
 
 export class Reach {
   #tell
   #attempt = 0
+  #asked = -Infinity // when it was refreshed last, by the page's clock
 
   /** `tell` has `found(resources)`, `refused(error)`, and `waiting(state)` with what a collection's state would be. */
   constructor(tell) {
@@ -32,6 +34,17 @@ export class Reach {
       await new Promise((resolve) => setTimeout(resolve, delay))
       if (attempt !== this.#attempt) return
     }
+  }
+
+  /** Asks whether there is something new; where nothing hints at that, `seldom`. Who does not answer is let be. */
+  async refresh(link, seldom = false) {
+    if (seldom && performance.now() - this.#asked < SELDOM) return
+    this.#asked = performance.now()
+    const attempt = this.#attempt
+    const resources = await discover(link).catch(() => undefined)
+    if (!resources || attempt !== this.#attempt) return
+    keep(link, resources)
+    this.#tell.found(resources)
   }
 }
 

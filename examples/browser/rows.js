@@ -5,7 +5,7 @@ import { natural } from './columns/format.js'
 /** How long a change is marked, and a deleted row stays, in milliseconds. */
 export const MARKED = 6000, LEAVING = 2500
 
-/** A row reads its object when it has to: a long list is there before it is all parsed. */
+/** A row reads its object when it is drawn, or somebody sorts or searches: most of a long list is never parsed. */
 export class Row {
   texts // of its columns; undefined until it is read
   gone = false
@@ -17,9 +17,10 @@ export class Row {
     this.item = item
   }
 
-  set(item) {
-    this.was = this.texts ?? this.was
-    this.item = item
+  set(change) {
+    this.was ??= this.texts
+    if (!this.was && !change.initial) this.past ??= change // it has the object before it, unparsed
+    this.item = change.item
     this.texts = undefined
     this.version++
   }
@@ -28,14 +29,21 @@ export class Row {
     if (this.texts) return
     const o = this.item.object
     this.values = columns.map((column) => column.time?.(o) ?? column.rank?.(o))
-    this.texts = columns.map((column) => (column.time ? '' : column.text(o)))
+    this.texts = textsOf(columns, o)
     this.tones = columns.map((column, i) => column.tone?.(o, this.texts[i]))
     const labels = Object.entries(o.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`)
     this.words = [this.key, ...this.texts, ...labels].join('\n').toLowerCase()
-    if (this.was && this.mark) this.mark.cells = columns.flatMap((column, i) => (column.time || this.was[i] === this.texts[i] ? [] : [i]))
-    this.was = undefined
+    if (this.mark) this.#compare(columns)
+    this.was = this.past = undefined
+  }
+
+  #compare(columns) {
+    const was = this.was ?? (this.past?.old && textsOf(columns, this.past.old))
+    if (was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === this.texts[i] ? [] : [i]))
   }
 }
+
+const textsOf = (columns, o) => columns.map((column) => (column.time ? '' : column.text(o)))
 
 export class Rows {
   view = []
@@ -64,7 +72,7 @@ export class Rows {
         row.gone = true
         row.version++
       } else if (row) {
-        row.set(change.item)
+        row.set(change)
         row.gone = false
       } else this.#all.set(change.key, row = new Row(change.item))
       if (!row.gone) this.#unread.add(row)
@@ -75,13 +83,14 @@ export class Rows {
     }
   }
 
-  /** Reads rows until `enough()`, so that the page does not stand still; returns whether some are left. */
+  /** Reads what order and search need until `enough()`, so that the page does not stand still; returns whether some are left. */
   read(enough) {
+    if (this.#sort.column < 0 && !this.#terms.length) return false
     for (const row of this.#unread) {
       if (enough()) break
       this.#unread.delete(row)
       row.read(this.#columns)
-      if (this.#sort.column >= 0 || this.#terms.length) this.#moved.add(row)
+      this.#moved.add(row)
     }
     return this.#unread.size > 0
   }
@@ -108,7 +117,7 @@ export class Rows {
         row.left = true
       } else if (now - row.mark.at >= MARKED) {
         this.#marked.delete(row)
-        row.mark = undefined
+        row.mark = row.past = undefined
         row.version++
       }
     }

@@ -40,6 +40,11 @@ export function corner(state, now) {
   return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', title: '' }
 }
 
+/** Whether a try now would be sooner than what happens by itself; a server that answered has said what it has to say. */
+export function canRetry({ phase, cause, retryAt }, now) {
+  return phase === 'stopped' ? cause?.code !== 'unauthorized' : phase === 'interrupted' && !cause?.status && retryAt - now > 1000
+}
+
 /** The line above rows that may be older than the server's; empty if they are not. */
 export function staleness(state, size, now) {
   if (!state.stale || !size || state.progress || !state.lastEventAt) return ''

@@ -1,7 +1,7 @@
 // What is around the table: the corner, the line of staleness, the progress, and what stands in place of no rows.
 
 import { $, announce, h, setAttribute, setText } from './dom.js'
-import { corner, explain, progress, staleness } from './status.js'
+import { canRetry, corner, explain, progress, staleness } from './status.js'
 
 let told = ''
 
@@ -11,6 +11,7 @@ export function showState(state, feed, place, now) {
   setText($('connection-text'), text)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
+  $('retry').hidden = !canRetry(state, now)
   $('grid').hidden = !feed // or it would show another server's
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)

@@ -92,10 +92,10 @@ test('stale is said when it is, and how old', () => {
 
 test('history is bounded, in all and for each object', () => {
   const history = new History()
-  for (let i = 0; i < 5000; i++) history.add({ key: `k${i % 3}` }, i)
+  for (let i = 0; i < 5000; i++) history.add({ change: { key: `k${i % 3}` }, at: i })
   assert.equal(history.of('k0').length, 20)
   assert.equal(history.of('k1')[0].at, 4999 - (4999 - 1) % 3)
-  for (let i = 0; i < 3000; i++) history.add({ key: `once-${i}` }, i)
+  for (let i = 0; i < 3000; i++) history.add({ change: { key: `once-${i}` } })
   assert.equal(history.of('k0').length, 0)
   assert.equal(history.of('once-2999').length, 1)
 })

@@ -1,0 +1,73 @@
+// The dashboard with 10,000 Pods of 5 kB, in Chromium: what it costs. Figures are printed, for eyes; what is asserted does not
+// depend on how fast anything is.
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { Theatre } from './play.mjs'
+import { countParsing, memory, scroll } from './weigh.mjs'
+
+const N = 10_000, RATE = 200 // Pods, and changes a second
+const theatre = new Theatre()
+before(() => theatre.begin('chrome'))
+after(() => theatre.end())
+
+it('of 10,000 Pods it parses and keeps in the page what it draws, also while they change', theatre.play({}, async (view, cluster) => {
+  await cluster.fill({ n: N })
+  await countParsing(view.page)
+  await noteMoments(view.page)
+  await view.goto('#/v1/pods')
+  await view.until('all are there', () => view.text('#count'), '10,000')
+  await view.until('the connection', () => view.text('#connection-text'), 'Live')
+  const { texts, bytes, rows, live } = await view.page.evaluate(() => ({ ...globalThis.parsed, ...globalThis.moments }))
+  const mega = await memory(view.page)
+  console.log(`10,000 Pods: rows after ${rows.toFixed(0)} ms, all after ${live.toFixed(0)} ms; ${texts} texts of ${bytes} bytes parsed; ` +
+    `${mega.page.toFixed(1)} MB in the page, ${mega.worker.toFixed(1)} MB in the worker`)
+  const elements = () => view.page.$$eval('.row', (rows) => rows.length)
+  assert.ok(await elements() < 80, `${await elements()} rows`)
+  assert.ok(texts < 200, `${texts} objects were parsed`)
+  assert.ok(mega.page < 25 && mega.worker < 25, 'the whole objects would be 45 MB')
+
+  const churn = start(cluster)
+  const frames = await scroll(view.page, 6000)
+  console.log(`scrolled for 6 s at ${await churn.end()} changes a second: frames of ${frames.median.toFixed(0)} ms, 95 % ` +
+    `${frames.most.toFixed(0)} ms, longest ${frames.longest.toFixed(0)} ms; longest block ${frames.block.toFixed(0)} ms`)
+  assert.ok(await elements() < 80, `${await elements()} rows`)
+
+  await view.page.focus('#grid')
+  await view.page.keyboard.press('End')
+  await view.until('the last one', () => view.page.$eval('#grid', (grid) => document.getElementById(grid.getAttribute('aria-activedescendant'))?.getAttribute('aria-rowindex')), String(N + 1))
+  assert.equal(await view.page.$eval('#grid', (grid) => grid.getAttribute('aria-rowcount')), String(N + 1))
+  await view.page.type('#search', '-9999')
+  await view.until('the one that was searched', async () => /^1 of 10,000$/.test(await view.text('#count')))
+  await view.page.$eval('#search', (e) => { e.value = ''; e.dispatchEvent(new Event('input')) })
+  await view.picture('many')
+}))
+
+// Notes in the page when the first rows were drawn, and when all was there.
+const noteMoments = (page) => page.evaluateOnNewDocument(() => {
+  const moments = globalThis.moments = {}
+  const look = () => {
+    if (document.querySelector('.row:not([hidden])')?.textContent) moments.rows ??= performance.now()
+    if (document.querySelector('#connection-text')?.textContent === 'Live') moments.live ??= performance.now()
+    if (!moments.live) requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+})
+
+// Changes Pods all the time, until it is told to end; then how many it was a second.
+function start(cluster) {
+  let going = true, n = 0
+  const began = performance.now()
+  const done = (async () => {
+    while (going) {
+      await cluster.touch({ n: RATE / 10, seed: n++ })
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, began + n * 100 - performance.now())))
+    }
+    return Math.round((n * RATE * 100) / (performance.now() - began))
+  })()
+  return {
+    end() {
+      going = false
+      return done
+    },
+  }
+}

@@ -1,0 +1,57 @@
+// What a page costs: its memory, its parsing, and how long it stands still.
+
+/** The megabytes that live in a page and its shared worker, after collecting garbage; Chromium only. */
+export async function memory(page) {
+  const worker = (await page.browser().targets()).find((target) => target.type() === 'shared_worker' && target.browserContext() === page.browserContext())
+  const all = {}
+  for (const [name, target] of [['page', page], ['worker', worker]]) {
+    const session = await target.createCDPSession()
+    await session.send('HeapProfiler.collectGarbage')
+    const { usedSize, backingStorageSize } = await session.send('Runtime.getHeapUsage')
+    all[name] = (usedSize + backingStorageSize) / 1e6
+    await session.detach()
+  }
+  return all
+}
+
+/** Counts what a page parses from now on, before any script of it runs: `parsed.texts` and `parsed.bytes` in the page. */
+export const countParsing = (page) => page.evaluateOnNewDocument(() => {
+  const parse = JSON.parse, parsed = globalThis.parsed = { texts: 0, bytes: 0 }
+  JSON.parse = (text, ...more) => {
+    parsed.texts++
+    parsed.bytes += text.length
+    return parse(text, ...more)
+  }
+})
+
+/** Scrolls a table there and back for some milliseconds, and returns what its frames took, and the longest block. */
+export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
+  const frame = () => new Promise(requestAnimationFrame)
+  const times = [], began = performance.now()
+  // A block is what a message to oneself waits for, less what the message takes.
+  const { port1, port2 } = new MessageChannel()
+  let sent = performance.now(), longest = 0, over = false
+  port1.onmessage = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - sent)
+    if (over) return
+    setTimeout(() => {
+      sent = performance.now()
+      port2.postMessage(0)
+    }, 1)
+  }
+  port2.postMessage(0)
+  let last = await frame()
+  while (last - began < ms) {
+    const turn = ((last - began) % 4000) / 2000 // there in two seconds, and back
+    grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (turn < 1 ? turn : 2 - turn)
+    const now = await frame()
+    times.push(now - last)
+    last = now
+  }
+  over = true
+  port1.close()
+  times.sort((a, b) => a - b)
+  const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))]
+  return { frames: times.length, median: at(0.5), most: at(0.95), longest: at(1), block: longest }
+}, ms)

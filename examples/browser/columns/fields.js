@@ -1,0 +1,38 @@
+// Which fields the columns read. The table follows these and no others, which is a tenth of most objects. Labels are for the
+// search, and all kinds have them.
+
+const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTimestamp'
+const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
+const GENERIC = `${CONDITIONS} status.phase status.state`
+
+const inContainers = (kind) => ['name', 'ready', 'started', 'restartCount', 'state'].map((field) => `status.${kind}[*].${field}`).join(' ')
+const replicas = 'spec.replicas status.readyReplicas'
+const image = 'spec.template.spec.containers[*].image'
+
+const EVENTS = 'type reason message note count deprecatedCount series lastTimestamp deprecatedLastTimestamp eventTime ' +
+  'involvedObject.kind involvedObject.name regarding.kind regarding.name'
+
+const KINDS = {
+  '/pods': `spec.nodeName spec.containers[*].name status.phase status.reason status.podIP ${inContainers('containerStatuses')} ${inContainers('initContainerStatuses')}`,
+  'apps/deployments': `${replicas} status.updatedReplicas status.availableReplicas ${image}`,
+  'apps/statefulsets': `${replicas} ${image}`,
+  'apps/replicasets': `${replicas} ${image}`,
+  'apps/daemonsets': `status.numberReady status.desiredNumberScheduled status.updatedNumberScheduled ${image}`,
+  'batch/jobs': `${CONDITIONS} spec.suspend spec.completions status.active status.succeeded status.startTime status.completionTime ${image}`,
+  'batch/cronjobs': 'spec.schedule spec.suspend status.active[*].name status.lastScheduleTime spec.jobTemplate.spec.template.spec.containers[*].image',
+  'autoscaling/horizontalpodautoscalers': 'spec.scaleTargetRef spec.minReplicas spec.maxReplicas status.currentReplicas',
+  '/nodes': `${CONDITIONS} spec.unschedulable status.nodeInfo.kubeletVersion status.addresses status.capacity.cpu status.capacity.memory`,
+  '/events': EVENTS,
+  'events.k8s.io/events': EVENTS,
+  '/namespaces': 'status.phase',
+  '/services': 'spec.type spec.clusterIP spec.ports status.loadBalancer.ingress',
+  '/configmaps': 'data binaryData', // whole, as their names alone cannot be kept
+  '/secrets': 'type',
+  '/persistentvolumeclaims': 'spec.storageClassName spec.volumeName status.phase status.capacity.storage',
+  '/persistentvolumes': 'spec.storageClassName spec.claimRef.namespace spec.claimRef.name status.phase spec.capacity.storage',
+  'networking.k8s.io/ingresses': 'spec.ingressClassName spec.rules[*].host',
+  'coordination.k8s.io/leases': 'spec.holderIdentity spec.renewTime',
+}
+
+/** The paths of the fields that a collection's columns and the search read, as discovery describes it. */
+export const fieldsOf = ({ group, plural }) => `${ALWAYS} ${KINDS[`${group}/${plural}`] ?? GENERIC}`.split(' ')
