@@ -44,14 +44,20 @@ export interface ListWatchOptions {
   name?: string
   labelSelector?: string
   fieldSelector?: string
-  /** How to watch: over fetch, over WebSocket, or over fetch until it proves not to stream. By default `"auto"`. */
+  /**
+   * How to watch: over fetch, over WebSocket, or by `"auto"`, the default, over fetch, and over WebSocket where fetch is refused,
+   * proves not to stream, or has no answer after three seconds.
+   */
   transport?: 'auto' | 'http' | 'ws'
   /**
    * A bearer token, or what returns one: it is asked for every request, and once more after a 401. Tabs that follow the same
    * share one watch while their tokens are the same when they begin, or `persist` names the same user.
    */
   token?: string | (() => string | Promise<string>)
-  /** Sent with every request but WebSockets, as `Impersonate-User`; the server has to allow each by CORS. */
+  /**
+   * Sent with every request, as `Impersonate-User`; the server has to allow each by CORS. A WebSocket cannot send them: with
+   * headers, `"auto"` opens none, and `"ws"` one without them.
+   */
   headers?: Record<string, string>
   /** As for fetch. */
   credentials?: RequestCredentials

@@ -11,10 +11,11 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 )
 
 func main() {
-	p := &program{running: map[int32]*collection{}, endpoints: map[string]*endpoint{}}
+	p := &program{running: map[int32]*collection{}, servers: map[string]*fallback.Transport{}}
 	ctx := context.Background()
 	go p.outbox.send()
 	for {
@@ -31,9 +32,9 @@ func main() {
 
 // program is what runs.
 type program struct {
-	running   map[int32]*collection
-	endpoints map[string]*endpoint // by what they were made from, as what one stream learned of a server is for all
-	outbox    outbox
+	running map[int32]*collection
+	servers map[string]*fallback.Transport // by URL and credentials, as what one stream learned of a server is for all
+	outbox  outbox
 }
 
 // do carries out one of the host's commands, of which engine.js has the forms.
@@ -42,19 +43,18 @@ func (p *program) do(ctx context.Context, command lw.Value) {
 	switch command.Get("do").String() {
 	case "start":
 		c := &collection{id: id, command: command, out: &p.outbox, wake: make(chan struct{}, 1)}
-		at, err := p.endpoint(command.Get("endpoint"))
+		transport, err := p.transport(command.Get("endpoint"))
 		if err != nil {
 			c.refuse(err)
 			return
 		}
 		c.ctx, c.cancel = context.WithCancelCause(ctx)
 		p.running[id] = c
-		go c.run(at.transport)
+		go c.run(transport)
 	case "stop":
 		if c := p.running[id]; c != nil {
 			c.cancel(errStopped)
 			delete(p.running, id)
-			p.leave(c.command.Get("endpoint"))
 		}
 	case "wake":
 		for _, c := range p.running {

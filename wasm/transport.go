@@ -13,39 +13,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// endpoint is a server as it is asked, by one user in one way.
-type endpoint struct {
-	transport lw.Transport
-	users     int
-}
-
-// endpoint returns the one that a command describes, for one collection more.
-func (p *program) endpoint(description lw.Value) (*endpoint, error) {
-	at := p.endpoints[string(description)]
-	if at == nil {
-		transport, err := newTransport(description)
-		if err != nil {
-			return nil, err
-		}
-		at = &endpoint{transport: transport}
-		p.endpoints[string(description)] = at
-	}
-	at.users++
-	return at, nil
-}
-
-// leave forgets an endpoint when its last collection is gone.
-func (p *program) leave(description lw.Value) {
-	at := p.endpoints[string(description)]
-	if at.users--; at.users == 0 {
-		delete(p.endpoints, string(description))
-	}
-}
-
-func newTransport(description lw.Value) (lw.Transport, error) {
+// transport returns that of an endpoint that a command describes.
+func (p *program) transport(description lw.Value) (lw.Transport, error) {
+	headers := header(description.Get("headers"))
 	over, err := http.New(description.Get("server").String(), &http.Options{
 		TokenFunc:   token(description.Get("token").String()),
-		Header:      header(description.Get("headers")),
+		Header:      headers,
 		Credentials: description.Get("credentials").String(),
 	})
 	if err != nil {
@@ -57,7 +30,14 @@ func newTransport(description lw.Value) (lw.Transport, error) {
 	case "ws":
 		return ws.New(over, nil), nil
 	case "auto":
-		return fallback.New(over, ws.New(over, nil)), nil
+		if len(headers) > 0 {
+			return over, nil // a WebSocket would go without them, as another user where one is impersonated
+		}
+		at := string(description.Get("server")) + string(description.Get("credentials"))
+		if p.servers[at] == nil {
+			p.servers[at] = fallback.New(over, ws.New(over, nil))
+		}
+		return p.servers[at].With(over, ws.New(over, nil)), nil
 	default:
 		return nil, errors.New("there is no transport " + kind)
 	}

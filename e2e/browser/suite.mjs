@@ -5,6 +5,7 @@ import { refusals } from './refusals.mjs'
 import { Scene } from './scene.mjs'
 import { states } from './states.mjs'
 import { tabs } from './tabs.mjs'
+import { transports } from './transports.mjs'
 
 const MODES = ['main', 'worker', 'shared']
 
@@ -24,5 +25,6 @@ export function suite(name) {
     refusals(scene, MODES)
     states(scene, MODES)
     tabs(scene)
+    transports(scene)
   })
 }

@@ -24,6 +24,7 @@ type command struct {
 
 	Tokens map[string]lwtest.Access `json:"tokens"` // start: those that are known
 	Zip    bool                     `json:"zip"`    // start: compresses streaming lists, as Kubernetes 1.37 does
+	Quiet  bool                     `json:"quiet"`  // start: sends no bookmarks
 	Token  string                   `json:"token"`  // revoke, allow
 	Object json.RawMessage          `json:"object"` // put: a ConfigMap
 	Name   string                   `json:"name"`   // delete; define, undefine: a plural
@@ -56,9 +57,12 @@ func (c *control) do(cmd *command) (any, error) {
 }
 
 func (c *control) start(cmd *command) (any, error) {
+	bookmarks := 200 * time.Millisecond
+	if cmd.Quiet {
+		bookmarks = time.Hour
+	}
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: 200 * time.Millisecond,
-		CompressStreamingLists: cmd.Zip,
+		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks, CompressStreamingLists: cmd.Zip,
 	})
 	if err != nil {
 		return nil, err
@@ -101,6 +105,8 @@ func (c *cluster) do(cmd *command) (any, error) {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
+	case "buffer": // as a proxy that waits for the end of a response
+		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
 	case "hold": // whatever is asked waits for an answer
 		c.release = c.Fail(lwtest.Any, -1, lwtest.Stall())
 	case "release":

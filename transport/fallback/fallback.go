@@ -16,15 +16,23 @@ import (
 //
 // It goes over to the other when the server refuses a watch in a way that the transport may be to blame for, and a watch over
 // the other brings something; and when a watch was silent for all its life, before any has brought a byte over the transport
-// in use, as behind a proxy that waits for the end of a response. If that watch had no answer at all, the next list must have
-// one first: else it is the server that is away. Whichever has brought something is kept from then on, until it is refused.
+// in use, as behind a proxy that waits for the end of a response. Whichever has brought something is kept from then on, until
+// it is refused.
+//
+// A watch that has no answer after three seconds is asked for over the other, too, and goes over the one that answers first:
+// an API server answers at once, but a proxy may wait for the end of a response or swallow a handshake, and Firefox shows
+// nothing of a response before its first byte, which in a quiet collection comes after a minute. That is a reason to go over
+// for all only as long as no watch has brought anything.
 type Transport struct {
 	transports [2]lw.Transport
+	*verdict
+}
 
-	mu      sync.Mutex
-	inUse   int
-	proven  bool // a watch has brought something
-	suspect bool // a watch had no answer
+// verdict is what is known of a server.
+type verdict struct {
+	mu     sync.Mutex
+	inUse  int
+	proven bool // a watch has brought something
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -32,78 +40,52 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that prefers the first. Each change is told once, to the [lw.Trace.Switched] of the stream that
 // found it.
 func New(first, second lw.Transport) *Transport {
-	return &Transport{transports: [2]lw.Transport{first, second}}
+	return &Transport{[2]lw.Transport{first, second}, new(verdict)}
+}
+
+// With returns a transport over two others to the same server, as of another user; what one of them learns holds for both.
+func (t *Transport) With(first, second lw.Transport) *Transport {
+	return &Transport{[2]lw.Transport{first, second}, t.verdict}
 }
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	using, _ := t.current()
-	body, err := t.transports[using].Open(ctx, req)
 	if !req.Watch {
-		t.listed(ctx, err == nil)
-		return body, err
+		return t.transports[using].Open(ctx, req)
 	}
-	if err == nil {
-		return &watched{ReadCloser: body, ctx: ctx, of: t, using: using}, nil
-	}
-	if ctx.Err() != nil {
-		t.unanswered(ctx, using)
+	r := &race{ctx: ctx, req: req, transports: t.transports, over: make(chan struct{})}
+	won, err := r.run(using)
+	if won == nil {
 		return nil, err
 	}
-	if !mayBeTheTransports(err) {
-		return nil, err
-	}
-	other, otherErr := t.transports[1-using].Open(ctx, req)
-	if otherErr != nil && ctx.Err() != nil {
-		return nil, context.Cause(ctx) // nobody knows what the other would have said
-	}
-	if otherErr != nil {
-		return nil, err // whoever sees both would look at the preferred one's first
-	}
-	return &watched{ReadCloser: other, ctx: ctx, of: t, using: 1 - using, refused: err}, nil
+	return &watched{attempt: won, ctx: ctx, of: t, refused: err}, nil
 }
 
-func (t *Transport) current() (using int, proven bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.inUse, t.proven
+func (v *verdict) current() (using int, proven bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.inUse, v.proven
 }
 
-// unanswered notes that a watch had no answer, if that is what ended its context.
-func (t *Transport) unanswered(ctx context.Context, using int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.suspect = t.suspect || t.inUse == using && context.Cause(ctx) == lw.ErrSilent
-}
-
-// listed notes how a list went. Where a watch had no answer before, it tells whether the transport is to blame.
-func (t *Transport) listed(ctx context.Context, answered bool) {
-	t.mu.Lock()
-	using, blame := t.inUse, t.suspect && answered && !t.proven
-	t.suspect = false
-	t.mu.Unlock()
-	if blame {
-		t.change(ctx, using, lw.ErrSilent)
-	}
-}
-
-// change goes over to the other transport, unless another stream has done so.
-func (t *Transport) change(ctx context.Context, from int, cause error) {
-	t.mu.Lock()
-	changes := t.inUse == from
+// change goes over to the other transport, unless another stream has done so. Silence is no reason where the one in use has
+// brought something.
+func (v *verdict) change(ctx context.Context, from int, cause error) {
+	v.mu.Lock()
+	changes := v.inUse == from && !(v.proven && cause == lw.ErrSilent)
 	if changes {
-		t.inUse, t.proven, t.suspect = 1-from, false, false
+		v.inUse, v.proven = 1-from, false
 	}
-	t.mu.Unlock()
+	v.mu.Unlock()
 	if switched := lw.TraceOf(ctx).Switched; changes && switched != nil {
 		switched(cause)
 	}
 }
 
-func (t *Transport) prove(using int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.proven = t.proven || t.inUse == using
+func (v *verdict) prove(using int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.proven = v.proven || v.inUse == using
 }
 
 // mayBeTheTransports reports whether a refusal may be of the way that was asked, rather than of what was asked for.
@@ -124,16 +106,15 @@ func mayBeTheTransports(err error) bool {
 
 // watched is a watch's body.
 type watched struct {
-	io.ReadCloser
+	*attempt
 	ctx     context.Context
 	of      *Transport
-	using   int
-	refused error // what the other transport, which is in use, met with; nil: this one is in use
+	refused error // what the other transport, which was in use, met with; nil: it was this one
 	heard   bool
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	n, err := w.ReadCloser.Read(p)
+	n, err := w.body.Read(p)
 	if n > 0 && !w.heard {
 		w.heard = true
 		if w.refused != nil {
@@ -142,9 +123,7 @@ func (w *watched) Read(p []byte) (int, error) {
 		w.of.prove(w.using)
 	}
 	if err != nil && !w.heard && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
-		if using, proven := w.of.current(); using == w.using && !proven {
-			w.of.change(w.ctx, w.using, lw.ErrSilent)
-		}
+		w.of.change(w.ctx, w.using, lw.ErrSilent)
 	}
 	return n, err
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
@@ -133,34 +135,92 @@ func TestRefusedOnce(t *testing.T) {
 	require.Equal(t, 1, second.asked)
 }
 
-// TestUnansweredWatches go over the other when a list that follows is answered; but not where one that has brought something
-// is in use.
+// slow answers a watch after a while, and no other request.
+type slow struct {
+	stub
+	after time.Duration
+}
+
+func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	select {
+	case <-time.After(s.after):
+		return s.stub.Open(ctx, req)
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// TestUnansweredWatches go over the other after a while, all of them once one has brought something there; but where one has
+// over the transport in use, only those that have no answer.
 func TestUnansweredWatches(t *testing.T) {
-	first, second := &stub{}, &stub{text: "events"}
-	over := New(first, second)
-	unanswered := func() {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(lw.ErrSilent)
-		first.err, second.err = lw.ErrSilent, lw.ErrSilent
-		_, err := over.Open(ctx, &lw.Request{Watch: true})
-		require.Equal(t, lw.ErrSilent, err)
-		first.err, second.err = nil, nil
+	synctest.Test(t, func(t *testing.T) {
+		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
+		over := New(first, second)
+		for _, waits := range []time.Duration{patience, 0} {
+			begin := time.Now()
+			text, err, switched := watch(t, over)
+			require.NoError(t, err)
+			require.Equal(t, "events", text)
+			require.Equal(t, waits, time.Since(begin))
+			require.Equal(t, waits > 0, switched == lw.ErrSilent)
+		}
+
+		first.after, first.text = 0, "events"
+		over = New(first, second)
+		_, _, _ = watch(t, over)
+		first.after = time.Hour
+		for range 2 {
+			begin := time.Now()
+			_, err, switched := watch(t, over)
+			require.NoError(t, err)
+			require.NoError(t, switched)
+			require.Equal(t, patience, time.Since(begin))
+		}
+	})
+}
+
+// TestLateAnswers: whichever of the two answers first is taken, and the other one is ended. A refusal is no answer where the
+// other one has opened the watch, and is the answer where neither has.
+func TestLateAnswers(t *testing.T) {
+	wrong := refusal(403)
+	for _, c := range []struct {
+		first, second slow
+		text          string
+		err, switched error
+		within        time.Duration
+	}{
+		{slow{stub{text: "first"}, 2 * time.Second}, slow{}, "first", nil, nil, 2 * time.Second},
+		{slow{stub{text: "first"}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "first", nil, nil, 4 * time.Second},
+		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, lw.ErrSilent, 5 * time.Second},
+		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{err: wrong}, time.Second}, "first", nil, nil, 6 * time.Second},
+		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, wrong, 5 * time.Second},
+		{slow{stub{err: wrong}, 5 * time.Second}, slow{stub{err: refusal(404)}, time.Second}, "", wrong, nil, 5 * time.Second},
+		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{err: refusal(404)}, 3 * time.Second}, "", wrong, nil, 6 * time.Second},
+		{slow{stub{err: refusal(401)}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "", refusal(401), nil, 4 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begin := time.Now()
+			text, err, switched := watch(t, New(&c.first, &c.second))
+			require.Equal(t, c.err, err)
+			require.Equal(t, c.text, text)
+			require.Equal(t, c.switched, switched)
+			require.Equal(t, c.within, time.Since(begin))
+			synctest.Wait()
+			require.LessOrEqual(t, c.first.asked, 1)
+		})
 	}
-	list := func(answer error) (switched error) {
-		ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = cause }})
-		first.err, second.err = answer, answer
-		_, _ = over.Open(ctx, &lw.Request{})
-		first.err, second.err = nil, nil
-		return switched
-	}
-	unanswered()
-	require.NoError(t, list(errors.New("connection refused")))
-	require.NoError(t, list(nil), "the server was away")
-	unanswered()
-	require.Equal(t, lw.ErrSilent, list(nil))
-	_, _, _ = watch(t, over)
-	unanswered()
-	require.NoError(t, list(nil))
+}
+
+// TestOneVerdict holds for all users of a server.
+func TestOneVerdict(t *testing.T) {
+	ann := New(&stub{err: refusal(501)}, &stub{text: "events"})
+	first, second := &stub{text: "first"}, &stub{text: "second"}
+	bob := ann.With(first, second)
+	_, _, switched := watch(t, ann)
+	require.Error(t, switched)
+	text, _, _ := watch(t, bob)
+	require.Equal(t, "second", text)
+	require.Zero(t, first.asked)
 }
 
 // TestContextThatEnded is no verdict on a transport.

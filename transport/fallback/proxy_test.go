@@ -96,7 +96,7 @@ func TestProxies(t *testing.T) {
 		"open, WebSocket first":                   {open, true, "", 0},
 		"holds back bodies, HTTP first":           {buffering(false), false, "silent", 11 * time.Second},
 		"holds back bodies, WebSocket first":      {buffering(false), true, "", 0},
-		"holds back responses, HTTP first":        {buffering(true), false, "silent", 91 * time.Second},
+		"holds back responses, HTTP first":        {buffering(true), false, "silent", 4 * time.Second},
 		"holds back responses, WebSocket first":   {buffering(true), true, "", 0},
 		"answers 400, WebSocket first":            {refusing(400), true, "400", 0},
 		"answers 400, HTTP first":                 {refusing(400), false, "", 0},
@@ -106,7 +106,7 @@ func TestProxies(t *testing.T) {
 		"answers 501, HTTP first":                 {refusing(501), false, "", 0},
 		"strips the upgrade, WebSocket first":     {stripping, true, "unsupported", 0},
 		"strips the upgrade, HTTP first":          {stripping, false, "", 0},
-		"swallows the handshake, WebSocket first": {swallowing, true, "silent", 91 * time.Second},
+		"swallows the handshake, WebSocket first": {swallowing, true, "silent", 4 * time.Second},
 		"swallows the handshake, HTTP first":      {swallowing, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
