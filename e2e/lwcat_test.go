@@ -78,7 +78,7 @@ func TestLwcatFindsResources(t *testing.T) {
 		"deploy.apps":            "ADDED Deployment web",
 		"/api/v1/namespaces/" + l.namespace + "/configmaps": "ADDED ConfigMap a",
 	} {
-		out, err := l.command("--once", "-o", "json", name).CombinedOutput()
+		out, err := l.command("--once", "-o", "jsonl", name).CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
 		var e event
 		require.NoError(t, json.Unmarshal(out, &e), "%s: %s", name, out)
@@ -94,7 +94,7 @@ func TestLwcatOutlivesTheServer(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"
 	l.write(http.MethodPost, configMaps, `{"metadata":{"name":"a"}}`)
-	cmd := l.command("-o", "json", "cm")
+	cmd := l.command("-o", "jsonl", "cm")
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	var stderr bytes.Buffer

@@ -105,9 +105,9 @@ func find(all []discovered, name string) (discovered, error) {
 }
 
 // resolve turns the names of the command line into resources. The server is asked only if one of them is not a path.
-func resolve(ctx context.Context, transport lw.Transport, c *config) (resources []lw.Resource, err error) {
+func resolve(ctx context.Context, transport lw.Transport, w *what) (resources []lw.Resource, err error) {
 	var all []discovered
-	for _, name := range c.names {
+	for _, name := range w.names {
 		if strings.HasPrefix(name, "/") {
 			resources = append(resources, lw.Resource{Raw: name})
 			continue
@@ -124,7 +124,7 @@ func resolve(ctx context.Context, transport lw.Transport, c *config) (resources 
 		}
 		resource := lw.Resource{Group: d.group, Version: d.version, Plural: d.plural, Name: object}
 		if d.namespaced {
-			resource.Namespace = c.namespace
+			resource.Namespace = w.namespace
 		}
 		resources = append(resources, resource)
 	}

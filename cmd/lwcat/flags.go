@@ -2,125 +2,148 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/spf13/pflag"
 )
 
-const usage = `lwcat prints the events of Kubernetes collections, and never stops by itself.
-
-Usage:
-  lwcat [flags] RESOURCE|PATH...
-
-RESOURCE is named as kubectl names it: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
-PATH is a collection's path on the server, as /apis/apps/v1/deployments.
-
-Where:
-  -s, --server URL               the API server, as https://127.0.0.1:6443 (required)
-      --token TOKEN              bearer token
-      --certificate-authority F  PEM file to verify the server with
-      --insecure-skip-tls-verify do not verify it
-      --transport NAME           what watches go over: http, ws (WebSocket), or auto: http, and ws where that
-                                 does not stream (default: http)
-
-What:
-  -n, --namespace NAME           default: "default"
-  -A, --all-namespaces
-  -l, --selector LABELS          as app=web,tier!=db
-      --field-selector FIELDS    as spec.nodeName=n1
-      --once                     list, print, exit
-
-How:
-  -o, --output FORMAT            json: a line {"type":...,"object":...} an event
-                                 line: a line for people (default on a terminal)
-      --show-managed-fields      do not leave out metadata.managedFields
-
-Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 130 interrupted.
-
-Examples:
-  lwcat -s http://127.0.0.1:8001 -A pods
-  lwcat -s http://127.0.0.1:8001 --once -o json nodes | jq -r .object.metadata.name
-`
-
-var errHelp = errors.New("help")
-
-// config is what the command line says.
+// config is what the command line says, by the questions that it answers.
 type config struct {
-	server        string
-	connect       lwhttp.Options
-	transport     string
+	where where
+	what  what
+	how   how
+	when  when
+}
+
+// where is the server.
+type where struct {
+	server    string
+	connect   lwhttp.Options
+	transport string
+}
+
+func (w *where) flags(set *pflag.FlagSet) {
+	set.StringVarP(&w.server, "server", "s", "", "the API server's `URL`, as https://127.0.0.1:6443")
+	set.StringVar(&w.connect.Token, "token", "", "bearer `TOKEN`")
+	set.StringVar(&w.connect.CAFile, "certificate-authority", "", "PEM `FILE` to verify the server with")
+	set.BoolVar(&w.connect.InsecureSkipVerify, "insecure-skip-tls-verify", false, "do not verify it")
+	set.StringVar(&w.transport, "transport", "http", "what watches go over: http, ws, or auto: http, and ws where that does not stream (`NAME`)")
+}
+
+func (w *where) validate() error {
+	switch {
+	case w.server == "":
+		return errors.New("no server: give its URL by --server")
+	case !strings.Contains(w.server, "://"):
+		return fmt.Errorf("the server's URL must begin with https:// or http://, and is %q", w.server)
+	case w.transport != "http" && w.transport != "ws" && w.transport != "auto":
+		return fmt.Errorf("no transport %q: there are http, ws and auto", w.transport)
+	}
+	return nil
+}
+
+// what is to be followed.
+type what struct {
+	names         []string // resources and paths
 	namespace     string
 	allNamespaces bool
 	labels        string
 	fields        string
-	once          bool
-	output        string
-	managedFields bool
-	names         []string // resources and paths
 }
+
+func (w *what) flags(set *pflag.FlagSet) {
+	set.StringVarP(&w.namespace, "namespace", "n", "default", "`NAME` of the namespace")
+	set.BoolVarP(&w.allNamespaces, "all-namespaces", "A", false, "follow what is in any namespace")
+	set.StringVarP(&w.labels, "selector", "l", "", "`LABELS`, as app=web,tier!=db")
+	set.StringVar(&w.fields, "field-selector", "", "`FIELDS`, as spec.nodeName=n1")
+}
+
+func (w *what) validate() error {
+	if len(w.names) == 0 {
+		return errors.New("no resource: name one, as pods")
+	}
+	if w.allNamespaces {
+		w.namespace = ""
+	}
+	return nil
+}
+
+// how it is printed.
+type how struct {
+	format        output.Format
+	name          string
+	managedFields bool
+}
+
+func (h *how) flags(set *pflag.FlagSet, terminal bool) {
+	name := "jsonl"
+	if terminal {
+		name = "line"
+	}
+	set.StringVarP(&h.name, "output", "o", name, "`FORMAT`: jsonl, wire (as the server sent it), or line (for people)")
+	set.BoolVar(&h.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
+}
+
+func (h *how) validate() (err error) {
+	h.format, err = output.New(h.name)
+	return err
+}
+
+// when it ends.
+type when struct {
+	once bool
+}
+
+func (w *when) flags(set *pflag.FlagSet) {
+	set.BoolVar(&w.once, "once", false, "list, print, exit")
+}
+
+// section is a group of flags, under a title of the help.
+type section struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+func (c *config) sections(terminal bool) []section {
+	make := func(title string, register func(*pflag.FlagSet)) section {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.SortFlags = false
+		register(set)
+		return section{title, set}
+	}
+	return []section{
+		make("Where", c.where.flags),
+		make("What", c.what.flags),
+		make("How", func(set *pflag.FlagSet) { c.how.flags(set, terminal) }),
+		make("When", c.when.flags),
+	}
+}
+
+var errHelp = errors.New("help")
 
 // parse reads the command line. Flags may stand before, between and behind the names.
 func parse(args []string, terminal bool) (*config, error) {
-	c := &config{output: "json"}
-	if terminal {
-		c.output = "line"
+	c := new(config)
+	all := pflag.NewFlagSet("lwcat", pflag.ContinueOnError)
+	all.Usage = func() {}
+	help := all.BoolP("help", "h", false, "")
+	for _, section := range c.sections(terminal) {
+		all.AddFlagSet(section.flags)
 	}
-	set := flag.NewFlagSet("lwcat", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	c.register(set)
-	for len(args) > 0 {
-		if err := set.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				return nil, errHelp
-			}
+	if err := all.Parse(args); err != nil {
+		return nil, err
+	}
+	if *help {
+		return nil, errHelp
+	}
+	c.what.names = all.Args()
+	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate} {
+		if err := validate(); err != nil {
 			return nil, err
 		}
-		if args = set.Args(); len(args) > 0 {
-			c.names, args = append(c.names, args[0]), args[1:]
-		}
 	}
-	return c, c.validate()
-}
-
-func (c *config) register(set *flag.FlagSet) {
-	text := func(p *string, value string, names ...string) {
-		for _, name := range names {
-			set.StringVar(p, name, value, "")
-		}
-	}
-	text(&c.server, "", "s", "server")
-	text(&c.connect.Token, "", "token")
-	text(&c.connect.CAFile, "", "certificate-authority")
-	set.BoolVar(&c.connect.InsecureSkipVerify, "insecure-skip-tls-verify", false, "")
-	text(&c.transport, "http", "transport")
-	text(&c.namespace, "default", "n", "namespace")
-	set.BoolVar(&c.allNamespaces, "A", false, "")
-	set.BoolVar(&c.allNamespaces, "all-namespaces", false, "")
-	text(&c.labels, "", "l", "selector")
-	text(&c.fields, "", "field-selector")
-	set.BoolVar(&c.once, "once", false, "")
-	text(&c.output, c.output, "o", "output")
-	set.BoolVar(&c.managedFields, "show-managed-fields", false, "")
-}
-
-func (c *config) validate() error {
-	switch {
-	case c.server == "":
-		return errors.New("no server: give its URL by --server")
-	case len(c.names) == 0:
-		return errors.New("no resource: name one, as pods")
-	case c.output != "json" && c.output != "line":
-		return fmt.Errorf("no output format %q: there are json and line", c.output)
-	case c.transport != "http" && c.transport != "ws" && c.transport != "auto":
-		return fmt.Errorf("no transport %q: there are http, ws and auto", c.transport)
-	case c.allNamespaces:
-		c.namespace = ""
-	}
-	if !strings.Contains(c.server, "://") {
-		return fmt.Errorf("the server's URL must begin with https:// or http://, and is %q", c.server)
-	}
-	return nil
+	return c, nil
 }

@@ -43,7 +43,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
 	config, err := parse(args, terminal)
 	if errors.Is(err, errHelp) {
-		fmt.Fprint(stdout, usage)
+		printHelp(stdout)
 		return exitDone
 	}
 	if err != nil {

@@ -32,18 +32,18 @@ func create(t *testing.T, server *lwtest.Server, resource, object string) {
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
 // output is written by the program while the test reads it.
-type output struct {
+type written struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (o *output) Write(p []byte) (int, error) {
+func (o *written) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(p)
 }
 
-func (o *output) String() string {
+func (o *written) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
@@ -51,7 +51,7 @@ func (o *output) String() string {
 
 // lwcat runs the program to its end.
 func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	var out, errors output
+	var out, errors written
 	code = run(t.Context(), args, &out, &errors, false)
 	return code, out.String(), errors.String()
 }
@@ -141,11 +141,11 @@ func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"pods":                                   "no server: give its URL by --server",
 		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
-		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are json and line`,
+		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line`,
 		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
 		"-s 127.0.0.1:1 po":                      `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
-		"-s http://127.0.0.1:1 --wat po":         "flag provided but not defined: -wat",
-		"po -s":                                  "flag needs an argument: -s",
+		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
+		"po -s":                                  "flag needs an argument: 's' in -s",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitUsage, code, args)
@@ -192,7 +192,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	create(t, server, "configmaps", named("stays"))
 	create(t, server, "configmaps", named("goes"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs output
+	var out, errs written
 	done := make(chan int)
 	go func() {
 		done <- run(ctx, []string{"-s", server.URL, "cm", "-A", "--transport", transport}, &out, &errs, false)
@@ -246,7 +246,7 @@ func TestRefusalLaterIsWaitedOut(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "nodes", named("n1"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs output
+	var out, errs written
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
 	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
@@ -265,7 +265,7 @@ func TestLinesForPeople(t *testing.T) {
 	create(t, server, "pods", `{"metadata":{"name":"b"},"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`)
 	create(t, server, "deployments.apps", `{"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"readyReplicas":2}}`)
 	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
-	var out, errs output
+	var out, errs written
 	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "po", "deploy", "no"}, &out, &errs, true))
 	for _, want := range []string{"ADDED    Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
@@ -281,7 +281,7 @@ func TestBrokenPipeEndsQuietly(t *testing.T) {
 	require.NoError(t, err, "%s", build)
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), binary, "-s", server.URL, "no", "-o", "json")
+	cmd := exec.CommandContext(t.Context(), binary, "-s", server.URL, "no", "-o", "jsonl")
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = writer, &stderr
 	require.NoError(t, cmd.Start())

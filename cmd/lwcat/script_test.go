@@ -1,0 +1,38 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/seed-6d2a410a/listwatch/internal/lwcatscript"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"lwcat": main})
+}
+
+// TestScripts runs the scripts of testdata/script against the embedded server.
+func TestScripts(t *testing.T) {
+	lwcatscript.Run(t, "testdata/script", true, func(env *testscript.Env) (lwcatscript.Server, error) {
+		server, err := lwtest.Start(nil)
+		if err == nil {
+			env.Defer(server.Close)
+		}
+		return embedded{server}, err
+	})
+}
+
+type embedded struct{ server *lwtest.Server }
+
+func (e embedded) URL() string       { return e.server.URL }
+func (e embedded) Token() string     { return "" }
+func (e embedded) Namespace() string { return "default" }
+func (e embedded) Drop()             { e.server.DropConnections() }
+func (e embedded) Compact()          { e.server.Compact() }
+func (e embedded) Restart() {
+	e.server.Stop()
+	if err := e.server.Restart(); err != nil {
+		panic(err)
+	}
+}
