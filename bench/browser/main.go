@@ -1,4 +1,4 @@
-// Command browser serves what run.mjs measures: pages, this package, and an API server with as many Pods as the path says.
+// Command browser serves what run.mjs measures: a page, client-go for it, and an API server with as many Pods as the path says.
 package main
 
 import (
@@ -13,7 +13,7 @@ func main() {
 	s := &server{turn: newTurn(), collections: map[string]*collection{"1000": newCollection(1000), "10000": newCollection(10000)}}
 	mux := http.NewServeMux()
 	mux.Handle("/", files(os.Args[1]))
-	mux.Handle("/listwatch/", http.StripPrefix("/listwatch", files(os.Args[2])))
+	mux.Handle("/clientgo/", http.StripPrefix("/clientgo", files(os.Args[2])))
 	mux.HandleFunc("/n/{pods}/api/v1/pods", s.pods)
 	mux.HandleFunc("POST /order", s.order)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

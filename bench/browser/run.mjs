@@ -1,86 +1,74 @@
-// The package beside plain JavaScript, in Chromium and Firefox, in one run: make bench-browser. Times are medians.
+// The package beside plain JavaScript and others, in Chromium, Firefox and Node, in one run; what is measured is held against
+// the budgets at the end. make bench-browser, or with CHECK=1 what the budgets need and nothing else: it fails when one of
+// them is not met. Times are medians.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { launch } from '../../e2e/browser/launch.mjs'
+import { rmSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, project, weigh } from '../../e2e/browser/project.mjs'
+import { brotli } from '../../internal/bundle/brotli.mjs'
+import { memories, times } from './browsers.mjs'
+import { judge } from './judge.mjs'
+import { inNode } from './nodes.mjs'
+import { median, print, progress } from './print.mjs'
 
-const rounds = Number(process.env.ROUNDS ?? 5)
-const server = spawn(process.argv[2], [new URL('page', import.meta.url).pathname, new URL('../../wasm', import.meta.url).pathname],
-  { stdio: ['ignore', 'pipe', 'inherit'] })
-const url = String((await once(server.stdout, 'data'))[0]).trim()
+const [program, clientgo] = process.argv.slice(2)
+const check = !!process.env.CHECK
+const rounds = Number(process.env.ROUNDS || 5)
+const browsers = (process.env.BROWSERS || 'chrome firefox').split(' ')
+const local = (path) => fileURLToPath(new URL(path, import.meta.url))
 
-const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1]
+const others = check ? [] : ['client-go']
+const timed = ['plain', 'shared', 'worker', 'main', ...others, ...others.map((name) => `${name}, worker`)]
+const held = ['plain', 'shared', 'worker', 'main', 'projected', ...others]
 
-/** Runs a course in a page of a fresh profile. */
-async function run(browser, contender, course, more = async () => {}) {
-  const context = await browser.createBrowserContext()
-  const page = await context.newPage()
-  try {
-    await page.goto(`${url}/`)
-    await page.waitForFunction(() => globalThis.courses)
-    const result = await page.evaluate((course, contender) => courses[course](contender), course, contender)
-    return await more(page) ?? result
-  } finally {
-    await context.close()
+function tabulate(found) {
+  const columns = Object.entries({
+    nothing: '1,000 Pods from nothing, ms', synced: 'from init, ms', paced: 'longest block at 1,000/s, ms',
+    pacedTook: '5,000 of them took, ms', burst: '10,000 changes, ms', burstBlock: 'block, ms', again: '10,000 more, ms',
+    againBlock: 'block again, ms', rss: '10,000 Pods, MB of process', heap: 'MB of heap, buffers and WebAssembly',
+  })
+  const contenders = [...new Set(found.flatMap((round) => Object.keys(round)))]
+  return contenders.map((contender) => {
+    const own = found.flatMap((round) => round[contender] ?? [])
+    const cells = columns.filter(([what]) => what in own[0]).map(([what, title]) => [title, median(own.map((each) => each[what]))])
+    return { contender, ...Object.fromEntries(cells) }
+  })
+}
+
+async function measure(url, folder) {
+  const figures = { browsers: {}, sizes: { wasm: brotli(local('../../wasm/listwatch.wasm')), ...weigh(folder) } }
+  for (const name of browsers) {
+    const found = figures.browsers[name] = await times(name, url, rounds, timed)
+    print(`${name}, medians of ${rounds}`, tabulate(found))
   }
-}
-
-// Chromium tells the memory of a page with its workers and their WebAssembly, after a collection of its own.
-const memory = (page) => page.evaluate(async () => (await performance.measureUserAgentSpecificMemory()).bytes)
-
-const progress = (text) => process.stderr.write(`\r\x1b[K${text}`)
-
-async function times(browser, name) {
-  const all = {}
-  for (let round = 1; round <= rounds; round++) {
-    for (const contender of ['plain', 'main', 'worker', 'shared']) {
-      progress(`${name}: round ${round} of ${rounds}, ${contender}`)
-      const found = { sync: await run(browser, contender, 'sync'), paced: await run(browser, contender, 'block') }
-      Object.assign(found, await run(browser, contender, 'burst'))
-      for (const [what, ms] of Object.entries(found)) ((all[contender] ??= {})[what] ??= []).push(ms)
-    }
+  if (browsers.includes('chrome')) { // Firefox does not tell
+    figures.memory = await memories('chrome', url, held)
+    print('chrome, MB of the page with its workers and their WebAssembly, with 10,000 Pods', Object.entries(figures.memory)
+      .map(([contender, { came, read, shared }]) =>
+        ({ contender, 'as they came': came, 'each of them read': read, 'of it the SharedWorker': shared })))
   }
-  return Object.entries(all).map(([contender, { sync, paced, took, block, again, blockAgain }]) => ({
-    contender,
-    '1,000 synced, ms': median(sync),
-    'longest block at 1,000/s, ms': median(paced),
-    '10,000 changes, ms': median(took),
-    'block, ms': median(block),
-    '10,000 more, ms': median(again),
-    'block again, ms': median(blockAgain),
-  }))
-}
-
-async function memories(browser, name) {
-  const table = []
-  for (const contender of ['plain', 'main', 'worker', 'projected']) {
-    progress(`${name}: memory, ${contender}`)
-    table.push(await run(browser, contender, 'hold', async (page) => {
-      const held = await memory(page)
-      await page.evaluate(() => courses.touch())
-      return { contender, '10,000 Pods, MB': held / 1e6, 'each of them read, MB': await memory(page) / 1e6 }
-    }))
+  if (!check) {
+    print(`node, medians of ${rounds}`, tabulate(await inNode(url, rounds)))
+    console.log(`client-go as WebAssembly: ${brotli(clientgo).toFixed(1)} kB, brotli 11`)
   }
-  return table
+  return figures
 }
 
-function print(title, table) {
-  console.log(`\n${title}`)
-  const rounded = (value) => (typeof value === 'number' ? Math.round(value * 10) / 10 : value)
-  console.table(table.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, rounded(value)]))))
-}
-
-async function measure(name) {
-  const browser = await launch(name)
-  const found = await times(browser, name)
-  const held = name === 'chrome' ? await memories(browser, name) : undefined // Firefox does not tell
-  await browser.close()
-  progress('')
-  print(`${name}, medians of ${rounds}`, found)
-  if (held) print(`${name}, the page with its workers and their WebAssembly`, held)
-}
-
+const folder = project(local('page'))
+let server
 try {
-  for (const name of (process.env.BROWSERS ?? 'chrome firefox').split(' ')) await measure(name)
+  build(folder)
+  server = spawn(program, [join(folder, 'dist'), local('../../bin/clientgo')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const url = String((await once(server.stdout, 'data'))[0]).trim()
+  const verdicts = judge(await measure(url, folder))
+  progress('')
+  print('the budgets', verdicts)
+  console.log(`load of the machine: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
+  if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {
-  server.kill()
+  server?.kill()
+  rmSync(folder, { recursive: true })
 }

@@ -11,11 +11,12 @@ const ARGS = {
 // as the tests' servers fail often.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
-/** @param how `trusted`: the SHA-256 of a server's public key, whose certificate then need not be one that the browser knows */
-export function launch(browser, { trusted } = {}) {
+/** @param how `trusted`: the SHA-256 of a server's public key, whose certificate then need not be one that the browser knows;
+ * `args`: more of the browser's */
+export function launch(browser, { trusted, args: more = [] } = {}) {
   const executablePath = process.env[browser.toUpperCase()]
   if (!executablePath) throw new Error(`${browser.toUpperCase()} does not name a browser: run the tests by make test-browser`)
-  const args = [...ARGS[browser]]
+  const args = [...ARGS[browser], ...more]
   // --ignore-certificate-errors and acceptInsecureCerts do not reach Chromium's shared workers.
   if (trusted && browser === 'chrome') args.push(`--ignore-certificate-errors-spki-list=${trusted}`)
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })

@@ -1,26 +1,17 @@
 // The package as a tarball, installed into a fresh Vite project, which is built and served, and looked at in Chromium.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawn } from 'node:child_process'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
 import { launch } from './launch.mjs'
+import { build, project, vite, wasm, weigh } from './project.mjs'
 import { Stage, until } from './stage.mjs'
 
-const wasm = fileURLToPath(new URL('../../wasm', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'listwatch-vite-'))
-const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
-const vite = [join(folder, 'node_modules/vite/bin/vite.js')]
-let browser, stage, cluster
+let folder, browser, stage, cluster
 
 before(async () => {
-  cpSync(fileURLToPath(new URL('vite', import.meta.url)), folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
-  npm('ci')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the program is there already
-  npm('install', '--no-save', filename)
+  folder = project()
   browser = await launch('chrome')
   stage = await Stage.start()
   cluster = await stage.cluster()
@@ -30,14 +21,14 @@ before(async () => {
 after(async () => {
   await browser?.close()
   stage?.stop()
-  rmSync(folder, { recursive: true })
+  if (folder) rmSync(folder, { recursive: true })
 })
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
 // Runs one of Vite's servers while `f` looks at it.
 async function serving(args, f) {
-  const server = spawn(process.execPath, [...vite, ...args, '--host', '127.0.0.1', '--port', '0'],
+  const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
     { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   server.stdout.on('data', (part) => { said += part })
@@ -71,7 +62,7 @@ async function shows(url, mode) {
 }
 
 test('it is built, and runs in every mode under a content security policy', async () => {
-  execFileSync(process.execPath, [...vite, 'build', '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  build(folder)
   const built = readdirSync(join(folder, 'dist/assets'))
   assert.equal(built.filter((file) => file.endsWith('.wasm')).length, 1, `${built}`)
   const [program] = built.filter((file) => file.endsWith('.wasm'))
@@ -85,11 +76,10 @@ test('it is built, and runs in every mode under a content security policy', asyn
 const BUDGET = 12_000
 
 test('the JavaScript around the program is small', (t) => {
-  execFileSync(process.execPath, [...vite, 'build', '--config', 'size.config.js', '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
-  const assets = join(folder, 'weighed/assets')
-  for (const file of readdirSync(assets).filter((file) => file.endsWith('.js'))) {
-    const size = gzipSync(readFileSync(join(assets, file)), { level: 9 }).length
-    t.diagnostic(`${file.replace(/-.*/, '')}: ${size} bytes`)
+  const sizes = Object.entries(weigh(folder))
+  assert.ok(sizes.length > 1)
+  for (const [file, size] of sizes) {
+    t.diagnostic(`${file}: ${size} bytes`)
     assert.ok(size > 1000 && size <= BUDGET, `${file} has ${size} bytes: more than ${BUDGET}; find what came in, or say in the README why it is worth it`)
   }
 })

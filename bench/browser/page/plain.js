@@ -1,6 +1,6 @@
 // What consoles do by hand: a list by response.json(), a watch by lines, each parsed; parsed objects in a Map.
 
-export async function plain(server, seen) {
+export async function plain(server, told) {
   const items = new Map()
   const key = ({ metadata }) => `${metadata.namespace}/${metadata.name}`
   const list = await (await fetch(`${server}/api/v1/pods`)).json()
@@ -8,7 +8,7 @@ export async function plain(server, seen) {
   follow(`${server}/api/v1/pods?watch=1&resourceVersion=${list.metadata.resourceVersion}`, ({ type, object }) => {
     if (type === 'DELETED') items.delete(key(object))
     else items.set(key(object), object)
-    seen([{ type, object }])
+    told(Number(object.metadata.resourceVersion))
   })
   return { size: () => items.size, touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0) }
 }

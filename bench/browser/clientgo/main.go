@@ -1,0 +1,66 @@
+//go:build js
+
+// Command clientgo is client-go's informer for a page, as small as it can be made: of an informer factory, as client-go
+// offers it, only what makes one informer. The page calls followPods.
+package main
+
+import (
+	"context"
+	"strconv"
+	"syscall/js"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+func main() {
+	js.Global().Set("followPods", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		go follow(args[0].String(), args[1], args[2])
+		return nil
+	}))
+	select {}
+}
+
+// follow calls synced with a function that returns the number of Pods and one that reads each, and seen with the version of
+// every change after that. The page gets no objects.
+func follow(server string, synced, seen js.Value) {
+	client, err := dynamic.NewForConfig(&rest.Config{Host: server, QPS: -1})
+	if err != nil {
+		panic(err)
+	}
+	pods := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "pods"})
+	informer := cache.NewSharedIndexInformer(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return pods.List(ctx, o) },
+		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+			return pods.Watch(ctx, o)
+		},
+	}, &unstructured.Unstructured{}, 0, nil)
+	tell := func(object any) {
+		version, _ := strconv.Atoi(object.(*unstructured.Unstructured).GetResourceVersion())
+		seen.Invoke(version)
+	}
+	handled, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    tell,
+		UpdateFunc: func(_, object any) { tell(object) },
+	})
+	if err != nil {
+		panic(err)
+	}
+	go informer.Run(nil)
+	cache.WaitForCacheSync(nil, handled.HasSynced)
+	size := js.FuncOf(func(js.Value, []js.Value) any { return len(informer.GetStore().ListKeys()) })
+	touch := js.FuncOf(func(js.Value, []js.Value) any {
+		length := 0
+		for _, pod := range informer.GetStore().List() {
+			length += len(pod.(*unstructured.Unstructured).GetName())
+		}
+		return length
+	})
+	synced.Invoke(size, touch)
+}

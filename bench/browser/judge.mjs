@@ -1,0 +1,52 @@
+// Holds what was measured against the project's budgets.
+import { median } from './print.mjs'
+
+/** The greatest values allowed. */
+export const budgets = {
+  wasm: 600, // kB, brotli 11
+  scripts: 12, // kB, minified and gzipped: what a page loads beside the program, or its worker
+  synced: 2, // times plain JavaScript's time, from init
+  burst: 1, // times plain JavaScript's time
+  block: 16, // ms for which the page's thread is held, at 1,000 changes a second
+  memory: 1, // times plain JavaScript's
+  projected: 1 / 5, // times plain JavaScript's
+}
+
+// The mode that a page has unless it chooses; the projection's, too.
+const mode = 'shared'
+
+/** Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. */
+export function judge({ sizes, browsers, memory }) {
+  const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000
+  const rows = [row('the program, kB, brotli 11', sizes.wasm, budgets.wasm), row('the JavaScript, kB, gzipped', scripts, budgets.scripts)]
+  for (const [name, rounds] of Object.entries(browsers)) rows.push(...speed(name, rounds))
+  if (memory) {
+    const most = ({ came, read }) => Math.max(came, read)
+    const times = (contender) => most(memory[contender]) / most(memory.plain)
+    const beside = `${memory[mode].shared.toFixed(0)} MB are the SharedWorker's, for all tabs; in a worker ${times('worker').toFixed(2)} times`
+    rows.push(row('chrome: memory with 10,000 Pods, times plain', times(mode), budgets.memory, beside),
+      row('chrome: with three fields of each, times plain', times('projected'), budgets.projected))
+  }
+  return rows
+}
+
+function speed(name, rounds) {
+  const all = (contender, what) => rounds.map((round) => round[contender][what])
+  const times = (what) => median(rounds.map((round) => round[mode][what] / round.plain[what]))
+  const ms = (contender, what) => median(all(contender, what)).toFixed(0)
+  const both = (what) => `${ms(mode, what)} beside ${ms('plain', what)} ms`
+  const floor = median(all('empty', 'paced'))
+  const block = row(`${name}: longest block at 1,000/s, ms`, median(all(mode, 'paced')), budgets.block,
+    `plain ${ms('plain', 'paced')}, an empty page ${floor.toFixed(0)}`)
+  if (floor > budgets.block) block.met = 'not measured' // the machine itself holds every page for longer
+  return [
+    row(`${name}: from init to 1,000 Pods, times plain`, times('synced'), budgets.synced, `${both('synced')}; from nothing ${both('nothing')}`),
+    block,
+    row(`${name}: a burst of 10,000, times plain`, times('burst'), budgets.burst, `${both('burst')}; again ${both('again')}`),
+  ]
+}
+
+function row(what, figure, budget, beside = '') {
+  const met = !Number.isFinite(figure) ? 'not measured' : figure <= budget ? 'yes' : 'NO'
+  return { what, figure: Math.round(figure * 100) / 100, budget, met, beside }
+}

@@ -1,0 +1,14 @@
+/**
+ * The MB of all WebAssembly memories of a page, a worker or a process; neither performance.measureUserAgentSpecificMemory of
+ * Chromium nor Node's heapUsed counts them. `send` sends a command of the DevTools protocol.
+ */
+export async function linear(send) {
+  const { result } = await send('Runtime.evaluate', { expression: 'WebAssembly.Memory.prototype' })
+  const { objects } = await send('Runtime.queryObjects', { prototypeObjectId: result.objectId })
+  const { result: { value } } = await send('Runtime.callFunctionOn', {
+    objectId: objects.objectId,
+    functionDeclaration: 'function () { return this.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) }',
+    returnByValue: true,
+  })
+  return value / 1e6
+}

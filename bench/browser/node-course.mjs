@@ -1,0 +1,52 @@
+// One course with one contender in this process: node --expose-gc node-course.mjs URL CONTENDER COURSE. It prints JSON.
+import { Session } from 'node:inspector/promises'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { linear } from './linear.mjs'
+import { makeCourses } from './page/courses.js'
+import { ours } from './page/ours.js'
+import { plain } from './page/plain.js'
+
+const contenders = {
+  plain: async () => plain,
+  async listwatch() {
+    const module = await import('../../wasm/index.js')
+    return (server, told) => ours(module, {}, server, told)
+  },
+  async 'client-node'() {
+    const module = createRequire(new URL('../../e2e/clients/node/informer.mjs', import.meta.url)).resolve('@kubernetes/client-node')
+    const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
+    return async (server, told) => {
+      const config = new KubeConfig()
+      // It speaks plain HTTP only if it is told not to verify TLS.
+      config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
+      const core = config.makeApiClient(CoreV1Api)
+      const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
+      informer.on('change', (pod) => told(Number(pod.metadata.resourceVersion)))
+      informer.on('error', (error) => { throw error })
+      await informer.start() // when it has listed
+      return {
+        size: () => informer.list().length,
+        touch: () => informer.list().reduce((n, pod) => n + pod.metadata.name.length, 0),
+      }
+    }
+  },
+}
+
+const [url, contender, course] = process.argv.slice(2)
+const courses = makeCourses(url, contenders)
+let result = await courses[course](contender)
+if (course === 'hold') {
+  courses.touch()
+  for (let i = 0; i < 5; i++) { // what is not needed goes in steps
+    gc()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage()
+  const session = new Session()
+  session.connect()
+  const memories = await linear((method, params) => session.post(method, params))
+  result = { rss: rss / 1e6, heap: (heapUsed + arrayBuffers) / 1e6 + memories }
+}
+console.log(JSON.stringify(result))
+process.exit()

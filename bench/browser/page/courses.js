@@ -1,0 +1,78 @@
+// What is measured, in a page or in Node. Each course runs in a page or a process of its own, with one of the contenders.
+import { watchBlocks } from './blocks.js'
+
+const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
+
+export const makeCourses = (origin, contenders) => {
+  const order = (events, period) => fetch(`${origin}/order?events=${events}&period=${period}`, { method: 'POST' })
+  const follow = async (contender, pods, told = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, told)
+
+  return {
+    /** Milliseconds to 1,000 Pods: from nothing, and from when the contender's code is there, as from init. */
+    async sync(contender) {
+      const began = performance.now()
+      const start = await contenders[contender]()
+      const loaded = performance.now()
+      const pods = await start(`${origin}/n/1000`, () => {})
+      const ended = performance.now()
+      if (pods.size() !== 1000) throw new Error(`${pods.size()} Pods`)
+      return { nothing: ended - began, synced: ended - loaded }
+    },
+
+    /** Holds 10,000 Pods; `touch` reads each. */
+    async hold(contender) {
+      globalThis.held = await follow(contender, 10000)
+      if (held.size() !== 10000) throw new Error(`${held.size()} Pods`)
+    },
+    touch: () => globalThis.held.touch(),
+
+    /**
+     * The longest time, in milliseconds, for which the thread did nothing else, at 1,000 changes a second for five seconds; and
+     * how long they took.
+     */
+    async paced(contender) {
+      const counter = count()
+      await follow(contender, 1000, counter.told)
+      await quiet()
+      const blocks = watchBlocks()
+      const began = performance.now()
+      await order(5000, '1ms')
+      if (contender === 'empty') await new Promise((resolve) => setTimeout(resolve, 5000))
+      else await counter.reach(5000)
+      return { paced: blocks.end(), pacedTook: performance.now() - began }
+    },
+
+    /** Milliseconds for a burst of 10,000 changes, and the longest block in it; and for another, in code that is warm by then. */
+    async burst(contender) {
+      const counter = count()
+      await follow(contender, 1000, counter.told)
+      const bursts = []
+      for (const until of [10000, 20000]) {
+        await quiet()
+        const blocks = watchBlocks()
+        const began = performance.now()
+        await order(10000, '0s')
+        await counter.reach(until)
+        bursts.push(performance.now() - began, blocks.end())
+      }
+      const [burst, burstBlock, again, againBlock] = bursts
+      return { burst, burstBlock, again, againBlock }
+    },
+  }
+}
+
+// Versions begin with the list's, 1<<40.
+function count() {
+  let newest = 0, wanted = Infinity, done
+  return {
+    told(version) {
+      if (version > newest) newest = version
+      if (newest >= wanted) done?.()
+    },
+    reach: (events) => new Promise((resolve) => {
+      done = resolve
+      wanted = 2 ** 40 + events
+      if (newest >= wanted) done()
+    }),
+  }
+}

@@ -1,0 +1,13 @@
+// The package, in a page or in Node: `module` is what was imported of it.
+
+export async function ours(module, options, server, told) {
+  await module.init(options.init)
+  const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
+  pods.subscribe((changes) => {
+    for (const { initial, object } of changes) { // as whoever draws would read it
+      if (!initial) told(Number(object.metadata.resourceVersion))
+    }
+  })
+  await pods.synced
+  return { size: () => pods.size, touch: () => pods.list().reduce((n, item) => n + item.object.metadata.name.length, 0) }
+}
