@@ -91,18 +91,37 @@ export function tabs(scene) {
     await equal(cluster, page)
   }))
 
-  it('offline and online again', only, () => scene.fresh(async (profile) => {
-    const cluster = await scene.cluster()
-    const page = await scene.open(profile, { mode: 'main' })
-    await follow(page, 'all', { server: cluster.url })
-    await equal(cluster, page)
-    await page.setOfflineMode(true)
-    await cluster.drop()
-    await isAway(page)
-    await cluster.write({ n: 50, seed: 1 })
-    await page.setOfflineMode(false)
-    assert.equal((await equal(cluster, page)).has.lists, 1)
-  }))
+  for (const mode of ['main', 'worker', 'shared']) {
+    it(`${mode}: offline and online again`, only, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      const page = await scene.open(profile, { mode })
+      await follow(page, 'all', { server: cluster.url })
+      await equal(cluster, page)
+      const setOffline = await networkOf(profile, page, mode)
+      await setOffline(true)
+      await cluster.drop()
+      await isAway(page)
+      await until('a try that fails', async () => /no answer/.test((await show(page, 'all')).state.cause.message))
+      await cluster.write({ n: 50, seed: 1 })
+      await setOffline(false)
+      assert.equal((await equal(cluster, page)).has.lists, 1)
+    }))
+  }
+}
+
+// A page's worker is offline with the page; a shared worker by itself.
+async function networkOf(profile, page, mode) {
+  const sessions = [await page.createCDPSession()]
+  if (mode === 'shared') {
+    const worker = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
+    sessions.push(await worker.createCDPSession())
+  }
+  return async (offline) => {
+    for (const session of sessions) {
+      await session.send('Network.enable')
+      await session.send('Network.emulateNetworkConditions', { offline, latency: 0, downloadThroughput: -1, uploadThroughput: -1 })
+    }
+  }
 }
 
 const freeze = async (page, frozen) => {
