@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"testing"
@@ -25,8 +27,23 @@ func TestBrowsersAndRealServer(t *testing.T) {
 	c := shared.Get(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
+	control := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var err error
+		switch r.URL.Path {
+		case "/kill":
+			c.Kill()
+		case "/start":
+			err = c.StartAPIServer(ctx)
+		case "/expire":
+			err = c.ExpireVersions(ctx)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	defer control.Close()
 	cmd := exec.CommandContext(ctx, "node", "--experimental-websocket", "--test-reporter=spec", "browser/real.mjs")
-	cmd.Env = append(os.Environ(), "SERVER="+c.URL, "ADMIN="+c.AdminToken, "NOBODY="+c.NobodyToken, "NODE_EXTRA_CA_CERTS="+c.CAFile)
+	cmd.Env = append(os.Environ(), "SERVER="+c.URL, "CONTROL="+control.URL, "ADMIN="+c.AdminToken, "NOBODY="+c.NobodyToken, "NODE_EXTRA_CA_CERTS="+c.CAFile)
 	output, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	t.Logf("%s", output)

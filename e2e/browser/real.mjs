@@ -1,15 +1,16 @@
 // The package against a real kube-apiserver, in Node, Chromium and Firefox. Run by TestBrowsersAndRealServer, with SERVER, its
-// tokens ADMIN and NOBODY, and its authority in NODE_EXTRA_CA_CERTS.
+// tokens ADMIN and NOBODY, its authority in NODE_EXTRA_CA_CERTS, and CONTROL, which kills and starts the server.
 import assert from 'node:assert/strict'
 import { X509Certificate, createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { after, before, describe, it } from 'node:test'
 import tls from 'node:tls'
-import { equal, follow, show } from './page.mjs'
+import { line } from './line.mjs'
+import { equal, follow, isAway, show } from './page.mjs'
 import { Scene } from './scene.mjs'
 import { until } from './stage.mjs'
 
-const { SERVER: server, ADMIN, NOBODY } = process.env
+const { SERVER: server, CONTROL, ADMIN, NOBODY } = process.env
 const namespace = 'browsers'
 const refused = { wrong: { code: 'unauthorized', status: 401 }, [NOBODY]: { code: 'forbidden', status: 403 } }
 
@@ -17,6 +18,10 @@ const api = async (method, path, body) => {
   const headers = { Authorization: `Bearer ${ADMIN}`, 'Content-Type': 'application/json' }
   const answer = await fetch(server + path, { method, headers, body: body && JSON.stringify(body) })
   return { ...await answer.json(), status: answer.status }
+}
+const control = async (what) => {
+  const answer = await fetch(`${CONTROL}/${what}`, { method: 'POST' })
+  assert.ok(answer.ok, await answer.text())
 }
 const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -74,10 +79,54 @@ async function course(page, transport) {
   }
 }
 
+// Followed over one line each: history that is lost while the line is cut, and a server that is killed and comes back.
+async function outages(pages) {
+  const to = await line(server)
+  const all = Object.entries(pages)
+  const told = async (what, expected) => {
+    for (const [transport, page] of all) {
+      const changes = []
+      await until(what, async () => {
+        const shown = await show(page, transport)
+        changes.push(...shown.changes.map(({ type, key, missed }) => `${type} ${key.split('/')[1]}${missed ? ', missed' : ''}`))
+        return changes.length >= expected.length && shown.state.phase === 'live'
+      })
+      assert.deepEqual(changes.sort(), expected, `${what}, ${transport}`)
+      await equal(cluster, page, transport)
+    }
+  }
+  try {
+    await api('POST', configMaps, { metadata: { name: 'goes' }, data: { text: 'x' } })
+    for (const [transport, page] of all) {
+      await follow(page, transport, { server: to.url, namespace, transport, token: ADMIN })
+      await equal(cluster, page, transport)
+      await show(page, transport)
+    }
+    to.cut()
+    for (const [transport, page] of all) await isAway(page, transport)
+    await api('DELETE', `${configMaps}/goes`)
+    await api('POST', configMaps, { metadata: { name: 'comes' }, data: { text: 'x' } })
+    await control('expire')
+    to.mend()
+    await told('what a new list tells', ['added comes', 'deleted goes, missed'])
+
+    await control('kill')
+    for (const [transport, page] of all) await isAway(page, transport)
+    await control('start')
+    await told('that nothing has changed', [])
+    await api('DELETE', `${configMaps}/comes`)
+    await told('what happens then', ['deleted comes'])
+  } finally {
+    for (const [transport, page] of all) await page.evaluate((name) => globalThis.stage.close(name), transport)
+    to.end()
+  }
+}
+
 describe('Node', () => {
   let page
   before(async () => { page = await inNode() })
   for (const transport of ['http', 'ws']) it(transport, () => course(page, transport))
+  it('outages', () => outages({ auto: page, ws: page }))
 })
 
 for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.toUpperCase()])) {
@@ -91,5 +140,8 @@ for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.to
         it(`${mode}, ${transport}`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
       }
     }
+    it('outages', () => scene.fresh(async (profile) => {
+      await outages({ auto: await scene.open(profile, { mode: 'shared' }), ws: await scene.open(profile, { mode: 'main' }) })
+    }))
   })
 }

@@ -1,0 +1,37 @@
+// The line to a server, which a test can cut.
+import { once } from 'node:events'
+import net from 'node:net'
+
+/** Listens for connections to a server, and passes on what comes. */
+export async function line(server) {
+  const { hostname, port } = new URL(server)
+  const open = new Set()
+  let isCut = false
+  const listener = net.createServer((near) => {
+    if (isCut) return near.resetAndDestroy()
+    const far = net.connect(port, hostname)
+    for (const [from, to] of [[near, far], [far, near]]) {
+      open.add(from)
+      from.pipe(to)
+      from.on('error', () => {}).on('close', () => {
+        open.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const cut = () => {
+    isCut = true
+    for (const each of open) each.resetAndDestroy()
+  }
+  return {
+    url: `https://${hostname}:${listener.address().port}`,
+    cut,
+    mend() { isCut = false },
+    end() {
+      cut()
+      listener.close()
+    },
+  }
+}
