@@ -29,4 +29,6 @@
 // once more. A new certificate or authority means new connections; responses that are being read go on over the old ones.
 // Files that are missing, cut short or do not fit together change nothing: what was read last stays in use. A [http.Client]
 // of the caller's looks after its own files. The system's roots are read once, by crypto/x509.
+//
+// Package kubeconfig makes the options of this package from a kubeconfig or a service account.
 package http

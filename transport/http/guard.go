@@ -14,6 +14,7 @@ type guard struct {
 	server    *url.URL
 	source    *source
 	token     tokenSource
+	ask       func(ctx context.Context, refused *Credential) (*Credential, error) // in place of token, unless nil
 	header    http.Header
 	userAgent string
 }
@@ -22,6 +23,11 @@ type guard struct {
 type credentials struct {
 	via   *roundTrippers
 	token string
+	given *Credential // by ask
+}
+
+func (c credentials) equal(other credentials) bool {
+	return c.via == other.via && c.token == other.token
 }
 
 // attempt is the RoundTripper of one Open, with its redirects.
@@ -32,12 +38,9 @@ type attempt struct {
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	ctx, own := original.Context(), origin(original.URL) == origin(a.server)
-	used := credentials{via: a.source.current(nil)}
-	if own {
-		var err error
-		if used.token, err = a.token(ctx, ""); err != nil {
-			return nil, err
-		}
+	used, err := a.credentials(ctx, own)
+	if err != nil {
+		return nil, err
 	}
 	response, err := a.send(original, own, used)
 	unauthorized := own && response != nil && response.StatusCode == http.StatusUnauthorized
@@ -45,28 +48,59 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	a.renewed = true
-	fresh := a.renew(ctx, used, own, unauthorized)
-	if fresh == used || ctx.Err() != nil {
+	fresh, failure := a.renew(ctx, used, own, unauthorized)
+	if failure == nil && fresh.equal(used) || ctx.Err() != nil {
 		return response, err
 	}
 	if response != nil && response.Body != nil {
 		_ = response.Body.Close()
 	}
+	if failure != nil {
+		return nil, failure
+	}
 	return a.send(original, own, fresh)
+}
+
+// credentials returns those for a request that has not been tried yet.
+func (g *guard) credentials(ctx context.Context, own bool) (c credentials, err error) {
+	if own && g.ask != nil {
+		return g.given(ctx, nil)
+	}
+	c.via = g.source.current(nil)
+	if own {
+		c.token, err = g.token(ctx, "")
+	}
+	return c, err
+}
+
+// given returns what is asked of the caller.
+func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, err error) {
+	if c.given, err = g.ask(ctx, refused); err != nil {
+		return c, err
+	}
+	if c.given == nil {
+		c.given = &Credential{}
+	}
+	err = g.source.present(c.given)
+	c.via, c.token = g.source.current(nil), c.given.Token
+	return c, err
 }
 
 // renew looks for other credentials than those that a request has just failed with. The files are looked at whatever the
 // failure was, as the words of a refused certificate cannot be relied on: in TLS 1.3 the refusal comes after the handshake,
 // and is often seen only as a connection that broke. The token is asked for anew when the server refused it, or may be about
-// to, as everything else has changed.
-func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized bool) credentials {
-	fresh := credentials{via: g.source.current(used.via), token: used.token}
-	if unauthorized || own && fresh.via != used.via {
+// to, as everything else has changed. A CredentialFunc is asked only after a 401: it may ask a human.
+func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
+	fresh := credentials{via: g.source.current(used.via), token: used.token, given: used.given}
+	switch {
+	case g.ask != nil && unauthorized:
+		return g.given(ctx, used.given)
+	case g.ask == nil && (unauthorized || own && fresh.via != used.via):
 		if token, err := g.token(ctx, used.token); err == nil && token != "" { // else the failure at hand says more
 			fresh.token = token
 		}
 	}
-	return fresh
+	return fresh, nil
 }
 
 func (g *guard) send(original *http.Request, own bool, c credentials) (*http.Response, error) {

@@ -12,8 +12,8 @@ import (
 // Options configure a [Transport]. The zero value is good for a server without authentication.
 type Options struct {
 	// Client makes the requests in place of one of our own, with its transport, its redirect policy and its jar. The TLS
-	// fields and DisableCompression must then be empty: they are its transport's business. Its Timeout must be zero, as it
-	// would end every watch.
+	// fields, Proxy and DisableCompression must then be empty: they are its transport's business. Its Timeout must be zero,
+	// as it would end every watch.
 	Client *http.Client
 
 	CAFile   string // PEM, for proxies, too; empty means the system's roots, unless CAData is set. It may rotate
@@ -30,10 +30,25 @@ type Options struct {
 	TokenFile string                                // a file that holds one. It may rotate
 	TokenFunc func(context.Context) (string, error) // asked for every request, and once more after a 401
 
+	// CredentialFunc is asked for every request in place of a token and a client certificate, as it may give either or both.
+	// refused is nil, but for a request that was answered by 401: then it is what was sent, and the request is sent once more
+	// if something else is given. Another certificate means new connections. It fails as the request does.
+	CredentialFunc func(ctx context.Context, refused *Credential) (*Credential, error)
+
+	// Proxy is the URL of a proxy for all requests, "http", "https" or "socks5", in place of those that the environment names.
+	Proxy string
+
 	Header    map[string][]string // sent with every request, as Impersonate-User
 	UserAgent string              // "listwatch" if empty. One that begins with Mozilla/5.0, curl or Wget makes servers indent lists
 
 	DisableCompression bool // do not ask for gzip
+}
+
+// Credential is what a CredentialFunc gives. What is empty is not sent. It is not changed.
+type Credential struct {
+	Token    string // bearer token
+	CertData []byte // PEM client certificate
+	KeyData  []byte // its key
 }
 
 // caFile and certFile are the paths that are read; "" where there is none, or data in its place.
@@ -69,12 +84,28 @@ func (o *Options) validate(server *url.URL) error {
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
 	case tokens > 1:
 		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
+	case o.CredentialFunc != nil && (tokens > 0 || certificate || key):
+		return errors.New("http: with CredentialFunc set, there is no other token and no other client certificate")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
-	case o.Client != nil && (tls || o.DisableCompression):
-		return errors.New("http: with Client set, TLS and compression are configured in its transport")
+	case o.Client != nil && (tls || o.DisableCompression || o.Proxy != ""):
+		return errors.New("http: with Client set, TLS, proxies and compression are configured in its transport")
 	case o.Client != nil && o.Client.Timeout != 0:
 		return errors.New("http: Client.Timeout would end every watch: set it to zero and use contexts")
 	}
-	return nil
+	_, err := o.proxy()
+	return err
+}
+
+// proxy returns how the proxy for a request is found.
+func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
+	if o.Proxy == "" {
+		return http.ProxyFromEnvironment, nil
+	}
+	proxy, err := url.Parse(o.Proxy)
+	if err != nil || proxy.Hostname() == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {
+		// It is not shown, as it may hold a password.
+		return nil, errors.New("http: the proxy's URL must look like http://host:port, https://host:port or socks5://host:port")
+	}
+	return http.ProxyURL(proxy), nil
 }

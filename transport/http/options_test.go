@@ -21,6 +21,7 @@ func TestBadOptions(t *testing.T) {
 	empty := write(t, directory, "empty", nil)
 	certFile, otherKeyFile := write(t, directory, "cert", cert), write(t, directory, "key", otherKey)
 	token := func(context.Context) (string, error) { return "pa55word", nil }
+	credential := func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }
 	client := &http.Client{}
 	const server = "https://k8s.example:6443"
 
@@ -43,9 +44,16 @@ func TestBadOptions(t *testing.T) {
 		"an empty query":              {server + "/?", lwhttp.Options{}, "must not have a user, a query"},
 		"a fragment":                  {server + "/#pa55word", lwhttp.Options{}, "must not have a user, a query or a fragment"},
 
-		"two tokens":               {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
-		"two other tokens":         {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},
-		"three tokens":             {server, lwhttp.Options{Token: "pa55word", TokenFunc: token, TokenFile: certFile}, "only one of"},
+		"two tokens":                 {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
+		"two other tokens":           {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},
+		"three tokens":               {server, lwhttp.Options{Token: "pa55word", TokenFunc: token, TokenFile: certFile}, "only one of"},
+		"two sources of credentials": {server, lwhttp.Options{Token: "pa55word", CredentialFunc: credential}, "with CredentialFunc set"},
+		"a source and a certificate": {server, lwhttp.Options{CertData: cert, KeyData: key, CredentialFunc: credential}, "with CredentialFunc set"},
+		"a proxy of another scheme":  {server, lwhttp.Options{Proxy: "ftp://jane:pa55word@127.0.0.1:1"}, "the proxy's URL must look like"},
+		"a proxy without a scheme":   {server, lwhttp.Options{Proxy: "127.0.0.1:1"}, "the proxy's URL must look like"},
+		"a proxy without a host":     {server, lwhttp.Options{Proxy: "http:///"}, "the proxy's URL must look like"},
+		"no proxy's URL at all":      {server, lwhttp.Options{Proxy: "http://jane:pa55word@[::1"}, "the proxy's URL must look like"},
+
 		"no token's file":          {server, lwhttp.Options{TokenFile: directory + "/none"}, "http: the token's file: "},
 		"an empty token's file":    {server, lwhttp.Options{TokenFile: empty}, "is empty"},
 		"no authority's file":      {server, lwhttp.Options{CAFile: directory + "/none"}, "http: the certificate authority's file: "},
@@ -67,6 +75,7 @@ func TestBadOptions(t *testing.T) {
 		"a client and a name":         {server, lwhttp.Options{Client: client, ServerName: "x"}, "configured in its transport"},
 		"a client, unverified":        {server, lwhttp.Options{Client: client, InsecureSkipVerify: true}, "configured in its transport"},
 		"a client and no compression": {server, lwhttp.Options{Client: client, DisableCompression: true}, "configured in its transport"},
+		"a client and a proxy":        {server, lwhttp.Options{Client: client, Proxy: "http://127.0.0.1:1"}, "configured in its transport"},
 		"a client with a timeout":     {server, lwhttp.Options{Client: &http.Client{Timeout: time.Hour}}, "would end every watch"},
 	}
 	for name, c := range cases {

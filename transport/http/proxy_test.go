@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -62,6 +63,49 @@ func askThroughProxy(t *testing.T, directory string) {
 	user, err := get(t, transport, pods)
 	require.NoError(t, err)
 	require.Equal(t, "jane", user, "the server behind it does get the certificate")
+}
+
+// TestProxyOption: a proxy of one's own, in place of the environment's, for a server that only the proxy can reach. It gets no
+// client certificate and no token.
+func TestProxyOption(t *testing.T) {
+	leak.Check(t)
+	ours := newAuthority(t)
+	cert, key := ours.issue(t, "jane")
+	behind := serveByCertificate(t, ours)[len("https://"):]
+	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
+		if address != "k8s.example:6443" || user != "joe:p" {
+			t.Errorf("%q asks for %s", user, address)
+		}
+		return net.Dial("tcp", behind)
+	}}
+	secure := ours.config(t, "proxy.test", loopback)
+	secure.ClientAuth, secure.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
+	connect := func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "" || r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+			t.Error("the proxy was given what is for the server")
+		}
+		proxy.ServeHTTP(w, r)
+	}
+	socks, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = socks.Close() })
+	go proxy.ServeSocks(socks)
+	for name, url := range map[string]string{
+		"http":   "http://joe:p@" + serve(t, nil, connect).URL[len("http://"):],
+		"https":  "https://joe:p@" + serve(t, secure, connect).URL[len("https://"):],
+		"socks5": "socks5://joe:p@" + socks.Addr().String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			transport, err := lwhttp.New("https://k8s.example:6443", &lwhttp.Options{
+				CAData: ours.pem, CertData: cert, KeyData: key, ServerName: "api.test", Token: "t1", Proxy: url,
+			})
+			require.NoError(t, err)
+			defer transport.Close()
+			user, err := get(t, transport, pods)
+			require.NoError(t, err)
+			require.Equal(t, "jane", user)
+		})
+	}
 }
 
 // tunnel joins a CONNECT's connection to an address.

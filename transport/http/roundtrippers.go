@@ -37,7 +37,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 	}
 	trusted := bare.Clone()
 	trusted.ServerName = o.ServerName
-	if o.CertFile != "" || len(o.CertData) > 0 {
+	if o.CertFile != "" || c.cert != "" || c.key != "" {
 		certificate, err := tls.X509KeyPair([]byte(c.cert), []byte(c.key))
 		if err != nil {
 			return nil, fmt.Errorf("http: the client certificate: %w", err)
@@ -45,13 +45,17 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 		// Not by way of Certificates: it would be kept back from servers that ask for other authorities than its own.
 		trusted.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &certificate, nil }
 	}
-	toServer := o.newTransport(trusted)
-	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
+	toProxy, err := o.proxy()
+	if err != nil {
+		return nil, err
+	}
+	toServer := newTransport(trusted, toProxy, o.DisableCompression)
+	if proxy, err := toProxy(&http.Request{URL: server}); err == nil && proxy != nil && proxy.Scheme == "https" {
 		// Then this is called for the proxy alone, and TLSClientConfig is for the server behind it. Else net/http would show
 		// the client certificate to the proxy, verify it under ServerName, and offer it an HTTP/2 that it then does not speak.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
-	return &roundTrippers{trusted: toServer, bare: o.newTransport(bare)}, nil
+	return &roundTrippers{trusted: toServer, bare: newTransport(bare, toProxy, o.DisableCompression)}, nil
 }
 
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
@@ -59,15 +63,15 @@ var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 // pings find a dead HTTP/2 connection within 45 seconds; HTTP/1.1 has no such thing.
 var pings = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
 
-func (o *Options) newTransport(config *tls.Config) *http.Transport {
+func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error), uncompressed bool) *http.Transport {
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxy,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    10 * time.Second,
 		TLSClientConfig:        config,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  pings,
-		DisableCompression:     o.DisableCompression,
+		DisableCompression:     uncompressed,
 		MaxIdleConnsPerHost:    8, // lists run beside watches, which hold a connection each in HTTP/1.1
 		MaxResponseHeaderBytes: 1 << 20,
 		IdleConnTimeout:        90 * time.Second,

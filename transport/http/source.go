@@ -81,6 +81,26 @@ func (s *source) current(failed *roundTrippers) *roundTrippers {
 	return made
 }
 
+// present makes round trippers with the client certificate of a credential, if it is not theirs already.
+func (s *source) present(c *Credential) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if string(c.CertData) == s.content.cert && string(c.KeyData) == s.content.key {
+		return nil
+	}
+	if s.theirs {
+		return errors.New("http: with Client set, CredentialFunc can give no certificate")
+	}
+	next := content{ca: s.content.ca, cert: string(c.CertData), key: string(c.KeyData)}
+	made, err := s.opts.newRoundTrippers(next, s.server)
+	if err != nil {
+		return err
+	}
+	s.content = next
+	s.now.Swap(made).closeIdle()
+	return nil
+}
+
 // read returns the content with those parts replaced that come from files.
 func (s *source) read() (content, error) {
 	c, err := s.content, error(nil)

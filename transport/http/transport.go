@@ -35,7 +35,7 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	guard := &guard{server: parsed, header: http.Header(opts.Header).Clone(), userAgent: opts.UserAgent}
+	guard := &guard{server: parsed, ask: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: opts.UserAgent}
 	if guard.userAgent == "" {
 		guard.userAgent = "listwatch"
 	}

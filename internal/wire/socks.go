@@ -1,0 +1,122 @@
+//go:build !js
+
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// Proxy is a proxy for tests: HTTP's CONNECT as a handler, and SOCKS5 (RFC 1928, 1929) with ServeSocks.
+type Proxy struct {
+	// Dial connects to what a client asks for, as "k8s.example:6443". user is "name:password", or empty.
+	Dial func(address, user string) (net.Conn, error)
+}
+
+// ServeHTTP answers a CONNECT. The user is what stands in Proxy-Authorization.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Header.Set("Authorization", r.Header.Get("Proxy-Authorization"))
+	name, password, ok := r.BasicAuth()
+	if ok {
+		name += ":" + password
+	}
+	server, err := p.Dial(r.Host, name)
+	if err != nil || r.Method != http.MethodConnect {
+		http.Error(w, "no", http.StatusBadGateway)
+		return
+	}
+	client, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		_ = server.Close()
+		return
+	}
+	_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+	join(client, server)
+}
+
+// ServeSocks serves until the listener is closed, and until all tunnels are.
+func (p *Proxy) ServeSocks(l net.Listener) {
+	var tunnels sync.WaitGroup
+	defer tunnels.Wait()
+	for {
+		client, err := l.Accept()
+		if err != nil {
+			return
+		}
+		tunnels.Go(func() {
+			if server, err := p.greet(client); err != nil {
+				_ = client.Close()
+			} else {
+				join(client, server)
+			}
+		})
+	}
+}
+
+// greet reads what a client asks for, and connects to it.
+func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
+	methods, err := field(client, 1)
+	if err != nil {
+		return nil, err
+	}
+	user := ""
+	if string(methods) == "\x00" {
+		_, err = client.Write([]byte{5, 0})
+	} else {
+		_, _ = client.Write([]byte{5, 2})
+		name, _ := field(client, 1)
+		password, _ := field(client, 0)
+		user = string(name) + ":" + string(password)
+		_, err = client.Write([]byte{1, 0})
+	}
+	if err != nil {
+		return nil, err
+	}
+	host, err := field(client, 4) // a version, a command, nothing, a kind of address, of which this knows names
+	if err != nil {
+		return nil, err
+	}
+	var port [2]byte
+	if _, err = io.ReadFull(client, port[:]); err != nil {
+		return nil, err
+	}
+	server, err := p.Dial(net.JoinHostPort(string(host), strconv.Itoa(int(port[0])<<8|int(port[1]))), user)
+	if err != nil {
+		_, _ = client.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
+		return nil, err
+	}
+	_, err = client.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+	return server, err
+}
+
+// field reads some bytes that are skipped, a length and as many bytes.
+func field(r io.Reader, skip int) ([]byte, error) {
+	head := make([]byte, skip+1)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil, err
+	}
+	if skip == 4 && head[3] != 3 {
+		return nil, errors.New("this proxy for tests knows names only")
+	}
+	text := make([]byte, head[skip])
+	_, err := io.ReadFull(r, text)
+	return text, err
+}
+
+// join copies both ways until both have ended, and closes both connections.
+func join(client, server net.Conn) {
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
+	})
+	both.Go(func() {
+		_, _ = io.Copy(client, server)
+		_ = client.Close()
+	})
+	both.Wait()
+}

@@ -1,0 +1,120 @@
+//go:build !js
+
+package http_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCredentialFuncGivesCertificates: another one means another connection, and what is being read goes on.
+func TestCredentialFuncGivesCertificates(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")
+		var asked, refusals atomic.Int32
+		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
+			CredentialFunc: func(_ context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
+				asked.Add(1)
+				if refused == nil && refusals.Load() == 0 {
+					return first, nil
+				}
+				if refused != nil {
+					refusals.Add(1)
+					require.Same(t, first, refused)
+				}
+				return second, nil
+			}})
+		watch, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
+		require.NoError(t, err)
+		defer watch.Close()
+		lines := bufio.NewReader(watch)
+		line, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		who, address := parse(t, line)
+		require.Equal(t, "first t1", who)
+
+		s.refused.Store("first")
+		who, next := s.who(t, transport)
+		require.Equal(t, "second t1", who)
+		require.NotEqual(t, address, next)
+		require.Equal(t, int32(3), asked.Load(), "for each request, and after the refusal")
+		s.lines <- "more"
+		line, err = lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "more\n", line)
+	})
+}
+
+func credential(t *testing.T, a *authority, name, token string) *lwhttp.Credential {
+	cert, key := a.issue(t, name)
+	return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}
+}
+
+// TestCredentialFuncAfterARefusal: what is given again is not sent again, and what fails is the request's failure.
+func TestCredentialFuncAfterARefusal(t *testing.T) {
+	sent := 0
+	network := roundTripper(func(*http.Request) (*http.Response, error) {
+		sent++
+		return &http.Response{StatusCode: 401, Body: http.NoBody}, nil
+	})
+	var answer func(refused *lwhttp.Credential) (*lwhttp.Credential, error)
+	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{
+		Client:         &http.Client{Transport: network},
+		CredentialFunc: func(_ context.Context, r *lwhttp.Credential) (*lwhttp.Credential, error) { return answer(r) },
+	})
+	require.NoError(t, err)
+	failure := errors.New("log in first")
+	for name, c := range map[string]struct {
+		answer func(refused *lwhttp.Credential) (*lwhttp.Credential, error)
+		sent   int
+		err    string
+	}{
+		"the same again":  {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: "t"}, nil }, 1, "401"},
+		"nothing":         {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, nil }, 1, "401"},
+		"always another":  {func(r *lwhttp.Credential) (*lwhttp.Credential, error) { return &lwhttp.Credential{Token: more(r)}, nil }, 2, "401"},
+		"at once a fault": {func(*lwhttp.Credential) (*lwhttp.Credential, error) { return nil, failure }, 0, "log in first"},
+		"then a fault": {func(r *lwhttp.Credential) (*lwhttp.Credential, error) {
+			if r != nil {
+				return nil, failure
+			}
+			return &lwhttp.Credential{Token: "t"}, nil
+		}, 1, "log in first"},
+		"a certificate beside a Client": {func(*lwhttp.Credential) (*lwhttp.Credential, error) {
+			return credential(t, newAuthority(t), "jane", ""), nil
+		}, 0, "can give no certificate"},
+	} {
+		sent, answer = 0, c.answer
+		_, err := get(t, transport, pods)
+		require.ErrorContains(t, err, c.err, name)
+		require.Equal(t, c.sent, sent, name)
+	}
+}
+
+func more(c *lwhttp.Credential) string {
+	if c == nil {
+		return "t"
+	}
+	return c.Token + "t"
+}
+
+// TestBrokenCertificateOfACredentialFunc is the request's failure, and shows no key.
+func TestBrokenCertificateOfACredentialFunc(t *testing.T) {
+	_, key := newAuthority(t).issue(t, "jane")
+	for _, given := range []*lwhttp.Credential{{KeyData: key}, {CertData: []byte("x"), KeyData: key}, {CertData: key, KeyData: key}} {
+		transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{
+			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil },
+		})
+		require.NoError(t, err)
+		_, err = get(t, transport, pods)
+		require.ErrorContains(t, err, "http: the client certificate: ")
+		require.NotContains(t, err.Error(), "PRIVATE KEY-----")
+	}
+}
