@@ -55,6 +55,7 @@ var rooms = map[string][]string{
 	"transport/http":            {"lw", "internal/jsx"},
 	"transport/ws":              {"lw", "transport/http", "internal/jsx"},
 	"transport/fallback":        {"lw"},
+	"transport/kubeconfig":      {"transport/http"},
 	"lw/lwtest":                 {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":          nil,
 	"cmd/lwcat":                 {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "cmd/lwcat/internal/output"},
@@ -129,12 +130,13 @@ func TestArrowsDoNotTurnBack(t *testing.T) {
 }
 
 // TestModulesStayInTheirRooms: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
-// shall not pay for a compressor; WebSockets are for who dials or serves them, and in a browser the browser does.
+// shall not pay for a compressor, nor who has no kubeconfig for YAML; WebSockets are for who dials or serves them, and in a browser the browser does.
 func TestModulesStayInTheirRooms(t *testing.T) {
 	only := map[string][]string{
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
+		"go.yaml.in/yaml/":               {"transport/kubeconfig"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/wire"},
 	}
 	for _, path := range goList(t, nil, "./...") {
@@ -178,6 +180,7 @@ func TestMainModuleStaysSmall(t *testing.T) {
 		"github.com/rogpeppe/go-internal",
 		"github.com/spf13/pflag",
 		"github.com/stretchr/testify",
+		"go.yaml.in/yaml/v3",
 		"golang.org/x/time",
 	}, direct, "docs/dependencies.md must know each")
 }

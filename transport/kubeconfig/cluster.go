@@ -1,0 +1,110 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"crypto/x509"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// cluster takes the server, and how it is verified.
+func (p *pick) cluster() error {
+	c, http := p.config, p.config.HTTP
+	fields := read(nil, "", &Error{})
+	if c.Cluster != "" {
+		found, err := p.find("cluster", c.Cluster)
+		if err != nil && (p.Server == "" || p.Cluster != "") {
+			return p.unknown("cluster", p.Cluster, err)
+		}
+		if err == nil {
+			p.server, fields = found, found.fields()
+		}
+	}
+	c.Server = p.Server
+	if c.Server == "" {
+		if c.Server = fields.text("server"); c.Server == "" {
+			fields.fail("server", nil, "it is missing")
+		}
+		http.ServerName = fields.text("tls-server-name")
+	}
+	if !strings.Contains(c.Server, "://") {
+		c.Server = "http://" + c.Server
+	}
+	if p.ServerName != "" {
+		http.ServerName = p.ServerName
+	}
+	p.authority(fields)
+	http.Proxy = fields.text("proxy-url")
+	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !speaks(proxy.Scheme)) {
+		fields.fail("proxy-url", fields.members["proxy-url"], "it must look like http://host:port, https://host:port or socks5://host:port")
+	}
+	http.DisableCompression = fields.boolean("disable-compression")
+	p.extensions = fields
+	return fields.err()
+}
+
+func speaks(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
+
+// authority takes what the server is verified with.
+func (p *pick) authority(fields *fields) {
+	http := p.config.HTTP
+	switch {
+	case p.CAFile != "" && p.Insecure:
+		fields.place = &Error{Err: errors.New("a certificate authority and leave not to verify the server contradict each other")}
+		return
+	case p.CAFile != "":
+		http.CAFile = p.CAFile
+		if err := holdsCertificates(os.ReadFile(p.CAFile)); err != nil {
+			fields.place = &Error{Field: "certificate-authority", Err: err}
+		}
+		return
+	case p.Insecure:
+		http.InsecureSkipVerify = true
+		return
+	}
+	http.InsecureSkipVerify = fields.boolean("insecure-skip-tls-verify")
+	http.CAData = fields.data("certificate-authority-data")
+	http.CAFile = fields.path("certificate-authority")
+	name := "certificate-authority-data"
+	var err error
+	switch {
+	case len(http.CAData) > 0:
+		http.CAFile = ""
+		err = holdsCertificates(http.CAData, nil)
+	case http.CAFile != "":
+		name = "certificate-authority"
+		err = holdsCertificates(os.ReadFile(http.CAFile))
+	default:
+		return
+	}
+	if err != nil {
+		fields.wrong(name, fields.members[name], err)
+	}
+	if http.InsecureSkipVerify {
+		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "it contradicts "+name)
+	}
+}
+
+func holdsCertificates(text []byte, err error) error {
+	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(text) {
+		err = errors.New("it holds no certificate in PEM form")
+	}
+	return err
+}
+
+// path returns a path, which is relative to the file that it stands in; "" if there is none.
+func (f *fields) path(name string) string {
+	path := f.text(name)
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	folder, err := filepath.Abs(filepath.Dir(f.place.File))
+	if err != nil {
+		f.wrong(name, f.members[name], err)
+	}
+	return filepath.Join(folder, path)
+}

@@ -1,0 +1,232 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
+
+// server answers with who asks: the client certificate's name, the token, and who is impersonated.
+type server struct {
+	*httptest.Server
+	authority *authority
+	refused   atomic.Value // a token or name to answer with 401
+	requests  atomic.Int32
+}
+
+func newServer(t *testing.T, secure bool) *server {
+	s := &server{authority: newAuthority(t)}
+	s.refused.Store("none")
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are wanted
+	if secure {
+		s.TLS, s.EnableHTTP2 = s.authority.config(t), true
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *server) serve(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	name, token := "", strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
+		name = r.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	if refused := s.refused.Load(); refused == token || refused == name {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	_, _ = io.WriteString(w, strings.TrimSpace(name+" "+token))
+	for _, header := range []string{"Impersonate-User", "Impersonate-Uid", "Impersonate-Group", "Impersonate-Extra-Example.com%2fteam"} {
+		for _, value := range r.Header.Values(header) {
+			_, _ = io.WriteString(w, ", "+strings.TrimPrefix(header, "Impersonate-")+"="+value)
+		}
+	}
+}
+
+// cluster are its fields in a kubeconfig.
+func (s *server) cluster() string {
+	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.pem)
+}
+
+// who asks with a kubeconfig.
+func who(ctx context.Context, t *testing.T, config *kubeconfig.Config) (string, error) {
+	t.Helper()
+	transport, err := config.Transport()
+	require.NoError(t, err)
+	defer transport.Close()
+	body, err := transport.Open(ctx, &lw.Request{Path: "/"})
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	return string(text), err
+}
+
+func TestCredentials(t *testing.T) {
+	home := alone(t)
+	s, plain := newServer(t, true), newServer(t, false)
+	cert, key := s.authority.issue(t, "jane", time.Now().Add(time.Hour))
+	other, otherKey := s.authority.issue(t, "joe", time.Now().Add(time.Hour))
+	files := "client-certificate: " + write(t, home+"/cert", other) + "; client-key: " + write(t, home+"/key", otherKey)
+	data := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key)
+	token := "tokenFile: " + write(t, home+"/token", " filed\n")
+	for name, c := range map[string]struct{ cluster, user, who string }{
+		"none":                               {s.cluster(), "{}", ""},
+		"token":                              {s.cluster(), "token: t1", "t1"},
+		"token's file":                       {s.cluster(), token, "filed"},
+		"token's file before a token":        {s.cluster(), "token: t1; " + token, "filed"},
+		"a token as its file is absent":      {s.cluster(), "token: t1; tokenFile: none", "t1"},
+		"certificate by data":                {s.cluster(), data, "jane"},
+		"certificate by path":                {s.cluster(), files, "joe"},
+		"data before paths":                  {s.cluster(), files + "; " + data, "jane"},
+		"a certificate's data, a key's path": {s.cluster(), "client-certificate-data: " + b64(cert) + "; client-key: " + write(t, home+"/key2", key), "jane"},
+		"a certificate and a token":          {s.cluster(), data + "; token: t1", "jane t1"},
+		"not verified":                       {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", "t1"},
+		"a name for TLS":                     {s.cluster() + "; tls-server-name: api.test", "token: t1", "t1"},
+		"authority by path":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.pem), "token: t1", "t1"},
+		"plain, and nothing sent":            {"server: " + plain.URL, "token: t1; " + data, ""},
+		"plain without a scheme":             {"server: " + plain.URL[len("http://"):], "token: t1", ""},
+		"impersonation": {s.cluster(), "token: t1; as: joe; as-uid: '7'; as-groups: [a, b]; as-user-extra: {example.com/team: [x, y]}",
+			"t1, User=joe, Uid=7, Group=a, Group=b, Extra-Example.com%2fteam=x, Extra-Example.com%2fteam=y"},
+	} {
+		text, err := who(t.Context(), t, load(t, file(t, c.cluster, c.user)))
+		require.NoError(t, err, name)
+		require.Equal(t, c.who, text, name)
+	}
+	_, err := who(t.Context(), t, load(t, file(t, s.cluster()+"; tls-server-name: other.test", "{}")))
+	require.ErrorContains(t, err, "other.test")
+	_, err = who(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
+	var unknown *tls.CertificateVerificationError
+	require.ErrorAs(t, err, &unknown, "the system does not know the authority")
+}
+
+// TestOptionsCountMore than what the file says.
+func TestOptionsCountMore(t *testing.T) {
+	home := alone(t)
+	s, plain := newServer(t, true), newServer(t, false)
+	cert, key := s.authority.issue(t, "jane", time.Now().Add(time.Hour))
+	ca := write(t, home+"/ca", s.authority.pem)
+	user := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key) + "; as: root; as-groups: [masters]"
+	for name, c := range map[string]struct {
+		cluster, user string
+		opts          kubeconfig.Options
+		who           string
+	}{
+		"token":                      {s.cluster(), user, kubeconfig.Options{Token: "t2"}, "t2, User=root, Group=masters"},
+		"token over plain HTTP":      {"server: " + plain.URL, "{}", kubeconfig.Options{Token: "t2"}, "t2"},
+		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.pem), "token: t1", kubeconfig.Options{Server: s.URL}, "t1"},
+		"name":                       {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeconfig.Options{ServerName: "api.test"}, "t1"},
+		"authority":                  {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeconfig.Options{CAFile: ca}, "t1"},
+		"insecure":                   {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeconfig.Options{Insecure: true}, "t1"},
+		"as another user":            {s.cluster(), user, kubeconfig.Options{As: "joe"}, "jane, User=joe"},
+		"as another user, in groups": {s.cluster(), user, kubeconfig.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
+		"in other groups":            {s.cluster(), user, kubeconfig.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
+	} {
+		c.opts.Path = file(t, c.cluster, c.user)
+		config, err := kubeconfig.Load(&c.opts)
+		require.NoError(t, err, name)
+		text, err := who(t.Context(), t, config)
+		require.NoError(t, err, name)
+		require.Equal(t, c.who, text, name)
+	}
+	for want, opts := range map[string]kubeconfig.Options{
+		"contradict each other":                 {CAFile: ca, Insecure: true},
+		"certificate-authority: open /none":     {CAFile: "/none"},
+		"must look like https://host:port":      {Server: "https://"},
+		"there is a group to impersonate, and ": {AsGroups: []string{"a"}},
+	} {
+		opts.Path = file(t, s.cluster(), "{}")
+		_, err := kubeconfig.Load(&opts)
+		var typed *kubeconfig.Error
+		require.ErrorAs(t, err, &typed)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), opts.Path, "it is not the file's fault")
+	}
+}
+
+// TestOptionsAlone are enough where there is no file.
+func TestOptionsAlone(t *testing.T) {
+	home := alone(t)
+	s := newServer(t, true)
+	ca := write(t, home+"/ca", s.authority.pem)
+	config, err := kubeconfig.Load(&kubeconfig.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
+	require.NoError(t, err)
+	require.Equal(t, "shop", config.Namespace)
+	text, err := who(t.Context(), t, config)
+	require.NoError(t, err)
+	require.Equal(t, "t1, User=joe", text)
+}
+
+// TestServiceAccount: a Pod's token, which rotates, its authority and its namespace, where no file names a context.
+func TestServiceAccount(t *testing.T) {
+	home := alone(t)
+	s := newServer(t, true)
+	account := home + "/account"
+	opts := (&kubeconfig.Options{}).WithAccount(account)
+	_, err := kubeconfig.Load(opts)
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "this is no Pod")
+
+	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	require.NoError(t, err)
+	t.Setenv("KUBERNETES_SERVICE_HOST", host)
+	t.Setenv("KUBERNETES_SERVICE_PORT", port)
+	_, err = kubeconfig.Load(opts)
+	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "there is no token")
+	write(t, account+"/token", "t1\n")
+	_, err = kubeconfig.Load(opts)
+	require.ErrorContains(t, err, "service account: ca.crt: open ")
+	write(t, account+"/ca.crt", s.authority.pem)
+	config, err := kubeconfig.Load(opts)
+	require.NoError(t, err)
+	require.Equal(t, "default", config.Namespace)
+	write(t, account+"/namespace", "shop\n")
+	config, err = kubeconfig.Load(opts)
+	require.NoError(t, err)
+	require.Equal(t, "shop", config.Namespace)
+	require.Equal(t, s.URL, config.Server)
+
+	transport, err := config.Transport()
+	require.NoError(t, err)
+	defer transport.Close()
+	for _, token := range []string{"t1", "t2", "t3"} {
+		write(t, account+"/token", token)
+		body, err := transport.Open(t.Context(), &lw.Request{Path: "/"})
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		require.Equal(t, token, string(text))
+		s.refused.Store(token)
+	}
+
+	t.Setenv("POD_NAMESPACE", "other")
+	config, err = kubeconfig.Load(opts)
+	require.NoError(t, err)
+	require.Equal(t, "other", config.Namespace)
+	write(t, home+"/.kube/config", read(t, file(t, "server: https://home", "{}")))
+	config, err = kubeconfig.Load(opts)
+	require.NoError(t, err)
+	require.Equal(t, "https://home", config.Server, "a file counts before the service account")
+}

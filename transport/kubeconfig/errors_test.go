@@ -1,0 +1,163 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMistakes: each names the file, the line, the entry and the field, and shows no value that may be secret.
+func TestMistakes(t *testing.T) {
+	home := alone(t)
+	a := newAuthority(t)
+	cert, key := a.issue(t, "jane", time.Now().Add(time.Hour))
+	_, otherKey := a.issue(t, "joe", time.Now().Add(time.Hour))
+	empty, dir, certFile := write(t, home+"/empty", "\n"), home, write(t, home+"/cert", cert)
+	const good = "server: https://127.0.0.1:1"
+	for name, c := range map[string]struct{ cluster, user, want string }{
+		"no server":              {"tls-server-name: x", "{}", `cluster "east": server: it is missing`},
+		"no URL":                 {"server: 'https://joe:pa55word@x'", "{}", `cluster "east": server: the server's URL must not have a user`},
+		"a number for a server":  {"server: 12", "{}", `:10: cluster "east": server: it must be text: put it into quotes`},
+		"a list for a server":    {"server: [pa55word]", "{}", `:10: cluster "east": server: it must be text`},
+		"a cluster that is text": {"pa55word", "{}", `:10: cluster "east": it must be a mapping`},
+		"a key twice":            {good + "; server: pa55word", "{}", `:11: cluster "east": server: it stands here a second time`},
+		"a key that is a list":   {good + "; [pa55word]: x", "{}", `cluster "east": a key must be text`},
+		"insecure and text":      {good + "; insecure-skip-tls-verify: pa55word", "{}", `insecure-skip-tls-verify: it must be true or false`},
+		"insecure and an authority": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.pem), "{}",
+			`insecure-skip-tls-verify: it contradicts certificate-authority-data`},
+		"authority no base64":    {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data: it is no base64`},
+		"authority no PEM":       {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data: it holds no certificate`},
+		"authority missing":      {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
+		"authority a folder":     {good + "; certificate-authority: " + dir, "{}", `is a directory`},
+		"authority empty":        {good + "; certificate-authority: " + empty, "{}", `certificate-authority: it holds no certificate`},
+		"proxy of another kind":  {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": proxy-url: it must look like`},
+		"proxy without a scheme": {good + "; proxy-url: 127.0.0.1:1", "{}", `proxy-url: it must look like`},
+		"cyclic merge":           {"&x {<<: *x}", "{}", `few of them within each other`},
+
+		"a token that is a number":    {good, "token: 12345678", `user "dev": token: it must be text: put it into quotes`},
+		"no token's file":             {good, "tokenFile: none", `user "dev": tokenFile: open `},
+		"empty token's file":          {good, "tokenFile: " + empty, `tokenFile: the file is empty`},
+		"basic":                       {good, "username: joe; password: pa55word", `user "dev": username: Kubernetes has dropped basic authentication: use`},
+		"auth-provider":               {good, "auth-provider: {name: gcp}", `auth-provider: Kubernetes has dropped it: use exec`},
+		"certificate without key":     {good, "client-certificate-data: " + b64(cert), `client-key: it is missing, as there is a client-certificate`},
+		"key without certificate":     {good, "client-key-data: " + b64(key), `client-certificate: it is missing`},
+		"another one's key":           {good, "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(otherKey), `private key does not match`},
+		"key's file missing":          {good, "client-certificate: " + certFile + "; client-key: /x", `user "dev": client-key: open /x: no such file or directory`},
+		"key no base64":               {good, "client-certificate: " + certFile + "; client-key-data: pa55word!", `client-key-data: it is no base64`},
+		"groups without a user":       {good, "as-groups: [a]", `as: it is missing, as there are groups`},
+		"groups that are text":        {good, "as: joe; as-groups: pa55word", `as-groups: it must be a list`},
+		"a group that is a number":    {good, "as: joe; as-groups: [a, 12]", `as-groups[1]: it must be text`},
+		"extra that is no list":       {good, "as: joe; as-user-extra: {x: pa55word}", `as-user-extra.x: it must be a list`},
+		"a user that is a list":       {good, "[pa55word]", `user "dev": it must be a mapping`},
+		"an alias that has no anchor": {good, "token: *pa55word", `what begins with * must be in quotes`},
+		"a tab":                       {good, "token:\n\tpa55word", `YAML is indented with spaces`},
+		"a token that begins with @":  {good, "token: @pa55word", `must be in quotes`},
+	} {
+		path := file(t, c.cluster, c.user)
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
+		var typed *kubeconfig.Error
+		require.ErrorAs(t, err, &typed, name)
+		require.Equal(t, path, typed.File, name)
+		require.ErrorContains(t, err, path, name)
+		require.ErrorContains(t, err, c.want, name)
+		require.NotContains(t, err.Error(), "pa55word", name)
+		require.NotContains(t, err.Error(), "12345678", name)
+	}
+}
+
+// TestMistakesOfFiles are typed, too.
+func TestMistakesOfFiles(t *testing.T) {
+	home := alone(t)
+	for name, c := range map[string]struct{ text, want string }{
+		"no YAML":               {"\x00", "control characters are not allowed"},
+		"no mapping":            {"hello", "it must be a mapping"},
+		"a list":                {"- a", "it must be a mapping"},
+		"another kind":          {"kind: Pod", "kind: it is no Config of version v1"},
+		"another version":       {"apiVersion: v2", "it is no Config of version v1"},
+		"contexts a mapping":    {"contexts: {}", "contexts: it must be a list"},
+		"a context that's text": {"contexts: [a]", "contexts[0]: it must be a mapping"},
+		"a name that's a list":  {"users: [{name: []}]", "users[0].name: it must be text"},
+		"a name twice":          {"users: [{name: a}, {name: b}, {name: a}]", `users[2].name: there is another user "a"`},
+		"cut JSON":              {`{"contexts": [`, "line 1"},
+		"too large":             {strings.Repeat("# comment\n", 1<<20), "larger than 8 MiB"},
+		"deep":                  {strings.Repeat("[", 1<<20), "depth"},
+	} {
+		path := write(t, filepath.Join(home, "config"), c.text)
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
+		var typed *kubeconfig.Error
+		require.ErrorAs(t, err, &typed, name)
+		require.ErrorContains(t, err, "~/config", name)
+		require.ErrorContains(t, err, c.want, name)
+	}
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: home})
+	require.ErrorContains(t, err, ": is a directory")
+	_, err = kubeconfig.Load(&kubeconfig.Options{Path: home + "/none"})
+	require.ErrorContains(t, err, "~/none: no such file or directory")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	if os.Getuid() > 0 {
+		require.NoError(t, os.Chmod(home+"/config", 0))
+		_, err = kubeconfig.Load(&kubeconfig.Options{Path: home + "/config"})
+		require.ErrorContains(t, err, "~/config: permission denied")
+	}
+}
+
+// TestUnknownNames are told with those that there are.
+func TestUnknownNames(t *testing.T) {
+	home := alone(t)
+	path := write(t, home+"/config", `
+current-context: prdo
+contexts:
+- {name: prod, context: {cluster: prod, user: admni}}
+- {name: staging, context: {cluster: prod-east}}
+- {name: preprod, context: {user: admin}}
+- {name: something-else, context: {cluster: prod}}
+clusters: [{name: prod, cluster: {server: https://prod}}]
+users: [{name: admin, user: {}}, {name: "", user: {}}]
+`)
+	for name, c := range map[string]struct {
+		opts kubeconfig.Options
+		want string
+	}{
+		"current context":   {kubeconfig.Options{}, `~/config: current-context: there is no context "prdo"; there is "prod", "preprod", "staging"`},
+		"option context":    {kubeconfig.Options{Context: "stage"}, `there is no context "stage"; there is "staging", "prod", "preprod"`},
+		"context's user":    {kubeconfig.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; there is "admin"`},
+		"option user":       {kubeconfig.Options{Context: "prod", User: "x"}, `there is no user "x"; there is "admin"`},
+		"context's cluster": {kubeconfig.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; there is "prod"`},
+		"option cluster":    {kubeconfig.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; there is "prod"`},
+		"no cluster":        {kubeconfig.Options{Context: "preprod"}, `~/config: context "preprod": cluster: it is missing`},
+	} {
+		c.opts.Path = path
+		_, err := kubeconfig.Load(&c.opts)
+		require.EqualError(t, err, c.want, name)
+	}
+	var unknown *kubeconfig.UnknownError
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
+	require.ErrorAs(t, err, &unknown)
+	require.Equal(t, &kubeconfig.UnknownError{Kind: "context", Name: "prdo", Near: []string{"prod", "preprod", "staging"}}, unknown)
+}
+
+// TestNowhere says where it has looked.
+func TestNowhere(t *testing.T) {
+	home := alone(t)
+	for _, c := range []struct{ text, want string }{
+		{"-", "no server: there is no kubeconfig at ~/.kube/config"},
+		{"", "no server: there is no context in ~/.kube/config"},
+		{" \n# nothing\n", "no server: there is no context in ~/.kube/config"},
+		{"contexts: [{name: a, context: {cluster: a}}]", "no server: there is no current-context; there is a"},
+	} {
+		if c.text != "-" {
+			write(t, home+"/.kube/config", c.text)
+		}
+		_, err := kubeconfig.Load(nil)
+		require.EqualError(t, err, c.want)
+		require.ErrorIs(t, err, kubeconfig.ErrNowhere)
+	}
+}

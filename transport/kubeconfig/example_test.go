@@ -1,0 +1,71 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+)
+
+// The Pods of the current context's namespace, from an embedded server.
+func Example() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	if _, err = server.Create("pods", `{"metadata":{"namespace":"shop","name":"web-0"}}`); err != nil {
+		panic(err)
+	}
+	folder, err := os.MkdirTemp("", "kubeconfig")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "config")
+	err = os.WriteFile(path, []byte(`
+current-context: dev
+contexts:
+- name: dev
+  context: {cluster: local, user: me, namespace: shop}
+clusters:
+- name: local
+  cluster: {server: "`+server.URL+`"}
+users:
+- name: me
+  user: {}
+`), 0o600)
+	if err != nil {
+		panic(err)
+	}
+
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path}) // or nil, for what kubectl uses
+	if err != nil {
+		panic(err)
+	}
+	transport, err := config.Transport()
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	for event := range lw.ListAndWatch(context.Background(), client, nil) {
+		if event.Type == lw.Added {
+			fmt.Println(config.Context, event.Object.Key())
+		}
+		if event.Type == lw.Synced {
+			break
+		}
+	}
+	// Output:
+	// dev shop/web-0
+}

@@ -1,0 +1,166 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"encoding/base64"
+	"errors"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fields reads the members of a mapping, by kubectl's rules: a type is not guessed, null is as good as nothing, and names that
+// are not asked for do not matter. The first mistake stays in place.Err, with where it is. Values are never quoted.
+type fields struct {
+	members map[string]*yaml.Node
+	prefix  string // "exec." within that field
+	place   *Error // Err is nil as long as all is well
+}
+
+// read makes the fields of a node.
+func read(node *yaml.Node, prefix string, place *Error) *fields {
+	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, place: place}
+	if node = resolve(node); node == nil {
+		return f
+	}
+	if node.Kind != yaml.MappingNode {
+		f.fail("", node, "it must be a mapping")
+		return f
+	}
+	f.add(node, 0)
+	return f
+}
+
+// add takes a mapping's members. Those that it merges in by "<<" count where it has none of its own.
+func (f *fields) add(node *yaml.Node, depth int) {
+	own := map[string]bool{}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := resolve(node.Content[i]), resolve(node.Content[i+1])
+		switch {
+		case key == nil || key.Kind != yaml.ScalarNode:
+			f.fail("", node.Content[i], "a key must be text")
+		case key.Tag == "!!merge" && value != nil && value.Kind == yaml.SequenceNode:
+			merged = append(merged, value.Content...)
+		case key.Tag == "!!merge":
+			merged = append(merged, value)
+		case own[key.Value]:
+			f.fail(key.Value, key, "it stands here a second time")
+		default:
+			own[key.Value] = true
+			if _, ok := f.members[key.Value]; !ok && value != nil {
+				f.members[key.Value] = value
+			}
+		}
+	}
+	for _, node := range merged {
+		if node = resolve(node); node == nil || node.Kind != yaml.MappingNode || depth > 8 {
+			f.fail("<<", node, "it must be a mapping, and few of them within each other")
+			return
+		}
+		f.add(node, depth+1)
+	}
+}
+
+// resolve follows an alias; nil is for null.
+func resolve(node *yaml.Node) *yaml.Node {
+	if node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if node == nil || node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
+		return nil
+	}
+	return node
+}
+
+func (f *fields) fail(name string, node *yaml.Node, what string) {
+	f.wrong(name, node, errors.New(what))
+}
+
+func (f *fields) wrong(name string, node *yaml.Node, err error) {
+	if f.place.Err != nil {
+		return
+	}
+	f.place.Field, f.place.Err = strings.TrimSuffix(f.prefix+name, "."), err
+	if node != nil {
+		f.place.Line = node.Line
+	}
+}
+
+func (f *fields) has(name string) bool { return f.members[name] != nil }
+
+// text returns a string; "" if there is none.
+func (f *fields) text(name string) string {
+	node := f.members[name]
+	if node == nil {
+		return ""
+	}
+	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp" {
+		what := "it must be text"
+		if node.Kind == yaml.ScalarNode {
+			what += ": put it into quotes"
+		}
+		f.fail(name, node, what)
+		return ""
+	}
+	return node.Value
+}
+
+func (f *fields) boolean(name string) bool {
+	node := f.members[name]
+	if node == nil {
+		return false
+	}
+	var value bool
+	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!bool" || node.Decode(&value) != nil {
+		f.fail(name, node, "it must be true or false")
+	}
+	return value
+}
+
+// data returns the bytes of base64.
+func (f *fields) data(name string) []byte {
+	text := f.text(name)
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		f.fail(name, f.members[name], "it is no base64") // whose own error would quote
+	}
+	return data
+}
+
+// list returns the elements of a sequence.
+func (f *fields) list(name string) []*yaml.Node {
+	node := f.members[name]
+	if node != nil && node.Kind != yaml.SequenceNode {
+		f.fail(name, node, "it must be a list")
+		return nil
+	}
+	if node == nil {
+		return nil
+	}
+	return node.Content
+}
+
+func (f *fields) texts(name string) (texts []string) {
+	for i, node := range f.list(name) {
+		element := name + "[" + strconv.Itoa(i) + "]"
+		of := &fields{members: map[string]*yaml.Node{element: resolve(node)}, prefix: f.prefix, place: f.place}
+		texts = append(texts, of.text(element))
+	}
+	return texts
+}
+
+// group returns the fields of a member that is a mapping; none if there is no such member.
+func (f *fields) group(name string) *fields {
+	return read(f.members[name], f.prefix+name+".", f.place)
+}
+
+// err is the first mistake. What was read must not be used then.
+func (f *fields) err() error {
+	if f.place.Err == nil {
+		return nil
+	}
+	return f.place
+}

@@ -1,0 +1,106 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// user takes the credentials, and who is impersonated.
+func (p *pick) user() error {
+	c, http := p.config, p.config.HTTP
+	fields := read(nil, "", &Error{})
+	if c.User != "" {
+		found, err := p.find("user", c.User)
+		if err != nil && (p.Token == "" || p.User != "") {
+			return p.unknown("user", p.User, err)
+		}
+		if err == nil {
+			fields = found.fields()
+		}
+	}
+	p.impersonate(fields)
+	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && p.Token == "" {
+		p.credentials(fields)
+	}
+	http.Token += p.Token
+	return fields.err()
+}
+
+// credentials takes those of the file.
+func (p *pick) credentials(fields *fields) {
+	http := p.config.HTTP
+	if fields.has("username") || fields.has("password") {
+		fields.fail("username", fields.members["username"], "Kubernetes has dropped basic authentication: use a token, a client certificate or exec")
+	}
+	if fields.has("auth-provider") {
+		fields.fail("auth-provider", fields.members["auth-provider"], "Kubernetes has dropped it: use exec with the credential plugin of your provider, as gke-gcloud-auth-plugin or kubelogin")
+	}
+	http.Token, http.TokenFile = fields.text("token"), fields.path("tokenFile")
+	if http.TokenFile != "" {
+		text, err := os.ReadFile(http.TokenFile)
+		if err == nil && strings.TrimSpace(string(text)) == "" {
+			err = errors.New("the file is empty")
+		}
+		switch {
+		case err == nil:
+			http.Token = "" // as the file's is newer
+		case http.Token != "":
+			http.TokenFile = ""
+		default:
+			fields.wrong("tokenFile", fields.members["tokenFile"], err)
+		}
+	}
+	p.certificate(fields)
+	if fields.has("exec") && http.Token == "" && http.TokenFile == "" && len(http.CertData) == 0 && http.CertFile == "" {
+		p.exec(fields.group("exec"))
+	}
+}
+
+// certificate takes a client certificate and its key.
+func (p *pick) certificate(fields *fields) {
+	http := p.config.HTTP
+	cert := fields.pem("client-certificate", &http.CertFile, &http.CertData)
+	key := fields.pem("client-key", &http.KeyFile, &http.KeyData)
+	if (cert.name == "") != (key.name == "") {
+		missing, other := "client-key", "client-certificate"
+		if cert.name == "" {
+			missing, other = other, missing
+		}
+		fields.fail(missing, nil, "it is missing, as there is a "+other)
+	}
+	if cert.name == "" || fields.place.Err != nil {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
+		fields.wrong(cert.name, fields.members[cert.name], err) // which quotes nothing but kinds of PEM blocks
+	}
+	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport takes both from files, which rotate, or neither
+		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text
+	}
+}
+
+// found is a text in PEM form, and the name of the field that it comes from.
+type found struct {
+	name string
+	text []byte
+}
+
+// pem reads a field that is a path, or one that is data if that is there.
+func (f *fields) pem(name string, path *string, data *[]byte) found {
+	if *data = f.data(name + "-data"); len(*data) > 0 {
+		return found{name + "-data", *data}
+	}
+	if *path = f.path(name); *path == "" {
+		return found{}
+	}
+	text, err := os.ReadFile(*path)
+	if err != nil {
+		f.wrong(name, f.members[name], err)
+	}
+	return found{name, text}
+}
