@@ -1,5 +1,5 @@
 // Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, go.js, which is
-// Go's wasm_exec.js as a module that leaves nothing in the page's global scope, and the licences of both. Given a file as well,
+// Go's wasm_exec.js as a module that leaves nothing in the page's global scope and has what that program needs, and the licences of both. Given a file as well,
 // it makes that of the program in the folder, and nothing else. It needs nothing but Go.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/wasmpack"
@@ -37,13 +38,6 @@ func build(folder string) error {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
 	goroot := strings.TrimSpace(string(root))
-	script, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(folder, "go.js"), asModule(script), 0o666); err != nil {
-		return err
-	}
 	for from, to := range map[string]string{filepath.Join(folder, "..", "LICENSE"): "LICENSE", filepath.Join(goroot, "LICENSE"): "LICENSE-GO"} {
 		licence, err := os.ReadFile(from)
 		if err != nil {
@@ -53,7 +47,18 @@ func build(folder string) error {
 			return err
 		}
 	}
-	return compile(folder, filepath.Join(folder, "listwatch.wasm"))
+	if err := compile(folder, filepath.Join(folder, "listwatch.wasm")); err != nil {
+		return err
+	}
+	program, err := os.ReadFile(filepath.Join(folder, "listwatch.wasm"))
+	if err != nil {
+		return err
+	}
+	script, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "go.js"), asModule(script, program), 0o666)
 }
 
 // coldly are packages of Go's that are compiled without inlining. In the runtime it would cost 7 % of the bytes, and gain 2 to
@@ -106,7 +111,17 @@ export function makeGo() {
 `
 )
 
-func asModule(script []byte) []byte {
+// functions matches what the script gives to programs: functions by their names, and those of Go's own tests.
+var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n`)
+
+// asModule makes the script a module, without the functions that the program does not import.
+func asModule(script, program []byte) []byte {
 	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are, and so it stands where it says nothing
+	script = functions.ReplaceAllFunc(script, func(function []byte) []byte {
+		if bytes.Contains(program, bytes.Join(functions.FindSubmatch(function)[1:], nil)) {
+			return function
+		}
+		return nil
+	})
 	return append(append([]byte(before), script...), after...)
 }
