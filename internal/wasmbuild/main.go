@@ -1,6 +1,6 @@
 // Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, go.js, which is
-// Go's wasm_exec.js as a module that leaves nothing in the page's global scope and has what that program needs, and the licences of both. Given a file as well,
-// it makes that of the program in the folder, and nothing else. It needs nothing but Go.
+// Go's wasm_exec.js as a module that leaves nothing in the page's global scope and has what the program imports, and the
+// licences of both. Given a file as well, it makes that of the program in the folder, and nothing else. It needs nothing but Go.
 package main
 
 import (
