@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"sync"
 
@@ -12,31 +14,60 @@ import (
 )
 
 // cat prints the events of the collections that the command line names, until it is done or refused.
-func cat(ctx context.Context, c *config, stdout, stderr io.Writer) error {
+func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
 	over, err := lwhttp.New(c.where.server, &c.where.connect)
 	if err != nil {
 		return err
 	}
 	defer over.Close()
+	if c.tell.verbose {
+		trace := new(lw.Trace)
+		status.traceRequests(trace)
+		ctx = lw.WithTrace(ctx, trace)
+	}
+	ctx, stop := c.when.deadline(ctx)
+	defer stop()
 	transport := c.where.over(over)
 	resources, err := resolve(ctx, transport, &c.what)
 	if err != nil {
 		return err
 	}
+	var file *resume
+	if c.when.resume != "" {
+		if file, err = openResume(c.when.resume, c.where.server); err != nil {
+			return err
+		}
+	}
+	err = follow(ctx, c, transport, resources, stdout, status, file)
+	return cmp.Or(file.finish(), err)
+}
+
+// follow prints the events of resources.
+func follow(ctx context.Context, c *config, transport lw.Transport, resources []lw.Resource, stdout io.Writer, status *status, file *resume) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	out := newPrinter(c.how.format, stdout)
-	var streams sync.WaitGroup
-	for _, resource := range resources {
+	stats := newStats()
+	out, ending := newPrinter(c.how.format, stdout, status), newEnding(&c.when, len(resources))
+	var streams, live sync.WaitGroup
+	for i, resource := range resources {
+		s := &stream{
+			config: c, number: i, resource: resource, kind: nameOf(resource), out: out, ending: ending, kept: file.collection(resource, &c.what),
+			teller: teller{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.tell.verbose},
+		}
 		streams.Go(func() {
-			s := &stream{config: c, name: resource.String(), kind: nameOf(resource), out: out, stderr: stderr}
-			if err := s.run(ctx, transport, resource); err != nil {
+			if err := s.run(ctx, transport); err != nil {
 				cancel(err) // the first one ends them all
 			}
 		})
 	}
+	live.Go(func() { status.live(ctx, stats, c.tell.stats) })
 	streams.Wait()
-	return context.Cause(ctx)
+	err := context.Cause(ctx)
+	cancel(nil)
+	live.Wait()
+	if c.tell.stats {
+		fmt.Fprintln(status.out, stats.total().json())
+	}
+	return err
 }
 
 // over returns the transport that the command line names.

@@ -16,6 +16,7 @@ type config struct {
 	what  what
 	how   how
 	when  when
+	tell  telling
 }
 
 // where is the server.
@@ -92,15 +93,6 @@ func (h *how) validate() (err error) {
 	return err
 }
 
-// when it ends.
-type when struct {
-	once bool
-}
-
-func (w *when) flags(set *pflag.FlagSet) {
-	set.BoolVar(&w.once, "once", false, "list, print, exit")
-}
-
 // section is a group of flags, under a title of the help.
 type section struct {
 	title string
@@ -119,6 +111,7 @@ func (c *config) sections(terminal bool) []section {
 		make("What", c.what.flags),
 		make("How", func(set *pflag.FlagSet) { c.how.flags(set, terminal) }),
 		make("When", c.when.flags),
+		make("Messages", c.tell.flags),
 	}
 }
 
@@ -140,7 +133,7 @@ func parse(args []string, terminal bool) (*config, error) {
 		return nil, errHelp
 	}
 	c.what.names = all.Args()
-	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate} {
+	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate} {
 		if err := validate(); err != nil {
 			return nil, err
 		}

@@ -15,7 +15,8 @@ PATH is a collection's path on the server, as /apis/apps/v1/deployments.
 `
 
 const outro = `
-Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 130 interrupted.
+Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 3 what was waited for did not come;
+130 interrupted.
 
 Examples:
   lwcat -s http://127.0.0.1:8001 -A pods

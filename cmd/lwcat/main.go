@@ -22,6 +22,7 @@ const (
 	exitDone        = 0
 	exitRefused     = 1 // the server, the network or the output said no for good
 	exitUsage       = 2
+	exitTimeout     = 3   // what was waited for did not come
 	exitInterrupted = 130 // as a shell says it of ^C
 )
 
@@ -50,16 +51,31 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 		fmt.Fprintf(stderr, "lwcat: %v\nRun 'lwcat --help' for usage.\n", err)
 		return exitUsage
 	}
-	err = cat(ctx, config, stdout, stderr)
+	status := &status{out: stderr}
+	if file, ok := stderr.(*os.File); ok {
+		status.terminal = isTerminal(file)
+	}
+	return exitCode(cat(ctx, config, stdout, status), config, status)
+}
+
+// exitCode tells how it ended, and returns the code for it.
+func exitCode(err error, config *config, status *status) int {
 	switch {
-	case err == nil:
+	case err == nil && config.when.awaits(): // the list of --once, and what was waited for is not in it
+		return exitTimeout
+	case err == nil, errors.Is(err, errDone):
+		return exitDone
+	case errors.Is(err, errTimeout) && config.when.awaits():
+		status.say("after %v %s was still waited for", config.when.timeout, config.when.awaited())
+		return exitTimeout
+	case errors.Is(err, errTimeout):
 		return exitDone
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.Is(err, syscall.EPIPE): // whoever read our output has seen enough
 		return exitDone
 	}
-	fmt.Fprintf(stderr, "lwcat: %v\n", err)
+	status.say("%v", err)
 	return exitRefused
 }
 

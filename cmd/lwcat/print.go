@@ -13,10 +13,11 @@ type printer struct {
 	mu     sync.Mutex
 	out    *bufio.Writer
 	format output.Format
+	status *status
 }
 
-func newPrinter(format output.Format, out io.Writer) *printer {
-	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format}
+func newPrinter(format output.Format, out io.Writer, status *status) *printer {
+	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
 // print writes events, and flushes them unless more of the same list is about to come.
@@ -31,5 +32,7 @@ func (p *printer) print(events []output.Event, flush bool) error {
 	if !flush {
 		return nil
 	}
-	return p.out.Flush()
+	var err error
+	p.status.around(func() { err = p.out.Flush() })
+	return err
 }

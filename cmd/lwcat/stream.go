@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"time"
@@ -17,65 +16,157 @@ import (
 
 // stream prints one collection.
 type stream struct {
-	config *config
-	name   string // in messages
-	kind   string // in what is printed
-	out    *printer
-	stderr io.Writer
-	events []output.Event // of the batch at hand
+	config   *config
+	number   int
+	resource lw.Resource
+	kind     string // in what is printed
+	out      *printer
+	ending   *ending
+	kept     *kept // what --resume keeps; nil without
+	teller
 
-	synced  bool // a list was complete
-	listing bool // one is arriving
-	broken  bool // since the last Live
-	relist  bool // what comes is another list
-	changes int  // that it brought
-	wrong   int  // requests that the server found wrong
+	restoring bool           // what comes is what --from or --resume began with
+	blind     bool           // since --from: what is not known may be there all the same
+	listing   bool           // a list is arriving
+	events    []output.Event // of the batch at hand
+	wrong     int            // requests that the server found wrong
 }
 
-func (s *stream) run(ctx context.Context, transport lw.Transport, resource lw.Resource) error {
-	client, err := lw.NewClient(transport, resource, lw.RawCodec{KeepManagedFields: s.config.how.managedFields}, nil)
+func (s *stream) run(ctx context.Context, transport lw.Transport) error {
+	client, err := lw.NewClient(transport, s.resource, lw.RawCodec{KeepManagedFields: s.config.how.managedFields}, nil)
 	if err != nil {
 		return err
 	}
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.what.labels,
 		FieldSelector: s.config.what.fields,
-		StopOn:        func(cause error) bool { return !s.synced && s.hopeless(cause) },
+		StopOn:        func(cause error) bool { return !s.answered && s.hopeless(cause) },
 	})
-	for event, deltas := range reflector.Deltas(ctx) {
-		s.changes += len(deltas)
-		if event.Type != lw.Added {
-			s.listing = event.Type == lw.Reset
+	if err := s.restore(reflector); err != nil {
+		return err
+	}
+	for event, deltas := range reflector.Deltas(s.traced(ctx)) {
+		if s.restoring {
+			s.restored(event)
+			continue
 		}
-		if err := s.out.print(s.told(deltas), !s.listing); err != nil {
+		if last, err := s.follow(event, deltas); last || err != nil {
 			return err
-		}
-		if event.Break != nil && event.Break.Final {
-			return fmt.Errorf("%s: %w", s.name, event.Break.Err)
-		}
-		s.tell(event)
-		if event.Type == lw.Synced && s.config.when.once {
-			return nil
 		}
 	}
 	return context.Cause(ctx)
 }
 
+// restore begins a reflector with what --from or --resume says.
+func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
+	switch {
+	case s.config.when.from != "":
+		reflector.RestoreObjects(s.config.when.from, nil)
+		s.restoring, s.blind = true, true
+	case s.kept != nil && s.kept.known():
+		objects, err := s.kept.objects()
+		if err != nil {
+			return err
+		}
+		version := s.kept.ResourceVersion
+		if s.config.when.once {
+			version = "" // a list tells what has changed, and ends
+		}
+		reflector.RestoreObjects(version, objects)
+		s.restoring = true
+	}
+	return nil
+}
+
+func (s *stream) restored(event lw.Event[*lw.Object]) {
+	switch event.Type {
+	case lw.Added:
+		s.ending.see(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
+	case lw.Synced:
+		s.restoring = false
+		s.complete()
+		if event.ResourceVersion != "" {
+			s.say("going on from version %s", event.ResourceVersion)
+		}
+	}
+}
+
+// follow prints what an event changed, and tells what it means. It returns whether it is the last.
+func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) (last bool, err error) {
+	s.meter.decoded()
+	if event.Type != lw.Added {
+		s.listing = event.Type == lw.Reset
+	}
+	s.blind = s.blind && event.Type != lw.Reset
+	events := s.told(event, deltas)
+	print := !s.config.when.watchOnly || s.synced
+	seen, last := s.ending.see(s.number, events, print)
+	if print {
+		if err := s.out.print(seen, !s.listing || last); err != nil {
+			return true, err
+		}
+		s.meter.printed(len(seen))
+	}
+	s.kept.note(seen, s.toldUpTo(event, len(seen) == len(events)))
+	if event.Break != nil && event.Break.Final {
+		return true, fmt.Errorf("%s: %w", s.resource, event.Break.Err)
+	}
+	s.tell(event, len(events))
+	if event.Type == lw.Synced {
+		last = s.complete() || last
+		if s.config.when.once && !last {
+			return true, nil
+		}
+	}
+	if last {
+		return true, errDone
+	}
+	return false, nil
+}
+
+// toldUpTo returns the version up to which all has been told that happened, if that is an event's.
+func (s *stream) toldUpTo(event lw.Event[*lw.Object], whole bool) string {
+	switch event.Type {
+	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
+		if whole && !s.listing {
+			return event.ResourceVersion
+		}
+	}
+	return ""
+}
+
+// complete notes that the collection is known. It returns whether that was the last to wait for.
+func (s *stream) complete() (last bool) {
+	if !s.synced {
+		last = s.ending.complete()
+	}
+	s.synced = true
+	return last
+}
+
 // told makes of changes what is printed.
-func (s *stream) told(deltas []cache.Delta[*lw.Object]) []output.Event {
+func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
 	now := time.Now()
 	for _, d := range deltas {
-		e := output.Event{Time: now, Resource: s.kind, Object: d.New, Old: d.Old}
+		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New, Old: d.Old}
 		switch d.Type {
-		case cache.Added:
-			e.Type = lw.Added
 		case cache.Updated:
-			e.Type = lw.Modified
+			if e.Type = lw.Modified; s.kept != nil && isStub(d.Old) {
+				if e.Old = nil; sameVersion(d.Old, d.New) {
+					continue // it was printed by the run before
+				}
+			}
 		case cache.Deleted:
 			e.Type, e.Object = lw.Deleted, d.Old
 		}
 		s.events = append(s.events, e)
+	}
+	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
+		s.events = append(s.events[:0], output.Event{Type: event.Type, Time: now, Resource: s.kind, Object: event.Object})
+		if len(deltas) > 0 {
+			s.events[0].Old = deltas[0].Old
+		}
 	}
 	return s.events
 }
@@ -93,36 +184,4 @@ func (s *stream) hopeless(cause error) bool {
 		s.wrong++
 	}
 	return lw.Refused(cause) || s.wrong > 1
-}
-
-// tell says on standard error what happens to the connection.
-func (s *stream) tell(event lw.Event[*lw.Object]) {
-	switch event.Type {
-	case lw.Interrupted:
-		s.broken, s.relist = true, event.Break.Relist
-		next := "resuming from version " + event.ResourceVersion
-		if s.relist {
-			next = "listing again"
-		}
-		if event.Break.Delay > 0 {
-			next += " in " + event.Break.Delay.Round(100*time.Millisecond).String()
-		}
-		s.say("%v; %s", event.Break.Err, next)
-	case lw.Reset:
-		s.changes = 0
-	case lw.Synced:
-		if s.synced {
-			s.say("listed again at version %s: %d changes while blind", event.ResourceVersion, s.changes)
-		}
-		s.synced = true
-	case lw.Live:
-		if s.broken {
-			s.say("watching from version %s", event.ResourceVersion)
-		}
-		s.broken = false
-	}
-}
-
-func (s *stream) say(format string, args ...any) {
-	fmt.Fprintf(s.stderr, "lwcat: "+s.name+": "+format+"\n", args...)
 }

@@ -1,0 +1,167 @@
+// Package condition has the conditions that lwcat waits for, as --until status.phase=Running.
+package condition
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Condition is what is waited for:
+//
+//	[any|all|none] TERM [&& TERM]...
+//
+// where a term is about one object:
+//
+//	PATH             a field is there, and neither null, false nor ""
+//	PATH OP VALUE    with OP one of = == != < <= > >=; numbers are compared as numbers if both are some
+//	condition=TYPE   status.conditions has the type with the status True
+//	condition=TYPE=STATUS
+//
+// any, the default, holds as soon as one object fulfils all terms; all, when every object does and there is one; none, when no
+// object does. "exists" and "deleted" stand alone: there is an object, and there is none. All but any need a complete list.
+type Condition struct {
+	text  string
+	over  quantifier
+	terms []term
+}
+
+type quantifier uint8
+
+const (
+	anyOf quantifier = iota
+	allOf
+	noneOf
+)
+
+type term func(*lw.Object) bool
+
+// SyntaxError says what is wrong with a condition.
+type SyntaxError struct{ Text, Problem string }
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("condition %q: %s", e.Text, e.Problem) }
+
+// Parse reads a condition. The error is a *[SyntaxError].
+func Parse(text string) (*Condition, error) {
+	c := &Condition{text: text}
+	rest := strings.TrimSpace(text)
+	switch rest {
+	case "exists":
+		return c, nil
+	case "deleted":
+		c.over = noneOf
+		return c, nil
+	}
+	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
+		if after, found := strings.CutPrefix(rest, word); found {
+			c.over, rest = over, after
+			break
+		}
+	}
+	for part := range strings.SplitSeq(rest, "&&") {
+		term, problem := parseTerm(strings.TrimSpace(part))
+		if problem != "" {
+			return nil, &SyntaxError{Text: text, Problem: problem}
+		}
+		c.terms = append(c.terms, term)
+	}
+	return c, nil
+}
+
+func (c *Condition) String() string { return c.text }
+
+// operators are tried in this order where they begin at the same place.
+var operators = []struct {
+	text  string
+	holds func(order int) bool
+}{
+	{"==", func(order int) bool { return order == 0 }},
+	{"!=", func(order int) bool { return order != 0 }},
+	{"<=", func(order int) bool { return order <= 0 }},
+	{">=", func(order int) bool { return order >= 0 }},
+	{"<", func(order int) bool { return order < 0 }},
+	{">", func(order int) bool { return order > 0 }},
+	{"=", func(order int) bool { return order == 0 }},
+}
+
+func parseTerm(text string) (t term, problem string) {
+	at := strings.IndexAny(text, "=!<>")
+	if at < 0 {
+		path, problem := parsePath(text)
+		return func(o *lw.Object) bool { return isTrue(o.Get(path)) }, problem
+	}
+	left, right := strings.TrimSpace(text[:at]), text[at:]
+	for _, operator := range operators {
+		value, found := strings.CutPrefix(right, operator.text)
+		if !found {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if left == "condition" && strings.Trim(operator.text, "=") == "" {
+			return conditionTerm(value), ""
+		}
+		path, problem := parsePath(left)
+		value = unquote(value)
+		return func(o *lw.Object) bool {
+			field := o.Get(path)
+			return (field.Exists() || operator.text == "!=") && operator.holds(compare(field.String(), value))
+		}, problem
+	}
+	return nil, "expected one of = == != < <= > >= after " + left
+}
+
+// parsePath takes a path as lw.Value.Get does, and in the forms that kubectl's users know: .status.phase and {.status.phase}.
+func parsePath(text string) (path, problem string) {
+	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}"), ".")
+	if _, err := lw.Project(path); err != nil {
+		return "", "expected the path of a field, as status.phase, and found " + strconv.Quote(text)
+	}
+	return path, ""
+}
+
+func unquote(value string) string {
+	if len(value) >= 2 && (value[0] == '"' || value[0] == '\'') && value[len(value)-1] == value[0] {
+		return value[1 : len(value)-1]
+	}
+	return value
+}
+
+func conditionTerm(text string) term {
+	name, status, given := strings.Cut(text, "=")
+	if !given {
+		status = "True"
+	}
+	return func(o *lw.Object) bool {
+		for condition := range o.Get("status.conditions").Elements() {
+			if strings.EqualFold(condition.Get("type").String(), name) {
+				return strings.EqualFold(condition.Get("status").String(), status)
+			}
+		}
+		return false
+	}
+}
+
+func isTrue(v lw.Value) bool {
+	return v.Exists() && v != "null" && v != "false" && v != `""`
+}
+
+func compare(a, b string) int {
+	x, err := strconv.ParseFloat(a, 64)
+	y, err2 := strconv.ParseFloat(b, 64)
+	if err == nil && err2 == nil {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(a, b)
+}
+
+func (c *Condition) fulfilled(o *lw.Object) bool {
+	for _, term := range c.terms {
+		if !term(o) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// resumeFormat is what a file of --resume begins with. Another form is another format.
+const resumeFormat = "lwcat-resume-1"
+
+// resume is the file of --resume: how far each collection was printed.
+type resume struct {
+	Format      string           `json:"format"`
+	Server      string           `json:"server"`
+	Collections map[string]*kept `json:"collections"` // by collectionID
+
+	path  string
+	mu    sync.Mutex
+	saved time.Time
+}
+
+// kept is how far one collection was printed.
+type kept struct {
+	ResourceVersion string                `json:"resourceVersion"`
+	Objects         map[string]keptObject `json:"objects"` // by key, as "default/web-0"
+
+	file *resume
+}
+
+// keptObject is how an object was printed last.
+type keptObject struct {
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+// openResume reads a file of --resume, if it is there.
+func openResume(path, server string) (*resume, error) {
+	r := &resume{path: path, saved: time.Now(), Format: resumeFormat, Server: server, Collections: map[string]*kept{}}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, r.save() // what cannot be written is better known now than at the end
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--resume: %w", err)
+	}
+	found := &resume{}
+	if err := json.Unmarshal(text, found); err != nil || found.Format != resumeFormat {
+		return nil, fmt.Errorf("--resume: %s is no such file, or was written by another version: name another one, or remove it", path)
+	}
+	if found.Server != server {
+		return nil, fmt.Errorf("--resume: %s is of the server %s: name another one for %s", path, found.Server, server)
+	}
+	for id, k := range found.Collections {
+		if k != nil {
+			r.Collections[id] = k
+		}
+	}
+	return r, nil
+}
+
+// collection returns what is kept of a collection, which is told apart by its resource and selectors.
+func (r *resume) collection(resource lw.Resource, w *what) *kept {
+	if r == nil {
+		return nil
+	}
+	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, w.labels, w.fields)
+	k := r.Collections[id]
+	if k == nil {
+		k = &kept{}
+		r.Collections[id] = k
+	}
+	if k.Objects == nil {
+		k.Objects = map[string]keptObject{}
+	}
+	k.file = r
+	return k
+}
+
+// known reports whether there is anything to go on from.
+func (k *kept) known() bool { return k.ResourceVersion != "" || len(k.Objects) > 0 }
+
+// objects returns a stub of each object that was printed.
+func (k *kept) objects() (all []*lw.Object, err error) {
+	for key, o := range k.Objects {
+		stub, err := stubOf(key, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, stub)
+	}
+	return all, nil
+}
+
+// note notes what is known of objects now, and, if that is all that happened up to a version, the version. It is saved now and
+// then, and at the end.
+func (k *kept) note(seen []output.Event, version string) {
+	if k == nil {
+		return
+	}
+	k.file.mu.Lock()
+	defer k.file.mu.Unlock()
+	for i := range seen {
+		o := seen[i].Object
+		if seen[i].Type == lw.Deleted {
+			delete(k.Objects, o.Key().String())
+		} else {
+			k.Objects[o.Key().String()] = keptObject{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
+		}
+	}
+	if version != "" {
+		k.ResourceVersion = version
+	}
+	if time.Since(k.file.saved) > time.Second {
+		_ = k.file.save() // the last one is the one whose error counts
+	}
+}
+
+// finish saves the file for the last time.
+func (r *resume) finish() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.save()
+}
+
+// save replaces the file by what is known now, whole or not at all.
+func (r *resume) save() error {
+	r.saved = time.Now()
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(r.path), filepath.Base(r.path)+".*")
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	_, err = temporary.Write(text)
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), r.path)
+	}
+	if err != nil {
+		return fmt.Errorf("--resume: %w", errors.Join(err, os.Remove(temporary.Name())))
+	}
+	return nil
+}

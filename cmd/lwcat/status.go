@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+)
+
+// status is standard error: messages, and on a terminal a line at the bottom that changes in place.
+type status struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	line     string
+}
+
+// say writes a message.
+func (s *status) say(format string, args ...any) {
+	s.around(func() { fmt.Fprintf(s.out, "lwcat: "+format+"\n", args...) })
+}
+
+// show puts a text in place of the line at the bottom; "" removes it.
+func (s *status) show(line string) {
+	if !s.terminal {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if line != s.line {
+		s.line = line
+		fmt.Fprint(s.out, erase+line)
+	}
+}
+
+// around writes something else, which may go to the same terminal: the line at the bottom makes room for it.
+func (s *status) around(write func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != "" {
+		fmt.Fprint(s.out, erase)
+	}
+	write()
+	if s.line != "" {
+		fmt.Fprint(s.out, s.line)
+	}
+}
+
+const erase = "\r\x1b[K"
