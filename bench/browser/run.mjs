@@ -65,7 +65,7 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts)
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // to the second decimal
   console.log(`load of the machine: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {
