@@ -76,7 +76,7 @@ func (g *guard) credentials(ctx context.Context, own bool) (c credentials, err e
 // given returns what is asked of the caller.
 func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, err error) {
 	if c.given, err = g.ask(ctx, refused); err != nil {
-		return c, err
+		return c, &notGiven{err}
 	}
 	if c.given == nil {
 		c.given = &Credential{}
@@ -85,6 +85,11 @@ func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, 
 	c.via, c.token = g.source.current(nil), c.given.Token
 	return c, err
 }
+
+// notGiven is why there is no credential.
+type notGiven struct{ error }
+
+func (n *notGiven) Unwrap() error { return n.error }
 
 // renew looks for other credentials than those that a request has just failed with. The files are looked at whatever the
 // failure was, as the words of a refused certificate cannot be relied on: in TLS 1.3 the refusal comes after the handshake,

@@ -118,9 +118,13 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// cause returns a context's, if it has ended; within what was waited for, if that was a credential, and it says so.
 func cause(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	if failed, ok := errors.AsType[*notGiven](err); ok && errors.Is(failed.error, context.Cause(ctx)) {
+		return failed.error
+	}
+	return context.Cause(ctx)
 }

@@ -43,7 +43,7 @@ func (p *pick) cluster() error {
 		fields.fail("proxy-url", fields.members["proxy-url"], "it must look like http://host:port, https://host:port or socks5://host:port")
 	}
 	http.DisableCompression = fields.boolean("disable-compression")
-	p.extensions = fields
+	p.clusterFields = fields
 	return fields.err()
 }
 

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,7 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { leak.Main(m) }
+func TestMain(m *testing.M) {
+	if folder := os.Getenv("LISTWATCH_PLUGIN"); folder != "" {
+		os.Exit(playPlugin(folder))
+	}
+	leak.Main(m)
+}
 
 // server answers with who asks: the client certificate's name, the token, and who is impersonated.
 type server struct {

@@ -20,6 +20,10 @@
 // ("exec", of client.authentication.k8s.io/v1 and v1beta1); impersonation; a server's name for TLS; proxies over http, https
 // and socks5. Passwords and "auth-provider" are refused: Kubernetes has dropped both.
 //
+// A plugin runs when a request first needs it, once for all transports of a [Config], and again when what it gave has expired
+// or was refused. It runs within the context of that request: one that asks a human should be run by a first request that is
+// in no hurry, as a list by lw.Client is, and not by lw.ListAndWatch, which gives up a request after 90 s and asks again.
+//
 // Credentials of a kubeconfig do not go to a server over plain "http", as with kubectl; [Options.Token] does.
 //
 // # Where it differs from kubectl

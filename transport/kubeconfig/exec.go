@@ -2,4 +2,101 @@
 
 package kubeconfig
 
-func (p *pick) exec(fields *fields) { fields.fail("", nil, "credential plugins are not supported yet") }
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// group is that of the API between us and a credential plugin.
+const group = "client.authentication.k8s.io/"
+
+// exec takes the credential plugin that a user has. It is not run yet.
+func (p *pick) exec(fields *fields) {
+	place := *fields.place
+	place.Field = "exec"
+	made := &plugin{
+		place: place, command: fields.text("command"), args: fields.texts("args"), version: fields.text("apiVersion"),
+		mode: fields.text("interactiveMode"), hint: printable(fields.text("installHint")), stderr: p.Stderr, turn: make(chan struct{}, 1),
+	}
+	for _, node := range fields.list("env") {
+		variable := read(node, "exec.env.", fields.place)
+		name, value := variable.text("name"), variable.text("value")
+		if name == "" {
+			variable.fail("name", node, "it is missing")
+		}
+		made.env = append(made.env, name+"="+value)
+	}
+	made.secrets = secrets(made.env, made.args)
+	made.validate(fields)
+	if fields.boolean("provideClusterInfo") {
+		made.cluster = p.clusterInfo()
+	}
+	p.config.HTTP.CredentialFunc = made.credential
+}
+
+// validate finds what would make every run fail.
+func (p *plugin) validate(fields *fields) {
+	switch p.version {
+	case group + "v1", group + "v1beta1":
+	case group + "v1alpha1":
+		fields.fail("apiVersion", fields.members["apiVersion"], "Kubernetes has dropped v1alpha1: update the plugin, and have it write the kubeconfig anew")
+	default:
+		fields.fail("apiVersion", fields.members["apiVersion"], "it must be "+group+"v1 or "+group+"v1beta1")
+	}
+	if p.mode == "" && p.version == group+"v1beta1" {
+		p.mode = "IfAvailable"
+	}
+	if !slices.Contains([]string{"Never", "IfAvailable", "Always"}, p.mode) {
+		fields.fail("interactiveMode", fields.members["interactiveMode"], "it must be Never, IfAvailable or Always")
+	}
+	if p.command == "" {
+		fields.fail("command", nil, "it is missing")
+		return
+	}
+	if strings.ContainsRune(p.command, filepath.Separator) {
+		p.command = fields.path("command")
+	}
+	if _, err := exec.LookPath(p.command); err != nil {
+		fields.wrong("command", fields.members["command"], p.failed(err, ""))
+	}
+}
+
+// clusterInfo is what a plugin is told of the cluster if it asks for that.
+type clusterInfo struct {
+	Server             string          `json:"server"`
+	ServerName         string          `json:"tls-server-name,omitempty"`
+	Insecure           bool            `json:"insecure-skip-tls-verify,omitempty"`
+	CA                 []byte          `json:"certificate-authority-data,omitempty"`
+	Proxy              string          `json:"proxy-url,omitempty"`
+	DisableCompression bool            `json:"disable-compression,omitempty"`
+	Config             json.RawMessage `json:"config,omitempty"`
+}
+
+func (p *pick) clusterInfo() *clusterInfo {
+	http := p.config.HTTP
+	info := &clusterInfo{p.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
+	if http.CAFile != "" {
+		info.CA, _ = os.ReadFile(http.CAFile) // which has been read before
+	}
+	for _, node := range p.clusterFields.list("extensions") {
+		extension := read(node, "extensions.", p.clusterFields.place)
+		value := extension.members["extension"]
+		if extension.text("name") != group+"exec" || value == nil {
+			continue
+		}
+		var config any
+		err := value.Decode(&config) // which has bounds for aliases
+		if err == nil {
+			info.Config, err = json.Marshal(config)
+		}
+		if err != nil {
+			extension.wrong("extension", value, errors.New("it cannot be written as JSON"))
+		}
+	}
+	return info
+}

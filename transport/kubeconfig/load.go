@@ -46,8 +46,8 @@ type pick struct {
 	*merged
 	config *Config
 
-	server     *entry // the cluster's, or nil
-	extensions *fields
+	server        *entry  // the cluster's, or nil
+	clusterFields *fields // its
 }
 
 // context finds the context, and the names that it brings.

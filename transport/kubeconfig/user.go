@@ -28,7 +28,10 @@ func (p *pick) user() error {
 		p.credentials(fields)
 	}
 	http.Token += p.Token
-	return fields.err()
+	if err := fields.err(); err != nil {
+		return err
+	}
+	return p.clusterFields.err() // of which a plugin may be told more
 }
 
 // credentials takes those of the file.

@@ -1,0 +1,339 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/stretchr/testify/require"
+)
+
+// playPlugin is what the test binary does as a credential plugin: it notes that it was run and what it was told, and then does
+// what the file "do" of its folder says, line by line.
+func playPlugin(folder string) int {
+	note, _ := os.OpenFile(filepath.Join(folder, "runs"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	_, _ = note.WriteString(strings.Join(os.Args[1:], " ") + " " + os.Getenv("KUBERNETES_EXEC_INFO") + "\n")
+	_ = note.Close()
+	script, _ := os.ReadFile(filepath.Join(folder, "do"))
+	for line := range strings.Lines(string(script)) {
+		what, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch what {
+		case "say":
+			_, _ = os.Stderr.WriteString(text + "\n")
+		case "print":
+			_, _ = os.Stdout.WriteString(text)
+		case "flood":
+			for {
+				if _, err := os.Stdout.WriteString(strings.Repeat("x", 1<<16)); err != nil {
+					return 0
+				}
+			}
+		case "hang":
+			_, _ = os.Stderr.WriteString("hanging\n")
+			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
+			select {}
+		case "child":
+			child := exec.Command(os.Args[0]) // which holds what we print to
+			child.Env = append(os.Environ(), "LISTWATCH_PLUGIN="+folder+"/child")
+			child.Stdout, child.Stderr = os.Stdout, os.Stderr
+			_ = child.Start()
+			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
+			select {}
+		case "exit":
+			return len(text)
+		}
+	}
+	return 0
+}
+
+// plugin is the test binary as a credential plugin.
+type plugin struct {
+	t      *testing.T
+	folder string
+}
+
+func newPlugin(t *testing.T) *plugin { return &plugin{t, t.TempDir()} }
+
+// user are the fields of a user whose plugin it is, with more fields of the plugin.
+func (p *plugin) user(more string) string {
+	if !strings.Contains(more, "apiVersion") {
+		more += ", apiVersion: client.authentication.k8s.io/v1"
+	}
+	if !strings.Contains(more, "interactiveMode") {
+		more += ", interactiveMode: Never"
+	}
+	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
+}
+
+// does says what the plugin does from now on.
+func (p *plugin) does(lines ...string) {
+	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
+}
+
+// gives makes it give a status.
+func (p *plugin) gives(status string) {
+	p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
+}
+
+// runs are those so far.
+func (p *plugin) runs() []string {
+	text, _ := os.ReadFile(p.folder + "/runs")
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// ask calls the plugin as the transport does.
+func ask(ctx context.Context, config *kubeconfig.Config) (*lwhttp.Credential, error) {
+	return config.HTTP.CredentialFunc(ctx, nil)
+}
+
+// TestPluginsTokens are kept until they expire or are refused.
+func TestPluginsTokens(t *testing.T) {
+	alone(t)
+	s, p := newServer(t, true), newPlugin(t)
+	p.gives(`"token":"t1"`)
+	config := load(t, file(t, s.cluster(), p.user("")))
+	for range 3 {
+		text, err := who(t.Context(), t, config)
+		require.NoError(t, err)
+		require.Equal(t, "t1", text)
+	}
+	require.Len(t, p.runs(), 1)
+
+	s.refused.Store("t1")
+	p.gives(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
+	for range 2 {
+		text, err := who(t.Context(), t, config)
+		require.NoError(t, err)
+		require.Equal(t, "t2", text)
+	}
+	require.Len(t, p.runs(), 2)
+
+	s.refused.Store("t2")
+	before := s.requests.Load()
+	_, err := who(t.Context(), t, config)
+	require.ErrorContains(t, err, "401")
+	require.Equal(t, before+1, s.requests.Load(), "the same token is not tried again")
+	p.does("say please log in", "exit 1")
+	_, err = who(t.Context(), t, config)
+	require.ErrorContains(t, err, "please log in", "rather than the 401")
+
+	p.gives(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
+	runs := len(p.runs())
+	for range 2 {
+		text, err := who(t.Context(), t, config)
+		require.NoError(t, err)
+		require.Equal(t, "t3", text)
+	}
+	require.Len(t, p.runs(), runs+2, "it has expired already")
+}
+
+// TestPluginsCertificates are used, and kept no longer than they are valid.
+func TestPluginsCertificates(t *testing.T) {
+	alone(t)
+	s, p := newServer(t, true), newPlugin(t)
+	give := func(name string, until time.Time) {
+		cert, key := s.authority.issue(t, name, until)
+		p.gives(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+	}
+	give("jane", time.Now().Add(time.Hour))
+	config := load(t, file(t, s.cluster(), p.user("")))
+	text, err := who(t.Context(), t, config)
+	require.NoError(t, err)
+	require.Equal(t, "jane", text)
+	s.refused.Store("jane")
+	give("joe", time.Now().Add(-time.Minute))
+	_, err = who(t.Context(), t, config)
+	require.Error(t, err, "the server refuses what has expired")
+	give("ann", time.Now().Add(time.Hour))
+	text, err = who(t.Context(), t, config)
+	require.NoError(t, err)
+	require.Equal(t, "ann", text, "though joe's has no expirationTimestamp")
+}
+
+func quoted(pem string) string { return `"` + strings.ReplaceAll(pem, "\n", `\n`) + `"` }
+
+// TestPluginsAreTold their arguments, and of the cluster if they ask.
+func TestPluginsAreTold(t *testing.T) {
+	home := alone(t)
+	a := newAuthority(t)
+	cluster := "server: https://127.0.0.1:1; tls-server-name: api.test; proxy-url: http://p:1; certificate-authority: " + write(t, home+"/ca", a.pem) +
+		"; extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a, 1, true, null]}}]"
+	for version, more := range map[string]string{"v1": "", "v1beta1": ", interactiveMode: ~"} {
+		p := newPlugin(t)
+		p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/` + version + `","status":{"token":"t1"}}`)
+		more = ", apiVersion: client.authentication.k8s.io/" + version + more + ", args: [get, 'the token']"
+		given, err := ask(t.Context(), load(t, file(t, cluster, p.user(more))))
+		require.NoError(t, err)
+		require.Equal(t, "t1", given.Token)
+		_, err = ask(t.Context(), load(t, file(t, cluster, p.user(more+", provideClusterInfo: true"))))
+		require.NoError(t, err)
+		runs := p.runs()
+		head := `get the token {"apiVersion":"client.authentication.k8s.io/` + version + `","kind":"ExecCredential","spec":{`
+		require.Equal(t, head+`"interactive":false}}`, runs[0])
+		require.Equal(t, head+`"cluster":{"server":"https://127.0.0.1:1","tls-server-name":"api.test","certificate-authority-data":"`+b64(a.pem)+
+			`","proxy-url":"http://p:1","config":{"audience":["a",1,true,null]}},"interactive":false}}`, runs[1])
+	}
+}
+
+// TestPluginsFailures are typed, tell what the plugin said last, and no secrets.
+func TestPluginsFailures(t *testing.T) {
+	alone(t)
+	const server = "server: https://127.0.0.1:1"
+	for name, c := range map[string]struct {
+		does []string
+		want string
+	}{
+		"fails":             {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
+		"fails silently":    {[]string{"exit 2"}, ": exit status 1"},
+		"prints nothing":    {[]string{"say b"}, "what it printed is no ExecCredential in JSON: b"},
+		"prints garbage":    {[]string{"print pa55word"}, "what it printed is no ExecCredential in JSON"},
+		"another kind":      {[]string{`print {"kind":"pa55word"}`}, "what it printed is no ExecCredential"},
+		"another version":   {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "is not of the version client.authentication.k8s.io/v1,"},
+		"no status":         {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it gave neither a token nor"},
+		"a bad time":        {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"pa55word","expirationTimestamp":"pa55word"}}`}, "no ExecCredential"},
+		"half a pair":       {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "is broken"},
+		"a flood":           {[]string{"flood"}, "it printed more than 1 MiB"},
+		"tells its token":   {[]string{`say {"token": "pa55word", x`, "say Authorization: Bearer pa55word", "say eyJhbGciOiJSUzI1NiIsImtpZCI6.pa55word0123456789012345678", "exit 1"}, `{"token": "…", x; Authorization: Bearer …; ….…`},
+		"tells its secrets": {[]string{"say cannot log in with hunter2 as jane to https://login.example.com/some/path", "exit 1"}, "cannot log in with … as jane to https://login.example.com/some/path"},
+		"colours":           {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
+	} {
+		p := newPlugin(t)
+		p.does(c.does...)
+		config := load(t, file(t, server, p.user("")))
+		_, err := ask(t.Context(), config)
+		var typed *kubeconfig.ExecError
+		require.ErrorAs(t, err, &typed, name)
+		require.ErrorContains(t, err, `user "dev": exec: the credential plugin `+os.Args[0], name)
+		require.ErrorContains(t, err, c.want, name)
+		require.NotContains(t, err.Error(), "pa55word", name)
+		require.NotContains(t, err.Error(), "hunter2", name)
+	}
+	p := newPlugin(t)
+	p.does("exit 1")
+	_, err := who(t.Context(), t, load(t, file(t, server, p.user(""))))
+	var typed *kubeconfig.ExecError
+	require.ErrorAs(t, err, &typed, "through the transport")
+}
+
+// TestPluginsThatHang are killed when the context ends, with children that hold their output.
+func TestPluginsThatHang(t *testing.T) {
+	alone(t)
+	for _, how := range []string{"hang", "child"} {
+		p := newPlugin(t)
+		p.does(how)
+		write(t, p.folder+"/child/do", "print x\n")
+		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		failed := make(chan error, 2)
+		for range 2 { // one of them waits for the other
+			go func() {
+				_, err := who(ctx, t, config)
+				failed <- err
+			}()
+		}
+		require.Eventually(t, func() bool { _, err := os.Stat(p.folder + "/hangs"); return err == nil }, 20*time.Second, 5*time.Millisecond)
+		enough := errors.New("enough")
+		cancel(enough)
+		said := ""
+		for range 2 {
+			err := <-failed
+			require.ErrorIs(t, err, enough)
+			said += err.Error()
+		}
+		if how == "hang" {
+			require.Contains(t, said, os.Args[0]+": enough: hanging", "what it was that hung")
+		}
+	}
+}
+
+// TestManyRequestsRunAPluginOnce.
+func TestManyRequestsRunAPluginOnce(t *testing.T) {
+	alone(t)
+	p := newPlugin(t)
+	p.gives(`"token":"t1"`)
+	config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
+	given := make(chan *lwhttp.Credential)
+	for range 20 {
+		go func() {
+			credential, _ := ask(t.Context(), config)
+			given <- credential
+		}()
+	}
+	first := <-given
+	for range 19 {
+		require.Same(t, first, <-given)
+	}
+	require.Len(t, p.runs(), 1)
+	p.gives(`"token":"t2"`)
+	for range 20 { // all of them were refused the same
+		go func() {
+			credential, _ := config.HTTP.CredentialFunc(t.Context(), first)
+			given <- credential
+		}()
+	}
+	for range 20 {
+		require.Equal(t, "t2", (<-given).Token)
+	}
+	require.Len(t, p.runs(), 2)
+}
+
+// TestPluginsThatCannotRun are found by Load.
+func TestPluginsThatCannotRun(t *testing.T) {
+	alone(t)
+	p := newPlugin(t)
+	const good = "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1"
+	for name, c := range map[string]struct{ user, want string }{
+		"missing":            {"exec: {command: no-such-plugin, installHint: \"brew\\tinstall \\e[31mit\", " + good + "}", "exec.command: the credential plugin no-such-plugin: executable file not found in $PATH: brew install [31mit"},
+		"missing path":       {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
+		"no command":         {"exec: {" + good + "}", "exec.command: it is missing"},
+		"no version":         {p.user(", apiVersion: ''"), "exec.apiVersion: it must be client.authentication.k8s.io/v1 or "},
+		"old version":        {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes has dropped v1alpha1"},
+		"no mode":            {p.user(", interactiveMode: ''"), "exec.interactiveMode: it must be Never, IfAvailable or Always"},
+		"variable unnamed":   {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name: it is missing"},
+		"args that are text": {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
+		"text":               {"exec: pa55word", "exec: it must be a mapping"},
+	} {
+		_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
+		var typed *kubeconfig.Error
+		require.ErrorAs(t, err, &typed, name)
+		require.ErrorContains(t, err, c.want, name)
+		require.NotContains(t, err.Error(), "pa55word", name)
+	}
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
+	require.ErrorContains(t, err, `cluster "east": extensions.extension: it cannot be written as JSON`)
+
+	p.gives(`"token":"t1"`)
+	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))
+	_, err = ask(t.Context(), config)
+	require.ErrorContains(t, err, "it asks a human, and the standard input is no terminal")
+	config = load(t, file(t, "server: http://127.0.0.1:1", "exec: {command: no-such-plugin, "+good+"}"))
+	require.Nil(t, config.HTTP.CredentialFunc, "nothing is sent over plain HTTP")
+	config = load(t, file(t, "server: https://127.0.0.1:1", "token: t1; exec: {command: no-such-plugin, "+good+"}"))
+	require.Equal(t, "t1", config.HTTP.Token)
+}
+
+// TestPluginsByPath are relative to the file, and what they say is shown.
+func TestPluginsByPath(t *testing.T) {
+	alone(t)
+	p := newPlugin(t)
+	p.does("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
+	path := file(t, "server: https://127.0.0.1:1", strings.Replace(p.user(""), os.Args[0], "bin/plugin", 1))
+	require.NoError(t, os.Mkdir(filepath.Dir(path)+"/bin", 0o700))
+	require.NoError(t, os.Symlink(os.Args[0], filepath.Dir(path)+"/bin/plugin"))
+	var shown strings.Builder
+	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Stderr: &shown})
+	require.NoError(t, err)
+	given, err := ask(t.Context(), config)
+	require.NoError(t, err)
+	require.Equal(t, "t1", given.Token)
+	require.Equal(t, "open https://login.example.com\n", shown.String())
+}

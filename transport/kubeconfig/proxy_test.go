@@ -1,0 +1,79 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+
+	"crypto/tls"
+)
+
+// TestEverythingThroughProxies: lists over HTTP and watches over HTTP and WebSocket, of a server that only the proxy knows, with
+// a credential plugin's certificate and token.
+func TestEverythingThroughProxies(t *testing.T) {
+	leak.Check(t)
+	alone(t)
+	a := newAuthority(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	config := a.config(t)
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	config.NextProtos = []string{"http/1.1"}
+	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: map[string]lwtest.Access{"t1": lwtest.FullAccess}})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	_, err = server.Create("pods", `{"metadata":{"namespace":"default","name":"web-0"}}`)
+	require.NoError(t, err)
+
+	var tunnels atomic.Int32
+	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
+		if address != "k8s.example:6443" || user != "joe:p" {
+			t.Errorf("%q asks for %s", user, address)
+		}
+		tunnels.Add(1)
+		return net.Dial("tcp", listener.Addr().String())
+	}}
+	tunnel := httptest.NewServer(http.HandlerFunc(proxy.ServeHTTP))
+	t.Cleanup(tunnel.Close)
+	socks, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = socks.Close() })
+	go proxy.ServeSocks(socks)
+
+	p := newPlugin(t)
+	cert, key := a.issue(t, "jane", time.Now().Add(time.Hour))
+	p.gives(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+	for name, url := range map[string]string{"http": "http://joe:p@" + tunnel.Listener.Addr().String(), "socks5": "socks5://joe:p@" + socks.Addr().String()} {
+		t.Run(name, func(t *testing.T) {
+			tunnels.Store(0)
+			config := load(t, file(t, "server: https://k8s.example:6443; tls-server-name: api.test; proxy-url: "+url+"; certificate-authority-data: "+b64(a.pem), p.user("")))
+			over, err := config.Transport()
+			require.NoError(t, err)
+			defer over.Close()
+			for _, transport := range []lw.Transport{over, ws.New(over, nil)} {
+				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
+				require.NoError(t, err)
+				for event := range lw.ListAndWatch(t.Context(), client, nil) {
+					require.NotEqual(t, lw.Interrupted, event.Type, "%v", event)
+					if event.Type == lw.Live {
+						break
+					}
+				}
+			}
+			require.GreaterOrEqual(t, tunnels.Load(), int32(2))
+		})
+	}
+	require.Len(t, p.runs(), 2, "once for each kubeconfig")
+}
