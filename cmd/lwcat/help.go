@@ -1,32 +1,95 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 const intro = `lwcat prints the events of Kubernetes collections, and never stops by itself.
 
 Usage:
   lwcat [flags] RESOURCE|PATH...
+`
 
+// naming says what the arguments are.
+const naming = `
 RESOURCE is named as kubectl names it: pods, po, deploy.apps, deployments.v1.apps, pod/web-0.
 PATH is a collection's path on the server, as /apis/apps/v1/deployments.
 `
 
-const outro = `
-Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 3 what was waited for did not come;
-130 interrupted.
-
+const examples = `
 Examples:
   lwcat -s http://127.0.0.1:8001 -A pods
   lwcat -s http://127.0.0.1:8001 --once nodes | jq -r .object.metadata.name
 `
 
-func printHelp(out io.Writer) {
-	fmt.Fprint(out, intro)
-	for _, section := range new(config).sections(false) {
-		fmt.Fprintf(out, "\n%s:\n%s", section.title, section.flags.FlagUsagesWrapped(110))
+const exitCodes = `
+Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 3 what was waited for did
+not come; 130 interrupted.
+`
+
+// usual are the flags that --help shows; help all and the man page show all of them.
+var usual = []string{
+	"server", "token", "certificate-authority",
+	"namespace", "all-namespaces", "selector", "field-selector",
+	"output",
+	"once", "watch-only", "resume", "count", "timeout", "until",
+	"verbose",
+}
+
+// helpWidth is the columns of a narrow terminal.
+const helpWidth = 100
+
+// help is lwcat help [all].
+func help(_ context.Context, args []string, stdout, _ io.Writer) error {
+	all := len(args) > 0 && args[0] == "all"
+	if all {
+		args = args[1:]
 	}
-	fmt.Fprint(out, outro)
+	if err := noArguments(args); err != nil {
+		return err
+	}
+	_, err := io.WriteString(stdout, helpText(all))
+	return err
+}
+
+// helpText is the help: what fits a screen, or all flags.
+func helpText(all bool) string {
+	var text strings.Builder
+	text.WriteString(intro)
+	for _, c := range commands() {
+		if c.about != "" {
+			fmt.Fprintf(&text, "  %-38s %s\n", strings.TrimSpace("lwcat "+c.name+" "+c.args), c.about)
+		}
+	}
+	text.WriteString(naming)
+	for _, section := range new(config).sections(false) {
+		if !all {
+			section.flags = pick(section.flags, usual)
+		}
+		if section.flags.HasFlags() {
+			fmt.Fprintf(&text, "\n%s:\n%s", section.title, section.flags.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	if !all {
+		text.WriteString("\nThere are more flags: lwcat help all\n")
+	}
+	return text.String() + examples + exitCodes
+}
+
+// pick returns those flags of a set that are named.
+func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
+	picked := pflag.NewFlagSet("", pflag.ContinueOnError)
+	picked.SortFlags = false
+	set.VisitAll(func(flag *pflag.Flag) {
+		if slices.Contains(names, flag.Name) {
+			picked.AddFlag(flag)
+		}
+	})
+	return picked
 }

@@ -10,7 +10,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -42,14 +41,15 @@ func main() {
 
 // run is the program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal bool) int {
+	if code, found := runCommand(ctx, args, stdout, stderr); found {
+		return code
+	}
 	config, err := parse(args, terminal)
 	if errors.Is(err, errHelp) {
-		printHelp(stdout)
-		return exitDone
+		return commandCode(help(ctx, nil, stdout, stderr), stderr)
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "lwcat: %v\nRun 'lwcat --help' for usage.\n", err)
-		return exitUsage
+		return misused(err, stderr)
 	}
 	status := &status{out: stderr}
 	if file, ok := stderr.(*os.File); ok {

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// TestHelpFitsAScreen of 50 lines and 100 columns, and help all has every flag.
+func TestHelpFitsAScreen(t *testing.T) {
+	code, short, errs := lwcat(t, "--help")
+	require.Equal(t, exitDone, code, errs)
+	require.LessOrEqual(t, strings.Count(short, "\n"), 50, short)
+	code, all, errs := lwcat(t, "help", "all")
+	require.Equal(t, exitDone, code, errs)
+	for _, text := range []string{short, all} {
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), helpWidth, line)
+		}
+	}
+	for _, section := range new(config).sections(false) {
+		section.flags.VisitAll(func(flag *pflag.Flag) { require.Contains(t, all, "--"+flag.Name) })
+	}
+	for _, name := range usual {
+		require.Contains(t, short, "--"+name, "what is usual has to be there")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, out, errs := lwcat(t, "version")
+	require.Equal(t, exitDone, code, errs)
+	require.Regexp(t, `^lwcat \S+ \(go\S+, `+runtime.GOOS+"/"+runtime.GOARCH+"\\)\n$", strings.ReplaceAll(out, runtime.Version(), "go1"))
+	code, out, errs = lwcat(t, "version", "pods")
+	require.Equal(t, exitUsage, code)
+	require.Equal(t, "lwcat: \"pods\" is one argument too many\nRun 'lwcat --help' for usage.\n", errs)
+	require.Empty(t, out)
+}
