@@ -76,6 +76,7 @@ func (w *what) validate() error {
 type how struct {
 	format        output.Format
 	name          string
+	options       output.Options
 	managedFields bool
 }
 
@@ -84,12 +85,16 @@ func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 	if terminal {
 		name = "line"
 	}
-	set.StringVarP(&h.name, "output", "o", name, "`FORMAT`: jsonl, wire (as the server sent it), or line (for people)")
+	set.StringVarP(&h.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
+		". With -file behind its name, one that takes an argument takes it from a file")
+	set.BoolVar(&h.options.Types, "output-watch-events", false, "with name, yaml, templates and custom-columns: print the type of each event too; templates begin at what jsonl prints")
+	set.BoolVar(&h.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
+	set.BoolVar(&h.options.NoHeaders, "no-headers", false, "print no line of headers")
 	set.BoolVar(&h.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
 }
 
 func (h *how) validate() (err error) {
-	h.format, err = output.New(h.name)
+	h.format, err = output.New(h.name, &h.options)
 	return err
 }
 

@@ -141,7 +141,7 @@ func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"pods":                                   "no server: give its URL by --server",
 		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
-		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line`,
+		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE, go-template=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
 		"-s 127.0.0.1:1 po":                      `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",

@@ -20,19 +20,26 @@ func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes events, and flushes them unless more of the same list is about to come.
+// print writes events, and flushes them unless more of the same list is about to come. What is wrong with an event's content,
+// as far as the format is concerned, is told, and concerns no other event.
 func (p *printer) print(events []output.Event, flush bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range events {
-		if err := p.format.Print(p.out, &events[i]); err != nil {
-			return err
+		e := &events[i]
+		if err := p.format.Print(p.out, e); err != nil {
+			p.status.say("%s: %s at version %s cannot be printed: %v", e.Resource, e.Object.Key(), e.Object.GetResourceVersion(), err)
 		}
 	}
 	if !flush {
 		return nil
 	}
 	var err error
-	p.status.around(func() { err = p.out.Flush() })
+	p.status.around(func() {
+		if flusher, ok := p.format.(output.Flusher); ok {
+			flusher.Flush(p.out)
+		}
+		err = p.out.Flush()
+	})
 	return err
 }

@@ -149,13 +149,15 @@ func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 	s.events = s.events[:0]
 	now := time.Now()
 	for _, d := range deltas {
-		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New, Old: d.Old}
+		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New}
 		switch d.Type {
 		case cache.Updated:
 			if e.Type = lw.Modified; s.kept != nil && isStub(d.Old) {
-				if e.Old = nil; sameVersion(d.Old, d.New) {
+				if sameVersion(d.Old, d.New) {
 					continue // it was printed by the run before
 				}
+			} else {
+				e.Old = d.Old
 			}
 		case cache.Deleted:
 			e.Type, e.Object = lw.Deleted, d.Old
@@ -164,7 +166,7 @@ func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 	}
 	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		s.events = append(s.events[:0], output.Event{Type: event.Type, Time: now, Resource: s.kind, Object: event.Object})
-		if len(deltas) > 0 {
+		if event.Type == lw.Modified && len(deltas) > 0 {
 			s.events[0].Old = deltas[0].Old
 		}
 	}

@@ -86,7 +86,8 @@ var rooms = map[string][]string{
 
 	"cmd/lwcat": {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "cmd/lwcat/internal/output", "cmd/lwcat/internal/condition"},
 
-	"cmd/lwcat/internal/output":    {"lw"},
+	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath"},
+	"cmd/lwcat/internal/jsonpath":  {"lw"},
 	"cmd/lwcat/internal/condition": {"lw"},
 }
 
@@ -139,7 +140,7 @@ func TestModulesStayInTheirRooms(t *testing.T) {
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
-		"go.yaml.in/yaml/":               {"transport/kubeconfig"},
+		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/wire"},
 	}
 	for _, path := range goList(t, nil, "./...") {

@@ -3,7 +3,10 @@ package output
 import (
 	"bufio"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // printJSONL prints one JSON object a line:
@@ -11,7 +14,30 @@ import (
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
 //
 // A bufio.Writer keeps its first error for Flush.
-func printJSONL(out *bufio.Writer, e *Event) error {
+func printJSONL(out *bufio.Writer, e *Event, opts *Options) error {
+	writeEvent(out, e, opts)
+	out.WriteByte('\n')
+	return nil
+}
+
+// stringWriter is a bufio.Writer, or a strings.Builder.
+type stringWriter interface {
+	WriteString(string) (int, error)
+}
+
+func writeEvent(out stringWriter, e *Event, opts *Options) {
+	writeHead(out, e)
+	out.WriteString(`,"object":`)
+	out.WriteString(e.Object.Raw())
+	if opts.Old && e.Old != nil {
+		out.WriteString(`,"old":`)
+		out.WriteString(e.Old.Raw())
+	}
+	out.WriteString("}")
+}
+
+// writeHead writes an event without its end and without objects.
+func writeHead(out stringWriter, e *Event) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
 	out.WriteString(`","time":"`)
@@ -22,21 +48,31 @@ func printJSONL(out *bufio.Writer, e *Event) error {
 	out.WriteString(quote(e.Object.Key().String()))
 	out.WriteString(`,"resourceVersion":`)
 	out.WriteString(quote(e.Object.GetResourceVersion()))
-	out.WriteString(`,"object":`)
-	out.WriteString(e.Object.Raw())
-	out.WriteString("}\n")
-	return nil
 }
 
 // quote makes a JSON string of a name or a version, which have no characters that Go and JSON quote in different ways.
 func quote(text string) string { return strconv.Quote(text) }
 
 // printWire prints the wire's own form: {"type":…,"object":…}.
-func printWire(out *bufio.Writer, e *Event) error {
+func printWire(out *bufio.Writer, e *Event, opts *Options) error {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
 	out.WriteString(`","object":`)
 	out.WriteString(e.Object.Raw())
+	if opts.Old && e.Old != nil {
+		out.WriteString(`,"old":`)
+		out.WriteString(e.Old.Raw())
+	}
 	out.WriteString("}\n")
 	return nil
+}
+
+// data is what a template or a path begins at: the object, or where types are wanted, the event as jsonl prints it.
+func data(e *Event, opts *Options) lw.Value {
+	if !opts.Types {
+		return lw.Value(e.Object.Raw())
+	}
+	var text strings.Builder
+	writeEvent(&text, e, opts)
+	return lw.Value(text.String())
 }

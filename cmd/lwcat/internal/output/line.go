@@ -3,12 +3,13 @@ package output
 import (
 	"bufio"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // printLine prints a line for people: when, what, which, and how it is.
-func printLine(out *bufio.Writer, e *Event) error {
+func printLine(out *bufio.Writer, e *Event, _ *Options) error {
 	out.WriteString(e.Time.Format("15:04:05.000 "))
 	pad(out, e.Type.String(), 9)
 	pad(out, e.Object.Kind(), 10)
@@ -20,7 +21,7 @@ func printLine(out *bufio.Writer, e *Event) error {
 
 func pad(out *bufio.Writer, text string, width int) {
 	out.WriteString(text)
-	for range max(1, width-len(text)) {
+	for range max(1, width-utf8.RuneCountInString(text)) {
 		out.WriteByte(' ')
 	}
 }

@@ -4,6 +4,7 @@ package output
 import (
 	"bufio"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -16,13 +17,26 @@ type Event struct {
 	Time     time.Time    // when it was received
 	Resource string       // as "pods", or "deployments.apps"
 	Object   *lw.Object   // as it is now; of a deletion, its last state that is known
-	Old      *lw.Object   // as it was before; nil for Added
+	Old      *lw.Object   // as it was before; nil unless Modified
 }
 
 // Format prints one event. Several events may come at once, each whole; an error of the writer is kept by it, and need not be
-// returned. Only what is wrong with an event's content is returned, and ends nothing.
+// returned. Only what is wrong with an event's content is returned, and ends nothing; nothing is printed of it then.
 type Format interface {
 	Print(out *bufio.Writer, e *Event) error
+}
+
+// Flusher is a Format that may hold back events until it knows how to print them. Flush is called when all of a list were
+// printed, and after each event that comes by itself.
+type Flusher interface {
+	Flush(out *bufio.Writer)
+}
+
+// Options say what is printed with the objects, and how.
+type Options struct {
+	Types     bool // with formats that print objects only, the type of each event too
+	Old       bool // with formats that print events, the object before
+	NoHeaders bool
 }
 
 // formatFunc is a Format that is a function.
@@ -30,44 +44,65 @@ type formatFunc func(out *bufio.Writer, e *Event) error
 
 func (f formatFunc) Print(out *bufio.Writer, e *Event) error { return f(out, e) }
 
-// formats makes each format, by its name. The part of -o behind "=" is its argument.
+// formats makes each format, by its name. What stands in -o behind "=" is its argument, for those that take one.
 var formats = []struct {
-	name string
-	make func(argument string) (Format, error)
+	name, argument string
+	make           func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", simple(printJSONL)},
-	{"wire", simple(printWire)},
-	{"line", simple(printLine)},
+	{"jsonl", "", printing(printJSONL)},
+	{"wire", "", printing(printWire)},
+	{"line", "", printing(printLine)},
+	{"name", "", printing(printName)},
+	{"yaml", "", printing(printYAML)},
+	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
+	{"jsonpath", "TEMPLATE", newJSONPath},
+	{"go-template", "TEMPLATE", newTemplate},
 }
 
-func simple(print formatFunc) func(string) (Format, error) {
-	return func(argument string) (Format, error) {
-		if argument != "" {
-			return nil, fmt.Errorf("it takes no argument, and has %q", argument)
-		}
-		return print, nil
+func printing(print func(*bufio.Writer, *Event, *Options) error) func(string, *Options) (Format, error) {
+	return func(_ string, opts *Options) (Format, error) {
+		return formatFunc(func(out *bufio.Writer, e *Event) error { return print(out, e, opts) }), nil
 	}
 }
 
-// Names returns the formats' names.
+// Names returns the formats' names, with what stands behind them.
 func Names() (names []string) {
 	for _, format := range formats {
-		names = append(names, format.name)
+		name := format.name
+		if format.argument != "" {
+			name += "=" + format.argument
+		}
+		names = append(names, name)
 	}
 	return names
 }
 
-// New returns the format that -o names, as "jsonl" or "custom-columns=NAME:.metadata.name".
-func New(spec string) (Format, error) {
-	name, argument, _ := strings.Cut(spec, "=")
+// New returns the format that -o names, as "jsonl" or "custom-columns=NAME:.metadata.name". A format that takes an argument
+// takes it from a file, too: "go-template-file=PATH".
+func New(spec string, opts *Options) (Format, error) {
+	name, argument, given := strings.Cut(spec, "=")
 	for _, format := range formats {
-		if format.name == name {
-			made, err := format.make(argument)
+		fromFile := name == format.name+"-file" && format.argument != ""
+		if format.name != name && !fromFile {
+			continue
+		}
+		switch {
+		case given && format.argument == "":
+			return nil, fmt.Errorf("output format %s takes no argument, and has %q", name, argument)
+		case argument == "" && format.argument != "":
+			return nil, fmt.Errorf("output format %s lacks its argument: %s=%s", name, name, format.argument)
+		case fromFile:
+			text, err := os.ReadFile(argument)
 			if err != nil {
 				return nil, fmt.Errorf("output format %s: %w", name, err)
 			}
-			return made, nil
+			argument = string(text)
 		}
+		made, err := format.make(argument, opts)
+		if err != nil {
+			return nil, fmt.Errorf("output format %s: %w", name, err)
+		}
+		return made, nil
 	}
 	return nil, fmt.Errorf("no output format %q: there are %s", name, strings.Join(Names(), ", "))
 }

@@ -1,0 +1,206 @@
+package jsonpath
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Parse reads a template. The error says what is expected, and where.
+func Parse(text string) (*Template, error) {
+	p := &parser{text: text}
+	nodes := p.nodes(false)
+	if p.err == nil && len(nodes) < 2 && (len(nodes) == 0 || nodes[0].path == nil && nodes[0].text == text) {
+		p.expected("a path in braces, as {.metadata.name}")
+	}
+	return &Template{nodes}, p.err
+}
+
+// ParsePath reads a path, with or without braces, and with or without the first dot.
+func ParsePath(text string) (*Path, error) {
+	inner := strings.TrimSpace(text)
+	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
+		inner = inner[1 : len(inner)-1]
+	}
+	if inner != "" && !strings.ContainsRune(".[$@", rune(inner[0])) {
+		inner = "." + inner
+	}
+	p := &parser{text: inner}
+	path := p.path()
+	if p.at < len(p.text) {
+		p.expected("a dot or [")
+	}
+	return path, p.err
+}
+
+// parser reads from text. After an error it stands at the end, so that all loops end.
+type parser struct {
+	text string
+	at   int
+	err  error
+}
+
+func (p *parser) expected(what string) {
+	if p.err == nil {
+		found := "the end"
+		if p.at < len(p.text) {
+			found = strconv.Quote(p.text[p.at:min(len(p.text), p.at+12)])
+		}
+		p.err = fmt.Errorf("in %q, at byte %d: expected %s, found %s", p.text, p.at, what, found)
+	}
+	p.at = len(p.text)
+}
+
+// peek returns the next byte; 0 at the end.
+func (p *parser) peek() byte {
+	if p.at < len(p.text) {
+		return p.text[p.at]
+	}
+	return 0
+}
+
+// take steps over a prefix, if it is there.
+func (p *parser) take(prefix string) bool {
+	if !strings.HasPrefix(p.text[p.at:], prefix) {
+		return false
+	}
+	p.at += len(prefix)
+	return true
+}
+
+func (p *parser) need(prefix string) {
+	if p.spaces(); !p.take(prefix) {
+		p.expected(prefix)
+	}
+}
+
+func (p *parser) spaces() {
+	for strings.IndexByte(" \t\r\n", p.peek()) >= 0 && p.at < len(p.text) {
+		p.at++
+	}
+}
+
+// nodes reads until the end, or until {end} within a range.
+func (p *parser) nodes(inRange bool) (nodes []node) {
+	for p.at < len(p.text) {
+		if p.peek() != '{' {
+			text, _, _ := strings.Cut(p.text[p.at:], "{")
+			p.at += len(text)
+			nodes = append(nodes, node{text: text})
+			continue
+		}
+		p.at++
+		p.spaces()
+		switch {
+		case p.peek() == '"' || p.peek() == '\'':
+			nodes = append(nodes, node{text: p.quoted()})
+			p.need("}")
+		case p.word("range"):
+			p.spaces()
+			n := node{path: p.path(), loops: true}
+			p.need("}")
+			n.body = p.nodes(true)
+			nodes = append(nodes, n)
+		case inRange && p.word("end"):
+			p.need("}")
+			return nodes
+		default:
+			nodes = append(nodes, node{path: p.path()})
+			p.need("}")
+		}
+	}
+	if inRange {
+		p.expected("{end}")
+	}
+	return nodes
+}
+
+// word steps over a word, unless it is only the beginning of one.
+func (p *parser) word(word string) bool {
+	rest, found := strings.CutPrefix(p.text[p.at:], word)
+	if !found || rest != "" && !strings.ContainsRune(" \t}.[$@", rune(rest[0])) {
+		return false
+	}
+	p.at += len(word)
+	return true
+}
+
+// path reads steps as far as they go.
+func (p *parser) path() *Path {
+	path := new(Path)
+	start := p.at
+	if p.take("$") {
+		path.fromRoot = true
+	} else {
+		p.take("@")
+	}
+	for {
+		switch {
+		case p.take(".."):
+			path.steps = append(path.steps, toDescendants)
+			if p.peek() != '[' {
+				path.steps = append(path.steps, p.member())
+			}
+		case p.peek() == '[':
+			p.at++
+			path.steps = append(path.steps, p.brackets())
+		case p.take("."):
+			if len(path.steps) == 0 && p.at-start <= 2 && strings.IndexByte(" }", p.peek()) >= 0 {
+				return path // a lone dot, the object itself
+			}
+			if p.peek() != '[' {
+				path.steps = append(path.steps, p.member())
+			}
+		default:
+			if p.at == start {
+				p.expected("a path, which begins with a dot, [, $ or @")
+			}
+			return path
+		}
+	}
+}
+
+// member reads a name, or *. A backslash before a character makes it part of the name.
+func (p *parser) member() step {
+	if p.take("*") {
+		return toAll
+	}
+	var name strings.Builder
+	for p.at < len(p.text) && !strings.ContainsRune(" \t\r\n.[]{}()=!<>,|&'\"", rune(p.peek())) {
+		if p.peek() == '\\' {
+			p.at++
+		}
+		if p.at < len(p.text) {
+			name.WriteByte(p.peek())
+			p.at++
+		}
+	}
+	if name.Len() == 0 {
+		p.expected("a name")
+	}
+	return toMembers([]string{name.String()})
+}
+
+// quoted reads a string in single or double quotes, with the escapes of Go.
+func (p *parser) quoted() string {
+	quote := p.peek()
+	var text strings.Builder
+	for rest := p.text[p.at+1:]; ; {
+		if rest == "" {
+			p.expected("a closing quote")
+			return ""
+		}
+		if rest[0] == quote {
+			p.at = len(p.text) - len(rest) + 1
+			return text.String()
+		}
+		r, _, tail, err := strconv.UnquoteChar(rest, quote)
+		if err != nil {
+			p.at = len(p.text) - len(rest)
+			p.expected("an escape sequence, as \\n")
+			return ""
+		}
+		text.WriteRune(r)
+		rest = tail
+	}
+}

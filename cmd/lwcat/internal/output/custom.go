@@ -1,0 +1,94 @@
+package output
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// customColumn is one of custom-columns.
+type customColumn struct {
+	header string
+	path   *jsonpath.Path
+}
+
+func (c *customColumn) cell(object lw.Value) string {
+	var values []string
+	for value := range c.path.Find(object) {
+		if text := value.String(); text != "" {
+			values = append(values, text)
+		}
+	}
+	if values == nil {
+		return "<none>"
+	}
+	return strings.Join(values, ",")
+}
+
+// newCustomColumns reads "HEADER:PATH,HEADER:PATH", or of a file a line of headers and one of paths.
+func newCustomColumns(text string, opts *Options) (Format, error) {
+	specs := splitSpecs(strings.TrimSpace(text))
+	if headers, paths, found := strings.Cut(strings.TrimSpace(text), "\n"); found {
+		names, all := strings.Fields(headers), strings.Fields(paths)
+		if len(names) != len(all) {
+			return nil, fmt.Errorf("there are %d headers and %d paths", len(names), len(all))
+		}
+		specs = specs[:0]
+		for i := range names {
+			specs = append(specs, names[i]+":"+all[i])
+		}
+	}
+	var columns []customColumn
+	for _, spec := range specs {
+		header, path, found := strings.Cut(spec, ":")
+		if !found || header == "" {
+			return nil, fmt.Errorf("a column is HEADER:PATH, and not %q", spec)
+		}
+		parsed, err := jsonpath.ParsePath(path)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, customColumn{header, parsed})
+	}
+	if columns == nil {
+		return nil, errors.New("it names no column")
+	}
+	return newTable(opts, func(e *Event) (row, error) { return customRow(columns, e, opts), nil }), nil
+}
+
+func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
+	if opts.Types {
+		r.add("EVENT", e.Type.String())
+	}
+	for _, c := range columns {
+		r.add(c.header, c.cell(lw.Value(e.Object.Raw())))
+	}
+	return r
+}
+
+// splitSpecs splits at commas, save within brackets and quotes.
+func splitSpecs(text string) (specs []string) {
+	depth, quote, start := 0, rune(0), 0
+	for i, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '[' || c == '(':
+			depth++
+		case c == ']' || c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			specs = append(specs, text[start:i])
+			start = i + 1
+		}
+	}
+	return slices.DeleteFunc(append(specs, text[start:]), func(s string) bool { return s == "" })
+}

@@ -1,0 +1,166 @@
+package output
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 123456789, time.UTC)
+
+func object(t *testing.T, text string) *lw.Object {
+	t.Helper()
+	o, err := lw.ParseObject([]byte(text))
+	require.NoError(t, err)
+	return o
+}
+
+func added(t *testing.T, resource, text string) *Event {
+	return &Event{Type: lw.Added, Time: noon, Resource: resource, Object: object(t, text)}
+}
+
+func modified(t *testing.T, resource, old, text string) *Event {
+	return &Event{Type: lw.Modified, Time: noon, Resource: resource, Object: object(t, text), Old: object(t, old)}
+}
+
+func deleted(t *testing.T, resource, text string) *Event {
+	return &Event{Type: lw.Deleted, Time: noon, Resource: resource, Object: object(t, text)}
+}
+
+// printed is what a format makes of events of one batch.
+func printed(t *testing.T, spec string, opts *Options, events ...*Event) string {
+	t.Helper()
+	format, err := New(spec, opts)
+	require.NoError(t, err)
+	return printedBy(t, format, events...)
+}
+
+func printedBy(t *testing.T, format Format, events ...*Event) string {
+	t.Helper()
+	var text strings.Builder
+	out := bufio.NewWriter(&text)
+	for _, e := range events {
+		require.NoError(t, format.Print(out, e))
+	}
+	if flusher, ok := format.(Flusher); ok {
+		flusher.Flush(out)
+	}
+	require.NoError(t, out.Flush())
+	return text.String()
+}
+
+const (
+	web0     = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"shop","resourceVersion":"7","generation":9007199254740993},"spec":{"nodeName":"n1","containers":[{"name":"a","image":"x:1"},{"name":"b","image":"y:2"}]},"status":{"phase":"Pending"}}`
+	web0Runs = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"shop","resourceVersion":"8","generation":9007199254740993},"spec":{"nodeName":"n1","containers":[{"name":"a","image":"x:1"},{"name":"b","image":"y:2"}]},"status":{"phase":"Running"}}`
+	webster  = `{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"webster-with-a-long-name","namespace":"shop","resourceVersion":"9"}}`
+)
+
+func TestJSONL(t *testing.T) {
+	const head = `{"type":"MODIFIED","time":"2026-11-21T12:00:00.123456789Z","resource":"pods","key":"shop/web-0","resourceVersion":"8","object":`
+	require.Equal(t, head+web0Runs+"}\n", printed(t, "jsonl", &Options{}, modified(t, "pods", web0, web0Runs)))
+	require.Equal(t, head+web0Runs+`,"old":`+web0+"}\n", printed(t, "jsonl", &Options{Old: true}, modified(t, "pods", web0, web0Runs)))
+	require.NotContains(t, printed(t, "jsonl", &Options{Old: true}, added(t, "pods", web0)), `"old"`)
+}
+
+func TestWire(t *testing.T) {
+	require.Equal(t, `{"type":"ADDED","object":`+web0+"}\n", printed(t, "wire", &Options{}, added(t, "pods", web0)))
+	require.Equal(t, `{"type":"MODIFIED","object":`+web0Runs+`,"old":`+web0+"}\n", printed(t, "wire", &Options{Old: true}, modified(t, "pods", web0, web0Runs)))
+}
+
+func TestName(t *testing.T) {
+	events := []*Event{added(t, "pods", web0), deleted(t, "deployments.apps", webster)}
+	require.Equal(t, "pod/web-0\ndeployment.apps/webster-with-a-long-name\n", printed(t, "name", &Options{}, events...))
+	require.Equal(t, "ADDED    pod/web-0\nDELETED  deployment.apps/webster-with-a-long-name\n", printed(t, "name", &Options{Types: true}, events...))
+}
+
+func TestCustomColumns(t *testing.T) {
+	const spec = `custom-columns=NAME:.metadata.name,IMAGES:spec.containers[*].image,A:.spec.containers[?(@.name=="a")].image,PHASE:{.status.phase},G:.metadata.generation`
+	const want = "" +
+		"NAME                       IMAGES    A        PHASE     G\n" +
+		"web-0                      x:1,y:2   x:1      Pending   9007199254740993\n" +
+		"webster-with-a-long-name   <none>    <none>   <none>    <none>\n"
+	require.Equal(t, want, printed(t, spec, &Options{}, added(t, "pods", web0), added(t, "pods", webster)))
+	require.Equal(t, "EVENT     N\nADDED     web-0\nDELETED   web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{Types: true}, added(t, "pods", web0), deleted(t, "pods", web0)))
+	require.Equal(t, "web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{NoHeaders: true}, added(t, "pods", web0)))
+
+	file := filepath.Join(t.TempDir(), "columns")
+	require.NoError(t, os.WriteFile(file, []byte("NAME  PHASE\n.metadata.name  .status.phase\n"), 0o600))
+	require.Equal(t, "NAME    PHASE\nweb-0   Pending\n", printed(t, "custom-columns-file="+file, &Options{}, added(t, "pods", web0)))
+}
+
+// TestHeadersAreForEachResource, and widths too; they grow, and do not shrink.
+func TestHeadersAreForEachResource(t *testing.T) {
+	format, err := New("custom-columns=NAME:metadata.name,V:metadata.resourceVersion", &Options{})
+	require.NoError(t, err)
+	require.Equal(t, "NAME    V\nweb-0   7\n", printedBy(t, format, added(t, "pods", web0)))
+	require.Equal(t, "webster-with-a-long-name   9\n", printedBy(t, format, added(t, "pods", webster)))
+	require.Equal(t, "web-0                      7\n", printedBy(t, format, added(t, "pods", web0)))
+	require.Equal(t, "NAME    V\nweb-0   7\n", printedBy(t, format, added(t, "jobs", web0)))
+}
+
+func TestCellsDoNothingToATerminal(t *testing.T) {
+	const evil = `{"metadata":{"name":"x","annotations":{"a":"\u001b[2Jb\nc"}}}`
+	require.Equal(t, "A\n�[2Jb c\n", printed(t, "custom-columns=A:.metadata.annotations.a", &Options{}, added(t, "pods", evil)))
+}
+
+func TestJSONPath(t *testing.T) {
+	require.Equal(t, "web-0\n", printed(t, "jsonpath={.metadata.name}", &Options{}, added(t, "pods", web0)))
+	require.Equal(t, "web-0=1\n", printed(t, `jsonpath={.metadata.name}{"=1\n"}`, &Options{}, added(t, "pods", web0)))
+	require.Equal(t, "ADDED web-0\n", printed(t, `jsonpath={.type} {.object.metadata.name}`, &Options{Types: true}, added(t, "pods", web0)))
+	require.Equal(t, "Pending to Running\n", printed(t, `jsonpath={.old.status.phase} to {.object.status.phase}`, &Options{Types: true, Old: true}, modified(t, "pods", web0, web0Runs)))
+	require.Empty(t, printed(t, `jsonpath={range .status.conditions[*]}{.type}{end}`, &Options{}, added(t, "pods", web0)))
+}
+
+func TestGoTemplate(t *testing.T) {
+	for template, want := range map[string]string{
+		`{{.metadata.name}}`: "web-0\n",
+		`{{.metadata.generation}} {{eq .metadata.generation 9007199254740993}}`: "9007199254740993 true\n",
+		`{{range .spec.containers}}{{.image}},{{end}}{{"\n"}}`:                  "x:1,y:2,\n",
+		`{{if eq .status.phase "Running"}}{{.metadata.name}}{{end}}`:            "",
+		`{{base64decode "eA=="}}`:                                               "x\n",
+		`{{.no}}`:                                                               "<no value>\n",
+	} {
+		require.Equal(t, want, printed(t, "go-template="+template, &Options{}, added(t, "pods", web0)), template)
+	}
+	require.Equal(t, "ADDED shop/web-0\n", printed(t, "go-template={{.type}} {{.key}}", &Options{Types: true}, added(t, "pods", web0)))
+	require.Equal(t, "18446744073709551615 1.50 1e400\n", printed(t, "go-template={{.a}} {{.b}} {{.c}}", &Options{}, added(t, "x", `{"a":18446744073709551615,"b":1.50,"c":1e400,"metadata":{}}`)))
+}
+
+// TestWhatFailsPrintsNothing: no half of a line stays.
+func TestWhatFailsPrintsNothing(t *testing.T) {
+	format, err := New("go-template=before {{index .spec.none 3}}", &Options{})
+	require.NoError(t, err)
+	var text strings.Builder
+	out := bufio.NewWriter(&text)
+	require.ErrorContains(t, format.Print(out, added(t, "pods", web0)), "index of untyped nil")
+	require.NoError(t, out.Flush())
+	require.Empty(t, text.String())
+}
+
+// TestMistakesAreToldAtTheStart.
+func TestMistakesAreToldAtTheStart(t *testing.T) {
+	for spec, want := range map[string]string{
+		"x":                             `no output format "x": there are jsonl, wire`,
+		"jsonl=x":                       `output format jsonl takes no argument, and has "x"`,
+		"jsonl-file=x":                  `no output format "jsonl-file"`,
+		"jsonpath":                      "output format jsonpath lacks its argument: jsonpath=TEMPLATE",
+		"jsonpath={.a":                  "output format jsonpath: in \"{.a\", at byte 3: expected }",
+		"go-template={{.a":              "output format go-template: template: output:1: unclosed action",
+		"go-template-file=/no/such":     "output format go-template-file: open /no/such: no such file or directory",
+		"custom-columns=":               "output format custom-columns lacks its argument: custom-columns=HEADER:PATH,...",
+		"custom-columns=,":              "it names no column",
+		"custom-columns=A":              `a column is HEADER:PATH, and not "A"`,
+		"custom-columns=A:.b[":          "expected an index",
+		"custom-columns=A:.a,:metadata": `a column is HEADER:PATH, and not ":metadata"`,
+		"custom-columns=A B\n.a":        "there are 2 headers and 1 paths",
+	} {
+		_, err := New(spec, &Options{})
+		require.ErrorContains(t, err, want, spec)
+	}
+}
