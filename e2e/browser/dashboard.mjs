@@ -8,7 +8,7 @@ import { pod } from './view.mjs'
 const axe = createRequire(import.meta.url).resolve('axe-core')
 
 export function dashboard(name) {
-  describe(`dashboard in ${name}`, () => {
+  describe(name, { concurrency: 1 }, () => {
     const theatre = new Theatre(), play = theatre.play.bind(theatre)
     before(() => theatre.begin(name))
     after(() => theatre.end())
@@ -36,7 +36,7 @@ export function dashboard(name) {
       await view.until('the cell', () => view.text('.row[data-mark="modified"] > div:nth-child(4)'), 'Evicted')
       const fields = () => view.texts('.changes .field')
       await view.until('the difference', async () => (await fields()).includes('status.phaseRunning→Failed'))
-      assert.deepEqual(await fields(), ['status.containerStatuses[main]{"name":"main","ready":true,"restartCount":0,"state":{"running":{}}}→removed', 'status.phaseRunning→Failed', 'status.reason→Evicted'])
+      assert.deepEqual(await fields(), ['status.containerStatuses[main]name: main\nready: true\nrestartCount: 0\nstate:\n  running: {}removed', 'status.phaseRunning→Failed', 'status.reason+Evicted'])
       assert.ok((await view.texts('.yaml .changed')).includes('  phase: Failed\n'))
       await view.picture('detail')
       await view.remove('pods', 'shop', 'web-0')
@@ -55,7 +55,7 @@ export function dashboard(name) {
       }
       const fields = () => view.texts('.changes .field')
       await view.page.goto(`${view.page.url()}?sel=shop/web-0`)
-      const all = ['metadata.annotations→{"note":"hello"}', 'status.hostIP→10.9.9.9', 'status.phaseRunning→Failed']
+      const all = ['metadata.annotations+note: hello', 'status.hostIP+10.9.9.9', 'status.phaseRunning→Failed']
       await view.until('all of the difference', async () => (await fields()).sort().join(), all.join())
       await view.until('the whole object', async () => (await view.texts('.yaml .changed')).includes('    note: hello\n'))
       await cluster.compact()
@@ -224,9 +224,24 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#connect-token', (e) => e.value), '')
     }))
 
+    it('fits into a narrow window, also when there is much to say', play({}, async (view, cluster) => {
+      await view.create('pods', pod('web-0'))
+      await view.page.setViewport({ width: 390, height: 780 })
+      await view.goto('#/v1/pods')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
+        .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
+      assert.deepEqual(await outside(), [])
+      await cluster.stop()
+      await view.until('cause and countdown', async () => /^No connection · next try/.test(await view.text('#connection-text')))
+      assert.deepEqual(await outside(), [])
+      await view.picture('narrow')
+      await view.look('dark')
+      await view.accessible(axe, 'narrow and interrupted')
+    }))
+
     it('has names, roles and contrast, light and dark', play({}, async (view) => {
-      const still = { name: 'prefers-reduced-motion', value: 'reduce' } // what fades has any contrast on its way
-      await view.page.emulateMediaFeatures([still])
+      await view.look('light')
       for (const name of ['a', 'b']) await view.create('pods', pod(name))
       await view.create('pods', { ...pod('c'), status: { phase: 'Pending' } })
       await view.goto('#/v1/pods?sel=shop/a')
@@ -234,7 +249,7 @@ export function dashboard(name) {
       await view.patch('pods', 'shop', 'a', { status: { phase: 'Pending' } })
       await view.until('the change', async () => (await view.texts('.changes .field')).length === 1)
       for (const scheme of ['light', 'dark']) {
-        await view.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still])
+        await view.look(scheme)
         await view.accessible(axe, scheme)
         await view.picture(scheme)
       }

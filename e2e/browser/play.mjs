@@ -11,6 +11,7 @@ mkdirSync(fileURLToPath(new URL('../../bin/screenshots/', import.meta.url)), { r
 export class Theatre {
   async begin(name) {
     [this.browser, this.stage] = await Promise.all([launch(name), Stage.start()])
+    this.name = name
   }
 
   async end() {
@@ -24,7 +25,7 @@ export class Theatre {
       const profile = await this.browser.createBrowserContext()
       const cluster = await this.stage.cluster(options)
       try {
-        const view = await View.open(profile, this.stage.url, cluster)
+        const view = await View.open(this.name, profile, this.stage.url, cluster)
         await course(view, cluster)
         assert.deepEqual(view.complaints, [])
       } finally {

@@ -15,17 +15,18 @@ const groups = { deployments: 'apis/apps/v1' }
 export class View {
   complaints = [] // what the page wrote to the console as an error
 
-  static async open(profile, stage, cluster) {
+  /** @param browser its name */
+  static async open(browser, profile, stage, cluster) {
     const view = new View()
+    view.browser = browser
     view.page = await profile.newPage()
     view.cluster = cluster
     view.address = `${stage}/ui/?server=${encodeURIComponent(cluster.url)}`
     await view.page.setViewport({ width: 1440, height: 860 })
-    view.page.on('pageerror', (error) => view.complaints.push(String(error)))
-    view.page.on('console', (message) => {
-      // Chromium writes of requests that fail by itself, and some fail on purpose here.
-      if (message.type() === 'error' && !/^Failed to load resource|ERR_/.test(message.text())) view.complaints.push(message.text())
-    })
+    // Browsers write of requests that fail by themselves, and some fail on purpose here.
+    const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)
+    view.page.on('pageerror', (error) => complain(String(error)))
+    view.page.on('console', (message) => message.type() === 'error' && complain(message.text()))
     return view
   }
 
@@ -88,6 +89,17 @@ export class View {
     return this.#write('DELETE', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`)
   }
 
+  /** Light or dark: as the system has it where the browser can be told, else as the user chose. */
+  async look(scheme) {
+    const system = [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]
+    const told = await this.page.emulateMediaFeatures(system).then(() => true, () => false)
+    if (told) return
+    await this.page.evaluate((scheme) => { document.documentElement.dataset.theme = scheme }, scheme)
+    // What fades has any contrast on its way.
+    await this.until('the end of what moves', () => this.page.evaluate(() => document.getAnimations()
+      .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
+  }
+
   async accessible(axe, where) {
     await this.page.evaluate(readFileSync(axe, 'utf8'))
     const { violations } = await this.page.evaluate(() => globalThis.axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }))
@@ -97,6 +109,6 @@ export class View {
 
   /** Keeps a picture, for eyes: no test compares it. */
   picture(name) {
-    return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}.png`, import.meta.url)) })
+    return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}-${this.browser}.png`, import.meta.url)) })
   }
 }

@@ -85,7 +85,6 @@ class App {
 
   // Tries at once what would be tried later, or what was given up.
   #retry() {
-    this.#grid.focus() // the button goes
     if (this.#waiting) this.#reach.ask(this.#link)
     else if (this.#feed?.state.phase === 'stopped') this.#follow()
     else wake()

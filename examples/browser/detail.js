@@ -5,7 +5,7 @@ import { age } from './columns/format.js'
 import { brief, diff, telling } from './diff.js'
 import { linesOf, partsOf, toYAML } from './yaml.js'
 
-const SHOWN = 12 // differences of one change, before the rest is folded
+const SHOWN = 30 // differences of one change, before the rest is folded
 
 export class Detail {
   #element
@@ -97,7 +97,7 @@ export class Detail {
       return h('span', { class: marks(line.at) ? 'line changed' : 'line' }, indent, h('span', { class: 'key' }, key), value, '\n')
     })
     const comment = isSecret(resource) ? 'What a Secret holds is left out before it reaches this page.'
-      : latest === null ? 'Only what the table holds: the server does not tell the rest.' : ''
+      : latest === null ? 'Only what the table holds: the rest could not be had from the server.' : ''
     if (comment) lines.unshift(h('span', { class: 'line comment' }, `# ${comment}\n`))
     this.#object.replaceChildren(...lines)
   }
@@ -130,7 +130,7 @@ function objectsOf({ change, before, after }, whole) {
 }
 
 const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
-const IN_PART = 'Only fields that the table holds are compared: the server does not tell the rest any more.'
+const IN_PART = 'Only fields that the table holds are compared: the rest could not be had from the server.'
 
 // `complete` is undefined while the rest may still come, and false when it cannot.
 function changeElement({ change, at }, old, object, complete, open) {
@@ -144,9 +144,14 @@ function changeElement({ change, at }, old, object, complete, open) {
 }
 
 function differences(found) {
-  const rows = found.slice(0, SHOWN).map(({ path, old, now }) => h('div', { class: 'field' },
-    h('dt', {}, path),
-    h('dd', {}, old === undefined ? '' : h('del', {}, brief(old)), h('span', { class: 'arrow', 'aria-hidden': 'true' }, '→'), now === undefined ? h('em', {}, 'removed') : h('ins', {}, brief(now)))))
+  const rows = found.slice(0, SHOWN).map(({ path, old, now }) => h('div', { class: 'field' }, h('dt', {}, path), h('dd', {}, ...values(old, now))))
   if (found.length > SHOWN) rows.push(h('div', { class: 'field' }, h('dt', {}, `and ${found.length - SHOWN} more`), h('dd', {})))
   return h('dl', {}, ...rows)
+}
+
+function values(old, now) {
+  const sign = (text) => h('span', { class: 'arrow', 'aria-hidden': 'true' }, text)
+  if (old === undefined) return [sign('+'), h('ins', {}, brief(now))]
+  if (now === undefined) return [h('del', {}, brief(old)), h('em', {}, 'removed')]
+  return [h('del', {}, brief(old)), sign('→'), h('ins', {}, brief(now))]
 }

@@ -1,5 +1,7 @@
 // What differs between two objects, field by field.
 
+import { toYAML } from './yaml.js'
+
 const NAMES = ['name', 'type', 'key', 'ip', 'uid']
 const isObject = (v) => v !== null && typeof v === 'object'
 
@@ -57,8 +59,8 @@ export function telling(found) {
   return [...told.filter(({ path }) => !WHEN.test(path)), ...told.filter(({ path }) => WHEN.test(path))]
 }
 
-/** A value in one line. */
+/** A value as it is shown: in one line, but for what has members. */
 export function brief(value) {
-  if (value === undefined) return '—'
-  return typeof value === 'string' ? value || '""' : JSON.stringify(value)
+  if (typeof value === 'string') return value || '""'
+  return isObject(value) ? toYAML(value).trimEnd() : String(value)
 }

@@ -19,7 +19,7 @@ const CAUSES = {
 export function explain(cause) {
   if (!cause) return { short: '', long: '' }
   const offline = cause.code === 'network' && globalThis.navigator?.onLine === false
-  return { short: offline ? 'This computer is offline' : CAUSES[cause.code] ?? 'Something went wrong', long: cause.message.replace(/^listwatch: /, '') }
+  return { short: offline ? 'This computer is offline' : CAUSES[cause.code] ?? 'Something went wrong', long: cause.message.replace(/^(listwatch: |http: )+/, '').replace(/: TypeError: .*/, '') }
 }
 
 const seconds = (ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
@@ -40,9 +40,9 @@ export function corner(state, now) {
   return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', title: '' }
 }
 
-/** Whether a try now would be sooner than what happens by itself; a server that answered has said what it has to say. */
-export function canRetry({ phase, cause, retryAt }, now) {
-  return phase === 'stopped' ? cause?.code !== 'unauthorized' : phase === 'interrupted' && !cause?.status && retryAt - now > 1000
+/** Whether trying now is of use: a server that answered has said what it has to say. */
+export function canRetry({ phase, cause }) {
+  return phase === 'stopped' ? cause?.code !== 'unauthorized' : phase === 'interrupted' && !cause?.status
 }
 
 /** The line above rows that may be older than the server's; empty if they are not. */

@@ -11,7 +11,7 @@ export function showState(state, feed, place, now) {
   setText($('connection-text'), text)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
-  $('retry').hidden = !canRetry(state, now)
+  showRetry(canRetry(state))
   $('grid').hidden = !feed // or it would show another server's
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
@@ -22,6 +22,11 @@ export function showState(state, feed, place, now) {
   const says = tone === 'busy' ? '' : text.replace(/ · .*/, '') // without the countdown
   if (says && says !== told) announce(state.phase === 'live' ? `${says}. ${size} ${place.plural}` : says)
   told = says || told
+}
+
+function showRetry(shown) {
+  if (!shown && document.activeElement === $('retry')) $('grid').focus() // or the keyboard would be nowhere
+  $('retry').hidden = !shown
 }
 
 function showStale(state, size, now) {

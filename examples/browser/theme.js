@@ -21,6 +21,7 @@
     document.dispatchEvent(new Event('themechange'))
   }
   show()
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
   document.addEventListener('DOMContentLoaded', () => {
     show()
     document.getElementById('theme').addEventListener('click', () => {

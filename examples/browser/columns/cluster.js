@@ -24,7 +24,7 @@ const events = [
   plain('object', 'Object', [170, 2], (o) => `${about(o).kind ?? ''}/${about(o).name ?? ''}`),
   plain('message', 'Message', [240, 5], (o) => o.message ?? o.note),
   count('count', 'Count', 68, (o) => o.series?.count ?? o.count ?? o.deprecatedCount ?? 1, { spare: true }),
-  { ...namespace, spare: true },
+  namespace,
 ]
 
 export const cluster = {

@@ -20,8 +20,8 @@ export const natural = (text) => text.toLowerCase().replace(/\d+/g, (digits) => 
 
 export const condition = (o, type) => o.status?.conditions?.find((c) => c.type === type)
 
-export const name = { id: 'name', title: 'Name', width: [200, 3], text: (o) => o.metadata?.name ?? '', strong: true }
-export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '' }
+export const name = { id: 'name', title: 'Name', width: [170, 3], text: (o) => o.metadata?.name ?? '', strong: true }
+export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '', spare: true }
 export const created = { id: 'age', title: 'Age', width: 64, time: (o) => since(o.metadata?.creationTimestamp), end: true }
 
 export const labels = {
