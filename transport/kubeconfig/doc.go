@@ -28,8 +28,9 @@
 //
 // # Where it differs from kubectl
 //
-// It refuses what kubectl passes over in silence: a context whose user does not exist, a key that stands twice in a mapping,
-// groups to impersonate without a user, basic authentication. Mistakes in entries that are not used do not count. A token
-// that the caller gives is the only credential that is sent, and a user that the caller impersonates comes without the groups
-// of the file.
+// It refuses what kubectl passes over in silence: a context whose user does not exist, a key without its certificate, a key
+// that stands twice in a mapping, a plugin that is missing, a service account without an authority. Data count beside a path,
+// where kubectl refuses both. Mistakes in entries that are not used, and in credentials that are not sent, do not matter. A
+// token that the caller gives is the only credential that is sent, and a user that the caller impersonates comes without the
+// groups of the file. Tests hold all else against client-go.
 package kubeconfig

@@ -1,0 +1,67 @@
+//go:build !js
+
+package kubeconfig_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzLoad: whatever a file holds, it is understood or refused by an error of ours, and never shown.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: t, as-groups: [a], exec: {command: x}}}]"))
+	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"true","interactiveMode":"Never","provideClusterInfo":true}}}]}`))
+	f.Add([]byte("\ufeffa: &a [*a, *a]\nusers: *a\n<<: *a"))
+	f.Add([]byte("a: &a {b: 1}\ncurrent-context: c\nclusters: [{name: k, cluster: {<<: [*a, *a], extensions: *a}}]\n"))
+	f.Add([]byte("x: &x {<<: *x}\ncontexts:\n- *x\n-\n- {name: !!binary eA==, context: ~}\n"))
+	f.Add([]byte("\t\x00"))
+	f.Add([]byte(bomb()))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		alone(t)
+		path := write(t, filepath.Join(t.TempDir(), "config"), string(text))
+		names, err := kubeconfig.List(&kubeconfig.Options{Path: path})
+		if err != nil {
+			var typed *kubeconfig.Error
+			require.ErrorAs(t, err, &typed)
+			require.Equal(t, path, typed.File)
+			return
+		}
+		for _, name := range append(names.Contexts, "") {
+			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
+			if err == nil {
+				require.True(t, strings.Contains(config.Server, "://"))
+				require.NotNil(t, config.HTTP)
+				continue
+			}
+			var typed *kubeconfig.Error
+			if !strings.Contains(err.Error(), kubeconfig.ErrNowhere.Error()) {
+				require.ErrorAs(t, err, &typed)
+			}
+		}
+	})
+}
+
+// bomb are aliases of aliases, which would be 10^9 texts written out, where a plugin's cluster is told of them.
+func bomb() string {
+	text := "a0: &a0 x\n"
+	for i := range 9 {
+		part := "*a" + string(rune('0'+i))
+		text += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + part + strings.Repeat(", "+part, 9) + "]\n"
+	}
+	return text + `current-context: c
+contexts: [{name: c, context: {cluster: k, user: u}}]
+clusters: [{name: k, cluster: {server: 'https://s', extensions: [{name: client.authentication.k8s.io/exec, extension: *a9}]}}]
+users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: 'true', interactiveMode: Never, provideClusterInfo: true}}}]
+`
+}
+
+// TestAliasBomb is refused before it is written out.
+func TestAliasBomb(t *testing.T) {
+	alone(t)
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), bomb())})
+	require.ErrorContains(t, err, "it cannot be written as JSON")
+}
