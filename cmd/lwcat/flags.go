@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -77,6 +78,8 @@ type how struct {
 	format        output.Format
 	name          string
 	options       output.Options
+	color         string
+	terminal      bool // is what standard output is
 	managedFields bool
 }
 
@@ -89,11 +92,23 @@ func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 		". With -file behind its name, one that takes an argument takes it from a file")
 	set.BoolVar(&h.options.Types, "output-watch-events", false, "with name, yaml, templates and custom-columns: print the type of each event too; templates begin at what jsonl prints")
 	set.BoolVar(&h.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
+	set.BoolVar(&h.options.StatusOnly, "status-only", false, "with diff and jsonpatch: of changes, print those of .status only")
+	set.StringSliceVar(&h.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")
+	h.terminal = terminal
+	set.StringVar(&h.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
 	set.BoolVar(&h.options.NoHeaders, "no-headers", false, "print no line of headers")
 	set.BoolVar(&h.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
 }
 
 func (h *how) validate() (err error) {
+	switch h.color {
+	case "auto":
+		h.options.Color = h.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	case "always", "never":
+		h.options.Color = h.color == "always"
+	default:
+		return fmt.Errorf("--color is auto, always or never, and not %q", h.color)
+	}
 	h.format, err = output.New(h.name, &h.options)
 	return err
 }

@@ -141,7 +141,7 @@ func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"pods":                                   "no server: give its URL by --server",
 		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
-		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE, go-template=TEMPLATE`,
+		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE, go-template=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
 		"-s 127.0.0.1:1 po":                      `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
@@ -266,8 +266,8 @@ func TestLinesForPeople(t *testing.T) {
 	create(t, server, "deployments.apps", `{"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"readyReplicas":2}}`)
 	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
 	var out, errs written
-	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "po", "deploy", "no"}, &out, &errs, true))
-	for _, want := range []string{"ADDED    Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
+	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "--color=never", "po", "deploy", "no"}, &out, &errs, true))
+	for _, want := range []string{"   ADDED   Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
 	}
 }

@@ -86,7 +86,8 @@ var rooms = map[string][]string{
 
 	"cmd/lwcat": {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "cmd/lwcat/internal/output", "cmd/lwcat/internal/condition"},
 
-	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath"},
+	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
+	"cmd/lwcat/internal/diff":      {"lw"},
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
 	"cmd/lwcat/internal/condition": {"lw"},
 }

@@ -62,10 +62,10 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 
 func customRow(columns []customColumn, e *Event, opts *Options) (r row) {
 	if opts.Types {
-		r.add("EVENT", e.Type.String())
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
 	}
 	for _, c := range columns {
-		r.add(c.header, c.cell(lw.Value(e.Object.Raw())))
+		r.add(c.header, c.cell(lw.Value(e.Object.Raw())), noColor)
 	}
 	return r
 }

@@ -3,27 +3,62 @@ package output
 import (
 	"bufio"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// printLine prints a line for people: when, what, which, and how it is.
-func printLine(out *bufio.Writer, e *Event, _ *Options) error {
-	out.WriteString(e.Time.Format("15:04:05.000 "))
-	pad(out, e.Type.String(), 9)
-	pad(out, e.Object.Kind(), 10)
-	pad(out, e.Object.Key().String(), 44)
-	out.WriteString(state(e.Object))
-	out.WriteByte('\n')
-	return nil
+// clock is how the time of day is printed for people, who know what day it is.
+const clock = "15:04:05.000"
+
+// newLine makes the format for people: when, what, which, how old, and how it is.
+func newLine(_ string, opts *Options) (Format, error) {
+	bare := *opts
+	bare.NoHeaders = true // they would be one line of many kinds' lines
+	return newTable(&bare, func(e *Event) (row, error) {
+		var r row
+		r.add("TIME", e.Time.Format(clock), faint)
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		r.add("KIND", e.Object.Kind(), noColor)
+		r.add("OBJECT", e.Object.Key().String(), noColor)
+		r.add("AGE", age(e), faint)
+		r.add("STATE", state(e.Object), noColor)
+		return r, nil
+	}), nil
 }
 
 func pad(out *bufio.Writer, text string, width int) {
 	out.WriteString(text)
-	for range max(1, width-utf8.RuneCountInString(text)) {
+	spaces(out, max(1, width-utf8.RuneCountInString(text)))
+}
+
+func spaces(out *bufio.Writer, count int) {
+	for range count {
 		out.WriteByte(' ')
 	}
+}
+
+// age returns for how long an object had been there, as "5s", "3m" or "12d"; "" if it does not say.
+func age(e *Event) string {
+	created, err := time.Parse(time.RFC3339, e.Object.Get("metadata.creationTimestamp").String())
+	if err != nil {
+		return ""
+	}
+	return short(e.Time.Sub(created))
+}
+
+// short is a duration in its largest unit, of those in which it is 2 or more.
+func short(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"y", 365 * 24 * time.Hour}, {"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
+		if d >= 2*unit.of {
+			return strconv.Itoa(int(d/unit.of)) + unit.name
+		}
+	}
+	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
 }
 
 // state sums up an object in a word or two, where it has what most objects have.
@@ -42,8 +77,12 @@ func state(object *lw.Object) string {
 		return strconv.FormatInt(ready, 10) + "/" + wanted.String() + " ready"
 	}
 	for condition := range object.Get("status.conditions").Elements() {
-		if condition.Get("type").String() == "Ready" {
-			return map[string]string{"True": "Ready", "False": "NotReady"}[condition.Get("status").String()]
+		switch {
+		case condition.Get("type").String() != "Ready":
+		case condition.Get("status").String() == "True":
+			return "Ready"
+		default:
+			return "NotReady"
 		}
 	}
 	return ""

@@ -37,6 +37,11 @@ type Options struct {
 	Types     bool // with formats that print objects only, the type of each event too
 	Old       bool // with formats that print events, the object before
 	NoHeaders bool
+	Color     bool
+
+	// What diff and jsonpatch look at.
+	StatusOnly bool
+	Ignore     []string // paths, as "metadata.labels" or "status.conditions[*].lastProbeTime"; nil: what diff always ignores
 }
 
 // formatFunc is a Format that is a function.
@@ -51,7 +56,9 @@ var formats = []struct {
 }{
 	{"jsonl", "", printing(printJSONL)},
 	{"wire", "", printing(printWire)},
-	{"line", "", printing(printLine)},
+	{"line", "", newLine},
+	{"diff", "", newDiff},
+	{"jsonpatch", "", newPatch},
 	{"name", "", printing(printName)},
 	{"yaml", "", printing(printYAML)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},

@@ -10,13 +10,15 @@ import (
 
 // row is one event as cells.
 type row struct {
-	resource       string
 	headers, cells []string
+	colors         []color
+	columns        *columns
 }
 
-func (r *row) add(header, cell string) {
+func (r *row) add(header, cell string, c color) {
 	r.headers = append(r.headers, header)
 	r.cells = append(r.cells, plain(cell))
+	r.colors = append(r.colors, c)
 }
 
 // plain makes of a text one line that does nothing to a terminal.
@@ -40,7 +42,7 @@ func plain(text string) string {
 type table struct {
 	opts    *Options
 	row     func(*Event) (row, error)
-	known   map[string]*columns // by resource
+	known   map[string]*columns // by resource; without headers all share theirs
 	pending []row
 }
 
@@ -56,22 +58,24 @@ func newTable(opts *Options, row func(*Event) (row, error)) *table {
 }
 
 // Print implements [Format].
-func (t *table) Print(out *bufio.Writer, e *Event) error {
+func (t *table) Print(_ *bufio.Writer, e *Event) error {
 	r, err := t.row(e)
 	if err != nil {
 		return err
 	}
-	r.resource = e.Resource
-	c := t.known[r.resource]
-	if c == nil || !slices.Equal(c.headers, r.headers) {
-		t.Flush(out) // while the columns before are known
-		c = &columns{headers: r.headers, widths: make([]int, len(r.headers)), printed: t.opts.NoHeaders}
-		if !c.printed {
-			c.fit(r.headers)
-		}
-		t.known[r.resource] = c
+	resource := e.Resource
+	if t.opts.NoHeaders {
+		resource = ""
 	}
-	c.fit(r.cells)
+	r.columns = t.known[resource]
+	if r.columns == nil || !slices.Equal(r.columns.headers, r.headers) {
+		r.columns = &columns{headers: r.headers, widths: make([]int, len(r.headers)), printed: t.opts.NoHeaders}
+		if !r.columns.printed {
+			r.columns.fit(r.headers)
+		}
+		t.known[resource] = r.columns
+	}
+	r.columns.fit(r.cells)
 	t.pending = append(t.pending, r)
 	return nil
 }
@@ -79,12 +83,11 @@ func (t *table) Print(out *bufio.Writer, e *Event) error {
 // Flush implements [Flusher].
 func (t *table) Flush(out *bufio.Writer) {
 	for _, r := range t.pending {
-		c := t.known[r.resource]
-		if !c.printed {
-			c.printed = true
-			c.print(out, c.headers)
+		if !r.columns.printed {
+			r.columns.printed = true
+			t.print(out, row{cells: r.headers, columns: r.columns})
 		}
-		c.print(out, r.cells)
+		t.print(out, r)
 	}
 	clear(t.pending)
 	t.pending = t.pending[:0]
@@ -96,12 +99,22 @@ func (c *columns) fit(cells []string) {
 	}
 }
 
-func (c *columns) print(out *bufio.Writer, cells []string) {
-	for i, cell := range cells {
-		if i == len(cells)-1 {
-			out.WriteString(cell)
+// gap is how far columns are apart.
+const gap = 3
+
+func (t *table) print(out *bufio.Writer, r row) {
+	last := len(r.cells) - 1
+	for last > 0 && r.cells[last] == "" {
+		last--
+	}
+	for i, cell := range r.cells[:last+1] {
+		if r.colors != nil {
+			out.WriteString(t.opts.paint(r.colors[i], cell))
 		} else {
-			pad(out, cell, c.widths[i]+3)
+			out.WriteString(cell)
+		}
+		if i < last {
+			spaces(out, r.columns.widths[i]+gap-utf8.RuneCountInString(cell))
 		}
 	}
 	out.WriteByte('\n')

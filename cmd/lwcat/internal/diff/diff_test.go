@@ -1,0 +1,83 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+func value(t *testing.T, text string) lw.Value {
+	t.Helper()
+	v, err := lw.ParseValue([]byte(text))
+	require.NoError(t, err, text)
+	return v
+}
+
+// told makes one text of changes.
+func told(changes []Change) string {
+	var lines []string
+	for _, c := range changes {
+		line := c.Path.String() + ": " + string(c.Old) + " -> " + string(c.New)
+		if c.Reorder {
+			line = "order of " + line
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestCompare(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"nothing", `{"a":1,"b":[{"c":null}]}`, `{ "b" : [{"c":null}], "a":1 }`, ``},
+		{"a value", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, `a.b: "x" -> "y"`},
+		{"another type", `{"a":1}`, `{"a":"1"}`, `a: 1 -> "1"`},
+		{"a large number", `{"a":9007199254740992}`, `{"a":9007199254740993}`, `a: 9007199254740992 -> 9007199254740993`},
+		{"null is a value", `{"a":null}`, `{}`, `a: null -> `},
+		{"added and removed", `{"a":1,"b":2}`, `{"b":2,"c":{"d":3}}`, "c:  -> {\"d\":3}\na: 1 -> "},
+		{"dots in names", `{"a":{"x.io/y":"1"}}`, `{"a":{"x.io/y":"2"}}`, `a.x\.io/y: "1" -> "2"`},
+		{"escapes are no difference", `{"a":"\u0041/"}`, `{"a":"A\/"}`, ``},
+		{"elements by name", `{"c":[{"name":"a","i":1},{"name":"b","i":2}]}`, `{"c":[{"name":"b","i":3},{"name":"c","i":2}]}`,
+			"c[b].i: 2 -> 3\nc[c]:  -> {\"name\":\"c\",\"i\":2}\nc[a]: {\"name\":\"a\",\"i\":1} -> "},
+		{"conditions by type", `{"c":[{"type":"Ready","s":"False"},{"type":"Init","s":"True"}]}`, `{"c":[{"type":"Init","s":"True"},{"type":"Ready","s":"True"}]}`,
+			"c[Ready].s: \"False\" -> \"True\"\norder of c: [\"Ready\",\"Init\"] -> [\"Init\",\"Ready\"]"},
+		{"names that are not unique", `[{"name":"a","x":1},{"name":"a","x":2}]`, `[{"name":"a","x":1},{"name":"a","x":3}]`, `[1].x: 2 -> 3`},
+		{"the first of an empty array", `{"c":[]}`, `{"c":[{"name":"a"}]}`, `c[a]:  -> {"name":"a"}`},
+		{"one in the middle is gone", `["a","b","c"]`, `["a","c"]`, `[1]: "b" -> `},
+		{"one in the middle is new", `["a","c"]`, `["a","b","c"]`, `[1]:  -> "b"`},
+		{"at the end", `["a"]`, `["a","b"]`, `[1]:  -> "b"`},
+		{"several", `["a","b","c","d"]`, `["a","x","d"]`, "[1]: \"b\" -> \"x\"\n[2]: \"c\" -> "},
+		{"an array in place of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			require.Equal(t, c.want, told(Compare(value(t, c.old), value(t, c.new), Filter{})))
+		})
+	}
+}
+
+func TestFilter(t *testing.T) {
+	const old = `{"metadata":{"resourceVersion":"1","annotations":{"x.io/a":"1","b":"1"}},"spec":{"n":1},"status":{"conditions":[{"type":"Ready","t":1,"s":1}]}}`
+	const new = `{"metadata":{"resourceVersion":"2","annotations":{"x.io/a":"2","b":"2"},"managedFields":[]},"spec":{"n":2},"status":{"conditions":[{"type":"Ready","t":2,"s":2}]}}`
+	for _, c := range []struct{ ignore, only, want string }{
+		{"metadata spec", "", "status.conditions[Ready].t: 1 -> 2\nstatus.conditions[Ready].s: 1 -> 2"},
+		{"metadata .spec status.conditions[*].t", "", "status.conditions[Ready].s: 1 -> 2"},
+		{"metadata spec.n status.conditions[Ready].t", "", "status.conditions[Ready].s: 1 -> 2"},
+		{"metadata spec.n status.conditions[0].t", "", "status.conditions[Ready].s: 1 -> 2"},
+		{`metadata.resourceVersion managedFields metadata.annotations.x\.io/a spec status`, "", `metadata.annotations.b: "1" -> "2"`},
+		{"status.conditions[*].t", "status", "status.conditions[Ready].s: 1 -> 2"},
+		{"status", "status", ""},
+		{"metadat meta.data metadata status spec.n.m", "", "spec.n: 1 -> 2"},
+	} {
+		filter, err := Ignoring(strings.Fields(c.ignore), c.only)
+		require.NoError(t, err)
+		require.Equal(t, c.want, told(Compare(old, new, filter)), c.ignore)
+	}
+	filter, err := Ignoring([]string{"metadata.annotations.b"}, "")
+	require.NoError(t, err)
+	require.Equal(t, `metadata.annotations.c:  -> "2"`, told(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within what is new")
+	for text, want := range map[string]string{"": "leads nowhere", "a..b": "without a name", "a.": "ends with a dot", "a[": "lacks a closing bracket", "a[].b": "without a name"} {
+		_, err := Ignoring([]string{text}, "")
+		require.ErrorContains(t, err, want)
+	}
+}

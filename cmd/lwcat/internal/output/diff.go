@@ -1,0 +1,121 @@
+package output
+
+import (
+	"bufio"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/diff"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// filter says what of objects is compared.
+func (o *Options) filter(ignore []string) (diff.Filter, error) {
+	only := ""
+	if o.StatusOnly {
+		only = "status"
+	}
+	return diff.Ignoring(ignore, only)
+}
+
+// newDiff makes the format that prints what changed:
+//
+//	10:15:30.123 MODIFIED pods shop/web-0 7 → 8
+//	  ~ status.phase: "Pending" → "Running"
+//	  + status.conditions[Ready]: {"type":"Ready","status":"True"}
+//
+// A change of nothing that is looked at prints nothing.
+func newDiff(_ string, opts *Options) (Format, error) {
+	ignore := opts.Ignore
+	if ignore == nil {
+		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the line above has the one, nobody reads the other
+	}
+	filter, err := opts.filter(ignore)
+	return formatFunc(func(out *bufio.Writer, e *Event) error {
+		var changes []diff.Change
+		if e.Type == lw.Modified && e.Old != nil {
+			changes = diff.Compare(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
+			if changes == nil {
+				return nil
+			}
+		}
+		printDiffHead(out, e, opts)
+		for _, change := range changes {
+			printChange(out, &change, opts)
+		}
+		return nil
+	}), err
+}
+
+func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
+	out.WriteString(opts.paint(faint, e.Time.Format(clock)) + " ")
+	out.WriteString(opts.paint(typeColor(e.Type), e.Type.String()))
+	out.WriteString(" " + e.Resource + " " + e.Object.Key().String() + " ")
+	if e.Old != nil {
+		out.WriteString(e.Old.GetResourceVersion() + " → ")
+	}
+	out.WriteString(e.Object.GetResourceVersion())
+	if e.Type == lw.Modified && e.Old == nil {
+		out.WriteString(" (what it was before is not known)")
+	}
+	out.WriteByte('\n')
+}
+
+func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
+	path, old, new, paint := c.Path.String(), readable(c.Old), readable(c.New), yellow
+	text := "~ " + path + ": " + old + " → " + new
+	switch {
+	case c.Reorder:
+		text = "~ order of " + path + ": " + old + " → " + new
+	case c.Old == "":
+		text, paint = "+ "+path+": "+new, green
+	case c.New == "":
+		text, paint = "- "+path+": "+old, red
+	}
+	out.WriteString("  " + opts.paint(paint, plain(text)) + "\n")
+}
+
+// readable is a value's JSON without the escapes that servers write for the sake of HTML.
+func readable(v lw.Value) string {
+	var text strings.Builder
+	for rest := string(v); rest != ""; {
+		backslash := strings.IndexByte(rest, '\\')
+		if backslash < 0 {
+			text.WriteString(rest)
+			break
+		}
+		text.WriteString(rest[:backslash])
+		rest = rest[backslash:]
+		switch escape := rest[:min(6, len(rest))]; escape {
+		case `\u003c`, `\u003e`, `\u0026`:
+			text.WriteString(map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"}[escape])
+			rest = rest[6:]
+		default:
+			text.WriteString(rest[:2]) // a valid text has more behind a backslash
+			rest = rest[2:]
+		}
+	}
+	return text.String()
+}
+
+// newPatch makes the format that prints what changed as JSON Patch (RFC 6902), in place of the objects that jsonl has. What is
+// added is an operation on the whole document, and so is what is deleted.
+func newPatch(_ string, opts *Options) (Format, error) {
+	filter, err := opts.filter(opts.Ignore)
+	return formatFunc(func(out *bufio.Writer, e *Event) error {
+		var patch string
+		switch {
+		case e.Type == lw.Deleted:
+			patch = `[{"op":"remove","path":""}]`
+		case e.Old == nil:
+			patch = `[{"op":"add","path":"","value":` + e.Object.Raw() + `}]`
+		default:
+			patch = diff.Patch(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
+		}
+		if patch == "[]" {
+			return nil
+		}
+		writeHead(out, e)
+		out.WriteString(`,"patch":` + patch + "}\n")
+		return nil
+	}), err
+}

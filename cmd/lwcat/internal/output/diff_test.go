@@ -1,0 +1,83 @@
+package output
+
+import (
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+const web0Ready = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","namespace":"shop","resourceVersion":"8","generation":9007199254740992},"spec":{"containers":[{"name":"b","image":"y:3"},{"name":"a","image":"x:1"}]},"status":{"phase":"Running","conditions":[{"type":"Ready","message":"\u001b[2J"}]}}`
+
+func TestDiff(t *testing.T) {
+	const want = `12:00:00.123 ADDED pods shop/web-0 7
+12:00:00.123 MODIFIED pods shop/web-0 7 → 8
+  ~ metadata.generation: 9007199254740993 → 9007199254740992
+  ~ spec.containers[b].image: "y:2" → "y:3"
+  ~ order of spec.containers: ["a","b"] → ["b","a"]
+  - spec.nodeName: "n1"
+  ~ status.phase: "Pending" → "Running"
+  + status.conditions: [{"type":"Ready","message":"\u001b[2J"}]
+12:00:00.123 DELETED pods shop/web-0 8
+`
+	require.Equal(t, want, printed(t, "diff", &Options{}, added(t, "pods", web0), modified(t, "pods", web0, web0Ready), deleted(t, "pods", web0Ready)))
+	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 7 → 8\n  ~ status.phase: \"Pending\" → \"Running\"\n",
+		printed(t, "diff", &Options{StatusOnly: true, Ignore: []string{"status.conditions"}}, modified(t, "pods", web0, web0Ready)))
+	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 7 → 8\n  ~ metadata.resourceVersion: \"7\" → \"8\"\n",
+		printed(t, "diff", &Options{Ignore: []string{"status"}}, modified(t, "pods", web0, web0Runs)))
+	require.Empty(t, printed(t, "diff", &Options{Ignore: []string{"status", "metadata"}}, modified(t, "pods", web0, web0Runs)))
+	unknown := modified(t, "pods", web0, web0Runs)
+	unknown.Old = nil
+	require.Equal(t, "12:00:00.123 MODIFIED pods shop/web-0 8 (what it was before is not known)\n", printed(t, "diff", &Options{}, unknown))
+}
+
+func TestReadable(t *testing.T) {
+	require.Equal(t, `{"a":"<b>&\\u003c\n"}`, readable(`{"a":"\u003cb\u003e\u0026\\u003c\n"}`))
+}
+
+func TestDiffInColor(t *testing.T) {
+	const old = `{"metadata":{"name":"x"},"a":1,"b":2}`
+	const new = `{"metadata":{"name":"x"},"a":2,"c":3}`
+	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m \x1b[33mMODIFIED\x1b[0m xs x  → \n"+
+		"  \x1b[33m~ a: 1 → 2\x1b[0m\n  \x1b[32m+ c: 3\x1b[0m\n  \x1b[31m- b: 2\x1b[0m\n",
+		printed(t, "diff", &Options{Color: true}, modified(t, "xs", old, new)))
+}
+
+func TestJSONPatch(t *testing.T) {
+	const head = `{"type":"MODIFIED","time":"2026-11-21T12:00:00.123456789Z","resource":"pods","key":"shop/web-0","resourceVersion":"8","patch":`
+	require.Equal(t, head+`[{"op":"replace","path":"/metadata/resourceVersion","value":"8"},{"op":"replace","path":"/status/phase","value":"Running"}]}`+"\n",
+		printed(t, "jsonpatch", &Options{}, modified(t, "pods", web0, web0Runs)))
+	require.Equal(t, head+`[{"op":"replace","path":"/status/phase","value":"Running"}]}`+"\n", printed(t, "jsonpatch", &Options{StatusOnly: true}, modified(t, "pods", web0, web0Runs)))
+	require.Empty(t, printed(t, "jsonpatch", &Options{Ignore: []string{"metadata", "status"}}, modified(t, "pods", web0, web0Runs)))
+	require.Contains(t, printed(t, "jsonpatch", &Options{}, added(t, "pods", web0)), `"patch":[{"op":"add","path":"","value":`+web0+`}]}`+"\n")
+	require.Contains(t, printed(t, "jsonpatch", &Options{}, deleted(t, "pods", web0)), `{"type":"DELETED",`)
+	_, err := New("jsonpatch", &Options{Ignore: []string{"a..b"}})
+	require.ErrorContains(t, err, `output format jsonpatch: path "a..b" has a step without a name`)
+}
+
+func TestLine(t *testing.T) {
+	const node = `{"kind":"Node","metadata":{"name":"n","creationTimestamp":"2026-11-21T11:58:00Z"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`
+	const bare = `{"kind":"ConfigMap","metadata":{"name":"x","namespace":"shop","creationTimestamp":"2026-11-21T13:00:00Z"}}`
+	events := []*Event{added(t, "pods", web0), modified(t, "nodes", node, node), deleted(t, "configmaps", bare)}
+	require.Equal(t, ""+
+		"12:00:00.123   ADDED      Pod         shop/web-0        Pending\n"+
+		"12:00:00.123   MODIFIED   Node        n            2m   NotReady\n"+
+		"12:00:00.123   DELETED    ConfigMap   shop/x       0s\n", printed(t, "line", &Options{}, events...))
+	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m   \x1b[31mDELETED\x1b[0m   ConfigMap   shop/x   \x1b[2m0s\x1b[0m\n", printed(t, "line", &Options{Color: true}, events[2]))
+}
+
+func TestStates(t *testing.T) {
+	for object, want := range map[string]string{
+		`{"metadata":{"deletionTimestamp":"x"},"status":{"phase":"Running"}}`:                                      "Terminating",
+		`{"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`: "CrashLoopBackOff",
+		`{"status":{"phase":"Running"}}`:                                  "Running",
+		`{"spec":{"replicas":3},"status":{"readyReplicas":2}}`:            "2/3 ready",
+		`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`:    "Ready",
+		`{"status":{"conditions":[{"type":"Ready","status":"Unknown"}]}}`: "NotReady",
+		`{}`: "",
+	} {
+		o, err := lw.ParseObject([]byte(object))
+		require.NoError(t, err)
+		require.Equal(t, want, state(o), object)
+	}
+}
