@@ -36,6 +36,11 @@ type Options struct {
 	// Random gives numbers in [0, 1) for delays and timeouts; math/rand/v2 if nil. It is for tests that repeat themselves.
 	Random func() float64
 
+	// Now is what dates what happens, in place of the clock, for a stream that is replayed: see that its ListerWatcher brings
+	// everything at its time, as nothing is waited for then, and no silence is too long. What ended by [ErrSilent] has to
+	// end so again.
+	Now func() time.Time
+
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
 	// means to go on trying. [Refused] stops where the server says no for good.
 	StopOn func(cause error) bool
@@ -118,7 +123,7 @@ func (e *engine[T]) list() *Break {
 	check := e.machine.phase == checking
 	opts := e.machine.list()
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog := guard(e.ctx, silentRequest, e.opts.Wake)
+	ctx, dog := guard(e.ctx, e.patience(silentRequest), e.opts.Wake)
 	defer dog.stop()
 	var meta ListMeta
 	for object, err := range e.lw.List(ctx, opts, &meta) {
@@ -132,7 +137,7 @@ func (e *engine[T]) list() *Break {
 		if !check && (!e.begin() || !e.send(event)) {
 			return nil
 		}
-		dog.resume(silentRequest)
+		dog.resume(e.patience(silentRequest))
 	}
 	if err := causeOf(ctx, nil); err != nil {
 		return e.step(input{signal: listFailed, err: err})
@@ -181,7 +186,7 @@ func (e *engine[T]) watch() *Break {
 			return result
 		}
 		bookmarked = bookmarked || event.Type == Bookmark
-		dog.resume(e.machine.silence(timeout, bookmarked))
+		dog.resume(e.patience(e.machine.silence(timeout, bookmarked)))
 	}
 	if err := causeOf(ctx, nil); err != nil {
 		return e.step(input{signal: watchFailed, err: err})
@@ -202,7 +207,7 @@ func causeOf(ctx context.Context, err error) error {
 func (e *engine[T]) askForWatch() (ctx context.Context, dog *watchdog, events iter.Seq2[Event[T], error], timeout time.Duration) {
 	opts := e.machine.watch()
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog = guard(e.ctx, e.machine.silence(opts.Timeout, false), e.opts.Wake)
+	ctx, dog = guard(e.ctx, e.patience(e.machine.silence(opts.Timeout, false)), e.opts.Wake)
 	return ctx, dog, e.lw.Watch(ctx, opts), opts.Timeout
 }
 
@@ -233,14 +238,24 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 }
 
 func (e *engine[T]) step(in input) *Break {
-	in.now = time.Now()
+	if in.now = time.Now(); e.opts.Now != nil {
+		in.now = e.opts.Now()
+	}
 	return e.machine.step(in)
+}
+
+// patience is how long a silence may be that the machine would bear for so long.
+func (e *engine[T]) patience(silence time.Duration) time.Duration {
+	if e.opts.Now != nil {
+		return 1<<63 - 1
+	}
+	return silence
 }
 
 // wait lets a delay pass, or returns false when ctx ends first. Who is woken does not wait, unless the server spoke: then it
 // was there, and its answer is the reason for the delay.
 func (e *engine[T]) wait(b *Break) bool {
-	if b.Delay <= 0 {
+	if b.Delay <= 0 || e.opts.Now != nil {
 		return true
 	}
 	wake := e.opts.Wake

@@ -207,3 +207,32 @@ func TestResumeFromBeginsWithAWatch(t *testing.T) {
 		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
 	}, s.asked)
 }
+
+// TestReplayedStreamsGoByTheirOwnTime: nothing is waited for, no silence is too long, and what depends on how long a watch
+// lived is decided by the times given.
+func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
+	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			now, ctx := began, t.Context()
+			// A watch without news that ends at once, three times in a row, is one from too old a version.
+			s := &script{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Hour, cancel)
+			opts := &Options{NoStreamingList: true, Now: func() time.Time { now = now.Add(between); return now }}
+			for event := range ListAndWatch(ctx, s.client(t, Pods("")), opts) {
+				if event.Type == Interrupted {
+					events = append(events, event.Break.Err.Error())
+				}
+				require.Equal(t, began, time.Now())
+			}
+			took = time.Since(began)
+		})
+		return events, took
+	}
+	events, took := replay(t, 0)
+	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
+	require.Equal(t, time.Hour, took, "the silence of the last request")
+	events, _ = replay(t, time.Minute)
+	require.NotContains(t, events, ErrExpired.Error())
+}
