@@ -133,7 +133,11 @@ func encodeMeta(res *Resource, meta fields) []byte {
 	if entries, ok := meta["managedFields"].([]any); ok {
 		raw := make([]json.RawMessage, len(entries))
 		for i, entry := range entries {
-			raw[i] = encodeOrdered(entry.(fields), managedOrder)
+			if managed, ok := entry.(fields); ok {
+				raw[i] = encodeOrdered(managed, managedOrder)
+			} else {
+				raw[i] = marshal(entry)
+			}
 		}
 		shown["managedFields"] = raw
 	}

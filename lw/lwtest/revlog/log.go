@@ -152,6 +152,10 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
+// Advance moves the log to a revision without a write, so that the next write
+// takes the number after it. Going back does nothing.
+func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
+
 // Compact drops the history below a revision, which itself stays readable. A
 // revision that lies in the future means the present one; going back does
 // nothing.

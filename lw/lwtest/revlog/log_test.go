@@ -19,6 +19,22 @@ func TestAWriteTakesTheNextRevisionOfAllCollections(t *testing.T) {
 	require.EqualValues(t, 4, l.Revision())
 }
 
+func TestAdvanceLeavesRevisionsOut(t *testing.T) {
+	l := New[string]()
+	l.Advance(9)
+	l.Advance(5)
+	require.EqualValues(t, 9, l.Revision())
+	e, err := l.Create("c", "k", "x")
+	require.NoError(t, err)
+	require.EqualValues(t, 10, e.Revision)
+	require.Empty(t, keys(t, l, "", 9))
+	cursor, err := l.Watch("c", 7)
+	require.NoError(t, err)
+	events, err := cursor.Next(5)
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+}
+
 func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 	l := New[string]()
 	e, err := l.Create("c", "k", "1")

@@ -1,0 +1,59 @@
+package lwtest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func recorded(name, version string) string {
+	return `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","namespace":"t","uid":"u-` + name +
+		`","resourceVersion":"` + version + `","creationTimestamp":"2020-01-01T00:00:00Z","managedFields":[{"manager":"m"}]}}`
+}
+
+// TestPlayedObjectsAreAsTheyWere, under their own versions, in lists and in watches.
+func TestPlayedObjectsAreAsTheyWere(t *testing.T) {
+	s := start(t, nil)
+	url := s.URL + "/api/v1/namespaces/t/configmaps"
+	o, err := s.Play("configmaps", recorded("a", "500"))
+	require.NoError(t, err)
+	require.Equal(t, "500", o.ResourceVersion)
+	require.JSONEq(t, recorded("a", "500"), get(t, url+"/a").Body)
+	require.Equal(t, "500", get(t, url).list(t).Metadata.ResourceVersion)
+
+	watch := openWatch(t, url+"?watch=1&resourceVersion=500")
+	_, err = s.Play("configmaps", recorded("a", "700"))
+	require.NoError(t, err)
+	require.NoError(t, s.PlayDelete("configmaps", recorded("a", "702")))
+	for _, want := range []string{"MODIFIED 700", "DELETED 702"} {
+		e := watch.next()
+		require.Equal(t, want, e.Type+" "+e.Object.Metadata.ResourceVersion)
+	}
+	s.PlayTo("900")
+	s.PlayTo("opaque")
+	require.Equal(t, "900", get(t, url).list(t).Metadata.ResourceVersion)
+}
+
+// TestPlayedVersionsThatArePastAreNewOnes.
+func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
+	s := start(t, nil)
+	for _, version := range []string{"500", "400", "opaque", ""} {
+		_, err := s.Play("configmaps", recorded("a", version))
+		require.NoError(t, err)
+	}
+	version, state := s.State("configmaps")
+	require.Equal(t, "503", version)
+	require.Equal(t, "503", state["t/a"].ResourceVersion)
+}
+
+func TestPlayRefusesWhatCannotBe(t *testing.T) {
+	s := start(t, nil)
+	var status *Status
+	require.True(t, errors.As(s.PlayDelete("configmaps", recorded("a", "500")), &status))
+	require.Equal(t, "NotFound", status.Reason)
+	_, err := s.Play("configmaps", `{"metadata":{}}`)
+	require.ErrorContains(t, err, "without a name")
+	_, err = s.Play("nosuch", recorded("a", "1"))
+	require.Error(t, err)
+}
