@@ -163,7 +163,7 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (default 1m)
-	@set -e; for package in ./lw ./lw/codec ./cache ./cache/compact ./cache/workqueue ./internal/slots ./transport/ws; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+	@set -e; for package in ./lw ./lw/codec ./cmd/lwcat/internal/recording ./cache ./cache/compact ./cache/workqueue ./internal/slots ./transport/ws; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
 
 .PHONY: size

@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -15,11 +17,17 @@ import (
 
 // cat prints the events of the collections that the command line names, until it is done or refused.
 func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
-	over, err := lwhttp.New(c.where.server, &c.where.connect)
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	from, err := c.source(fail)
 	if err != nil {
 		return err
 	}
-	defer over.Close()
+	err = catFrom(ctx, c, from, stdout, status)
+	return cmp.Or(from.close(), err) // a recording that is not whole is worth a word, whatever ended it
+}
+
+func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, status *status) error {
 	if c.tell.verbose {
 		trace := new(lw.Trace)
 		status.traceRequests(trace)
@@ -27,8 +35,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	}
 	ctx, stop := c.when.deadline(ctx)
 	defer stop()
-	transport := c.where.over(over)
-	resources, err := resolve(ctx, transport, &c.what)
+	resources, err := from.resources(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -38,12 +45,12 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 			return err
 		}
 	}
-	err = follow(ctx, c, transport, resources, stdout, status, file)
+	err = follow(ctx, c, from, resources, stdout, status, file)
 	return cmp.Or(file.finish(), err)
 }
 
 // follow prints the events of resources.
-func follow(ctx context.Context, c *config, transport lw.Transport, resources []lw.Resource, stdout io.Writer, status *status, file *resume) error {
+func follow(ctx context.Context, c *config, from *source, resources []lw.Resource, stdout io.Writer, status *status, file *resume) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
 	out, ending := newPrinter(c.how.format, stdout, status), newEnding(&c.when, len(resources))
@@ -53,8 +60,11 @@ func follow(ctx context.Context, c *config, transport lw.Transport, resources []
 			config: c, number: i, resource: resource, kind: nameOf(resource), out: out, ending: ending, kept: file.collection(resource, &c.what),
 			teller: teller{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.tell.verbose},
 		}
+		transport, now, end := from.collection()
+		s.now = now
 		streams.Go(func() {
-			if err := s.run(ctx, transport); err != nil {
+			defer end()
+			if err := s.run(ctx, transport); err != nil && !errors.Is(err, recording.ErrEnd) {
 				cancel(err) // the first one ends them all
 			}
 		})
@@ -67,18 +77,23 @@ func follow(ctx context.Context, c *config, transport lw.Transport, resources []
 	if c.tell.stats {
 		fmt.Fprintln(status.out, stats.total().json())
 	}
+	err = cmp.Or(err, out.print(nil, true)) // whole lines, also where a list is left in the middle
+	if err == nil && from.player != nil {
+		return from.end(status)
+	}
 	return err
 }
 
 // over returns the transport that the command line names.
 func (w *where) over(http *lwhttp.Transport) lw.Transport {
+	plain, ws := recording.Named("http", http), recording.Named("ws", lwws.New(http, nil))
 	switch w.transport {
 	case "ws":
-		return lwws.New(http, nil)
+		return ws
 	case "auto":
-		return fallback.New(http, lwws.New(http, nil))
+		return fallback.New(plain, ws)
 	}
-	return http
+	return plain
 }
 
 // nameOf returns what a collection is called where its namespace does not matter: "pods", "deployments.apps", or its path.

@@ -18,6 +18,7 @@ type config struct {
 	how   how
 	when  when
 	tell  telling
+	tape  tape
 }
 
 // where is the server.
@@ -25,6 +26,7 @@ type where struct {
 	server    string
 	connect   lwhttp.Options
 	transport string
+	recorded  bool // --replay takes the server's place
 }
 
 func (w *where) flags(set *pflag.FlagSet) {
@@ -37,6 +39,10 @@ func (w *where) flags(set *pflag.FlagSet) {
 
 func (w *where) validate() error {
 	switch {
+	case w.recorded && w.server != "":
+		return errors.New("--server and --replay exclude each other")
+	case w.recorded:
+		return nil
 	case w.server == "":
 		return errors.New("no server: give its URL by --server")
 	case !strings.Contains(w.server, "://"):
@@ -54,6 +60,7 @@ type what struct {
 	allNamespaces bool
 	labels        string
 	fields        string
+	recorded      bool // those of --replay need no names
 }
 
 func (w *what) flags(set *pflag.FlagSet) {
@@ -64,7 +71,7 @@ func (w *what) flags(set *pflag.FlagSet) {
 }
 
 func (w *what) validate() error {
-	if len(w.names) == 0 {
+	if len(w.names) == 0 && !w.recorded {
 		return errors.New("no resource: name one, as pods")
 	}
 	if w.allNamespaces {
@@ -132,6 +139,7 @@ func (c *config) sections(terminal bool) []section {
 		make("How", func(set *pflag.FlagSet) { c.how.flags(set, terminal) }),
 		make("When", c.when.flags),
 		make("Messages", c.tell.flags),
+		make("Recordings", c.tape.flags),
 	}
 }
 
@@ -153,7 +161,9 @@ func parse(args []string, terminal bool) (*config, error) {
 		return nil, errHelp
 	}
 	c.what.names = all.Args()
-	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate} {
+	c.tape.when = &c.when
+	c.where.recorded, c.what.recorded = c.tape.replay != "", c.tape.replay != ""
+	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate, c.tape.validate} {
 		if err := validate(); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -22,7 +23,8 @@ type stream struct {
 	kind     string // in what is printed
 	out      *printer
 	ending   *ending
-	kept     *kept // what --resume keeps; nil without
+	kept     *kept            // what --resume keeps; nil without
+	now      func() time.Time // of a replay: when that was recorded which is told; else nil
 	teller
 
 	restoring bool           // what comes is what --from or --resume began with
@@ -40,7 +42,8 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.what.labels,
 		FieldSelector: s.config.what.fields,
-		StopOn:        func(cause error) bool { return !s.answered && s.hopeless(cause) },
+		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.hopeless(cause) },
+		Now:           s.now,
 	})
 	if err := s.restore(reflector); err != nil {
 		return err
@@ -148,6 +151,9 @@ func (s *stream) complete() (last bool) {
 func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
 	now := time.Now()
+	if s.now != nil {
+		now = s.now()
+	}
 	for _, d := range deltas {
 		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New}
 		switch d.Type {

@@ -84,12 +84,13 @@ var rooms = map[string][]string{
 	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
 	"examples/scheduler/demo":   {"lw", "cache", "lw/lwtest", "transport/http", "examples/scheduler"},
 
-	"cmd/lwcat": {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "cmd/lwcat/internal/output", "cmd/lwcat/internal/condition"},
+	"cmd/lwcat": {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "cmd/lwcat/internal/output", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording"},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
 	"cmd/lwcat/internal/diff":      {"lw"},
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
 	"cmd/lwcat/internal/condition": {"lw"},
+	"cmd/lwcat/internal/recording": {"lw"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {

@@ -1,0 +1,138 @@
+package recording
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// scripted answers a request by what is said at which time, and how that ends.
+type scripted struct {
+	after time.Duration // until the answer begins
+	err   error         // in its place
+	says  []said
+	end   error // io.EOF if nil
+}
+
+type said struct {
+	after time.Duration
+	text  string
+}
+
+func (s *scripted) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	time.Sleep(s.after)
+	if s.err != nil {
+		return nil, s.err
+	}
+	return &speaking{scripted: s, ctx: ctx}, nil
+}
+
+type speaking struct {
+	*scripted
+	ctx  context.Context
+	next int
+}
+
+func (b *speaking) Read(p []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
+	}
+	if b.next == len(b.says) {
+		if b.end == nil {
+			return 0, io.EOF
+		}
+		return 0, b.end
+	}
+	say := b.says[b.next]
+	time.Sleep(say.after)
+	b.next++
+	return copy(p, say.text), nil
+}
+
+func (b *speaking) Close() error { return nil }
+
+// shelf is a file in memory.
+type shelf struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	room int // for so many bytes; 0: any number
+}
+
+func (s *shelf) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room > 0 && s.text.Len()+len(p) > s.room {
+		n, _ := s.text.Write(p[:s.room-s.text.Len()])
+		return n, errFull
+	}
+	return s.text.Write(p)
+}
+
+func (s *shelf) Truncate(n int64) error { s.text.Truncate(int(n)); return nil }
+
+func (s *shelf) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+type full struct{}
+
+func (full) Error() string { return "no space left" }
+
+var errFull error = full{}
+
+func watchOf(path string) *lw.Request {
+	return &lw.Request{Path: path, Query: "watch=1&resourceVersion=5&timeoutSeconds=300", Watch: true}
+}
+
+func listOf(path string) *lw.Request {
+	return &lw.Request{Path: path, Query: "limit=500&resourceVersion=0", Accept: "application/json"}
+}
+
+// read reads a body to its end, and notes when each part came.
+func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times []time.Duration, end error) {
+	t.Helper()
+	buffer := make([]byte, 300<<10)
+	for {
+		n, err := body.Read(buffer)
+		if text += string(buffer[:n]); n > 0 {
+			times = append(times, time.Since(began))
+		}
+		if err != nil {
+			require.NoError(t, body.Close())
+			return text, times, err
+		}
+	}
+}
+
+// record records one request to its end.
+func record(t *testing.T, w *Writer, req *lw.Request, s *scripted) (text string, end error) {
+	t.Helper()
+	body, err := w.Transport(Named("ws", s)).Open(t.Context(), req)
+	if err != nil {
+		return "", err
+	}
+	text, _, end = read(t, time.Now(), body)
+	return text, end
+}
+
+func begin(t *testing.T) (*Writer, *shelf) {
+	out := new(shelf)
+	return NewWriter(out, func(err error) { t.Errorf("the recording failed: %v", err) }), out
+}
+
+// load reads what was recorded, which must be whole.
+func load(t *testing.T, text string) *Recording {
+	t.Helper()
+	r, err := Read(bytes.NewReader([]byte(text)))
+	require.NoError(t, err)
+	require.NoError(t, r.Broken)
+	return r
+}

@@ -1,0 +1,198 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// ErrEnd says that the recording has nothing more of what is asked for.
+var ErrEnd = errors.New("the recording ends here")
+
+// RequestError says that the recording cannot answer a request.
+type RequestError struct {
+	Asked string   // as "a watch of /api/v1/pods"
+	Has   []string // what there is instead: all collections, or the one request that is next
+	Line  int      // where that stands; 0: the recording has nothing at all of what is asked for
+}
+
+func (e *RequestError) Error() string {
+	if e.Line == 0 {
+		return "the recording has no requests for " + e.Asked + ": it has " + strings.Join(e.Has, ", ")
+	}
+	return "the recording has " + strings.Join(e.Has, ", ") + " next, at line " + strconv.Itoa(e.Line) + ", where " + e.Asked + " is asked for"
+}
+
+// Over reports whether an error is a recording's end, or what it does not hold: there is no use in asking again.
+func Over(err error) bool {
+	_, request := errors.AsType[*RequestError](err)
+	return request || errors.Is(err, ErrEnd)
+}
+
+// Player plays a recording once.
+type Player struct {
+	recording *Recording
+	speed     float64
+	played    atomic.Int64 // frames
+	begin     sync.Once
+	begun     time.Time
+
+	mu     sync.Mutex
+	queues map[string][]*stream // what is left, by key
+	views  map[*Playback]place  // of those that are played side by side
+	moved  chan struct{}        // closed and replaced when one of these has changed
+}
+
+// Play returns a player. speed is how many times as fast as it was recorded; 0 waits for nothing. The time begins with the
+// first request.
+func (r *Recording) Play(speed float64) *Player {
+	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]place{}, moved: make(chan struct{})}
+	for _, s := range r.streams {
+		key := keyOf(s.path, s.query)
+		p.queues[key] = append(p.queues[key], s)
+	}
+	return p
+}
+
+// Frames is how many frames were played until now.
+func (p *Player) Frames() int { return int(p.played.Load()) }
+
+// keyOf is what a request is answered by: its path, and of its query what says which objects and in which form.
+func keyOf(path, query string) string {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return path + "?" + query
+	}
+	for _, name := range []string{
+		"watch", "sendInitialEvents", "allowWatchBookmarks", "resourceVersion", "resourceVersionMatch", "limit", "continue",
+		"timeoutSeconds", "pretty",
+	} {
+		values.Del(name)
+	}
+	return strings.TrimSuffix(path+"?"+values.Encode(), "?")
+}
+
+// what names a kind of request.
+func what(watch bool, query string) string {
+	switch {
+	case watch && strings.Contains(query, "sendInitialEvents=true"):
+		return "a streaming list"
+	case watch:
+		return "a watch"
+	}
+	return "a list"
+}
+
+// next takes the request that is next of the same path and query.
+func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
+	key, asked := keyOf(req.Path, req.Query), what(req.Watch, req.Query)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	queue, known := p.queues[key]
+	switch {
+	case !known:
+		e := &RequestError{Asked: key}
+		for has := range p.queues {
+			e.Has = append(e.Has, has)
+		}
+		slices.Sort(e.Has)
+		return nil, true, e
+	case len(queue) == 0:
+		return nil, true, ErrEnd
+	}
+	if has := what(queue[0].watch, queue[0].query); has != asked {
+		return nil, true, &RequestError{Asked: asked + " of " + key, Has: []string{has}, Line: queue[0].line}
+	}
+	p.queues[key] = queue[1:]
+	return queue[0], len(queue) == 1, nil
+}
+
+// Now is when that was recorded which was played last. It is made for [lw.Options.Now].
+func (c *Playback) Now() time.Time { return c.player.recording.Start.Add(time.Duration(c.now.Load())) }
+
+// Open implements [lw.Transport] by the recording, in its order: resource versions and continue tokens need not be those
+// that were asked for then. Where it ends, the error is [ErrEnd]; what it does not hold is a *[RequestError].
+func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	s, last, err := c.player.next(req)
+	if err != nil {
+		return nil, err
+	}
+	if !s.answered {
+		return nil, ErrEnd
+	}
+	if err := c.reach(ctx, s.opened); err != nil {
+		return nil, err
+	}
+	if s.refused != nil {
+		return nil, s.refused.error(ended(last))
+	}
+	return &played{ctx: ctx, view: c, stream: s, last: last}, nil
+}
+
+// errClosedThen is where the recorded run stopped reading, and this one has not.
+var errClosedThen = errors.New("the recorded run closed this request here")
+
+// played is a recorded answer.
+type played struct {
+	ctx    context.Context
+	view   *Playback
+	stream *stream
+	last   bool // of the recording
+	next   int  // frame
+	text   []byte
+}
+
+func (b *played) Read(into []byte) (int, error) {
+	for len(b.text) == 0 {
+		if b.next == len(b.stream.frames) {
+			return 0, b.end()
+		}
+		frame := b.stream.frames[b.next]
+		if err := b.view.reach(b.ctx, frame.at); err != nil {
+			return 0, err
+		}
+		text, err := b.view.player.recording.text(frame)
+		if err != nil {
+			return 0, err
+		}
+		b.text = text
+		b.next++
+		b.view.player.played.Add(1)
+	}
+	n := copy(into, b.text)
+	b.text = b.text[n:]
+	return n, nil
+}
+
+// end is how the answer ended.
+func (b *played) end() error {
+	if !b.stream.closed {
+		return ErrEnd
+	}
+	if err := b.view.reach(b.ctx, b.stream.end); err != nil {
+		return err
+	}
+	if b.stream.failure == nil {
+		return io.EOF
+	}
+	return b.stream.failure.error(ended(b.last))
+}
+
+// ended is what it means that the recorded run closed a request itself.
+func ended(last bool) error {
+	if last {
+		return ErrEnd
+	}
+	return errClosedThen
+}
+
+func (b *played) Close() error { return nil }

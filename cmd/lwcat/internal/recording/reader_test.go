@@ -1,0 +1,107 @@
+package recording
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+const header = `{"format":"lwcat-recording","version":1,"start":"2026-01-01T00:00:00Z"}` + "\n"
+
+const (
+	open   = `{"at":1,"kind":"open","stream":1,"path":"/x","watch":true}` + "\n"
+	opened = `{"at":2,"kind":"opened","stream":1}` + "\n"
+	frame  = `{"at":3,"kind":"frame","stream":1,"text":"{}\n"}` + "\n"
+	closed = `{"at":4,"kind":"closed","stream":1}` + "\n"
+)
+
+// TestWhatIsNoRecordingIsRefused.
+func TestWhatIsNoRecordingIsRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                      "line 1: the file is empty",
+		"\n":                                    "line 1: this is no recording of lwcat's",
+		"{}\n":                                  "line 1: this is no recording of lwcat's",
+		"\xff\n":                                "line 1: it is no UTF-8",
+		`{"format":"lwcat`:                      "line 1: it is cut short",
+		strings.Repeat("x", 2e6):                "line 1: it is too long for a recording's",
+		`{"format":"x"}` + "\n":                 "line 1: this is no recording of lwcat's",
+		strings.Replace(header, "1", "2", 1):    "line 1: the recording has version 2 of the format, and this lwcat knows 1: use a newer one",
+		strings.Replace(header, "1", "0", 1):    "line 1: there is no version 0 of the format",
+		strings.Replace(header, "2026", "x", 1): "line 1: the header is damaged",
+	} {
+		_, err := Read(bytes.NewReader([]byte(text)))
+		require.EqualError(t, err, "the recording's "+want)
+		corrupt, ok := errors.AsType[*CorruptError](err)
+		require.True(t, ok)
+		require.Equal(t, 1, corrupt.Line)
+	}
+}
+
+// TestWhatIsBeforeADamageIsPlayed.
+func TestWhatIsBeforeADamageIsPlayed(t *testing.T) {
+	for damage, want := range map[string]string{
+		closed[:20]:                           "it is cut short",
+		"\n":                                  "it is damaged",
+		closed[:20] + "\n":                    "it is damaged",
+		closed[:30] + "{}\n":                  "it is damaged",
+		"{\"at\":4,\xff}\n":                   "it is no UTF-8",
+		open:                                  `"open" of stream 1 stands where it cannot`,
+		opened:                                `"opened" of stream 1 stands where it cannot`,
+		strings.Replace(closed, "4", "-4", 1): "its time is before the start",
+		strings.Replace(closed, "4", "1", 1):  "its time is before that of the line before it",
+		strings.Replace(closed, `m":1`, `m":2`, 1):  `"closed" of stream 2 stands where it cannot`,
+		strings.Replace(closed, "closed", "new", 1): `"new" of stream 1 stands where it cannot`,
+		`{"at":4,"kind":"follow"}` + "\n":           `"follow" of stream 0 stands where it cannot`,
+		`{"at":4,"kind":"open","stream":2}` + "\n":  `"open" of stream 2 stands where it cannot`,
+	} {
+		r, err := Read(bytes.NewReader([]byte(header + open + opened + frame + damage)))
+		require.NoError(t, err)
+		require.EqualError(t, r.Broken, "the recording's line 5: "+want)
+		body, err := r.Play(0).Discovery().Open(t.Context(), &lw.Request{Path: "/x", Watch: true})
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.Equal(t, ErrEnd, err, "as the end is not known")
+		require.Equal(t, "{}\n", string(text))
+	}
+}
+
+// FuzzRead: any file is read, and played, or is a *CorruptError.
+func FuzzRead(f *testing.F) {
+	whole := header + `{"at":0,"kind":"follow","collection":{"plural":"pods","version":"v1"}}` + "\n" + open + opened + frame + closed
+	f.Add([]byte(whole))
+	f.Add([]byte(whole[:len(whole)-5]))
+	f.Add([]byte(strings.Replace(whole, `"text":"{}\n"`, `"base64":"/w=="`, 1)))
+	f.Add([]byte(header + open + `{"at":2,"kind":"opened","stream":1,"failure":{"kind":"status","status":{"Code":403}}}` + "\n"))
+	f.Add([]byte(header + open + opened + `{"at":4,"kind":"closed","stream":1,"failure":{"kind":"status"}}` + "\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := Read(bytes.NewReader(data))
+		if err == nil {
+			err = r.Broken
+		}
+		if _, corrupt := errors.AsType[*CorruptError](err); err != nil && !corrupt {
+			t.Fatalf("%T: %v", err, err)
+		}
+		if r == nil {
+			return
+		}
+		player := r.Play(0)
+		for _, s := range r.streams {
+			body, err := player.Discovery().Open(t.Context(), &lw.Request{Path: s.path, Query: s.query, Watch: s.watch})
+			if err != nil {
+				_ = err.Error()
+				continue
+			}
+			if _, err := io.ReadAll(body); err != nil && err.Error() == "" && !errors.Is(err, ErrEnd) && r.Broken == nil && s.failure == nil {
+				t.Fatal(err)
+			}
+		}
+		if player.Frames() > r.Frames {
+			t.Fatalf("played %d frames of %d", player.Frames(), r.Frames)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package recording
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Transport returns a transport that records what another one brings.
+func (w *Writer) Transport(over lw.Transport) lw.Transport { return &recorder{w, over} }
+
+type recorder struct {
+	writer *Writer
+	over   lw.Transport
+}
+
+func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	s := r.writer.begin(req)
+	var name atomic.Pointer[string]
+	body, err := r.over.Open(context.WithValue(ctx, nameKey{}, &name), req)
+	transport := ""
+	if known := name.Load(); known != nil {
+		transport = *known
+	}
+	r.writer.opened(s, transport, newFailure(ctx, err))
+	if err != nil {
+		return nil, err
+	}
+	return &recordedBody{ReadCloser: body, ctx: ctx, writer: r.writer, stream: s}, nil
+}
+
+// recordedBody is an answer that is read and recorded.
+type recordedBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	writer *Writer
+	stream *answer
+	end    sync.Once
+}
+
+func (b *recordedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.writer.bytes(b.stream, p[:n])
+	}
+	if err != nil {
+		b.end.Do(func() { b.writer.closed(b.stream, newFailure(b.ctx, err)) })
+	}
+	return n, err
+}
+
+func (b *recordedBody) Close() error {
+	b.end.Do(func() { b.writer.closed(b.stream, &failure{Kind: failedReader}) })
+	return b.ReadCloser.Close()
+}
+
+type nameKey struct{}
+
+// Named returns a transport whose watches are recorded under a name, as "ws"; what is no watch goes over HTTP.
+func Named(name string, over lw.Transport) lw.Transport { return &named{name, over} }
+
+type named struct {
+	name string
+	over lw.Transport
+}
+
+func (t *named) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	body, err := t.over.Open(ctx, req)
+	if told, ok := ctx.Value(nameKey{}).(*atomic.Pointer[string]); ok && err == nil {
+		name := "http"
+		if req.Watch {
+			name = t.name
+		}
+		told.Store(&name)
+	}
+	return body, err
+}

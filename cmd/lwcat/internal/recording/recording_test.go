@@ -1,0 +1,289 @@
+package recording
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
+
+// TestEveryByteComesBack, whatever it is and however it is cut, in frames of at most 64 kB.
+func TestEveryByteComesBack(t *testing.T) {
+	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
+	for name, says := range map[string][]said{
+		"events":                     {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
+		"of a WebSocket":             {{0, event}, {0, "\n"}, {0, event}},
+		"without a newline":          {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
+		"newlines":                   {{0, "\n\n\n"}, {0, event}, {0, "\n"}},
+		"a large event":              {{0, large}, {0, event}},
+		"no UTF-8":                   {{0, "\xff\x00\u2028<&>\n"}, {0, event}},
+		"a character in two pieces":  {{0, "\"\xe2"}, {3 * time.Second, "\x98\x83\"\n"}},
+		"half a character, no more":  {{0, "\"\xe2"}},
+		"nothing":                    nil,
+		"what is no event of a list": {{0, "{\"items\":[\n\n"}, {0, "]}"}},
+	} {
+		for _, req := range []*lw.Request{watchOf("/x"), listOf("/x")} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w, out := begin(t)
+					want, _ := record(t, w, req, &scripted{says: says})
+					require.NoError(t, w.Close())
+					for line := range strings.Lines(out.String()) {
+						require.Less(t, len(line), 4*mostInFrame)
+					}
+					body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
+					require.NoError(t, err)
+					got, _, end := read(t, time.Now(), body)
+					require.Equal(t, io.EOF, end)
+					require.Equal(t, want, got)
+				})
+			})
+		}
+	}
+}
+
+// TestAnEventIsAFrame, with the time at which it was whole, also where its newline comes later.
+func TestAnEventIsAFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, out := begin(t)
+		bare := strings.TrimSuffix(event, "\n")
+		_, _ = record(t, w, watchOf("/x"), &scripted{after: time.Second, says: []said{
+			{time.Second, event + event}, {time.Minute + time.Second/2, event[:9]}, {time.Millisecond, event[9:]}, {time.Second, bare}, {time.Hour, "\n" + bare},
+		}})
+		require.NoError(t, w.Close())
+		r := load(t, out.String())
+		var frames []string
+		for _, f := range r.streams[0].frames {
+			text, err := r.text(f)
+			require.NoError(t, err)
+			frames = append(frames, time.Duration(f.at).String()+" "+string(text))
+		}
+		require.Equal(t, []string{
+			"2s " + event, "2s " + event, "1m2.501s " + event, "1m3.501s " + bare, "1h1m3.501s \n" + bare,
+		}, frames)
+		require.Contains(t, out.String(), `"transport":"ws"`)
+	})
+}
+
+// TestWhatHasComeIsWrittenWithinASecond, also a part of an event.
+func TestWhatHasComeIsWrittenWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, out := begin(t)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{0, event[:9]}, {time.Hour, event[9:]}}})
+		}()
+		time.Sleep(flushEvery + time.Millisecond)
+		synctest.Wait()
+		require.Contains(t, out.String(), `"part":true`)
+		<-done
+		require.NoError(t, w.Close())
+	})
+}
+
+// TestReplayKeepsTheTime divided by the speed, of answers, of frames and of ends; or waits for nothing.
+func TestReplayKeepsTheTime(t *testing.T) {
+	for speed, factor := range map[float64]float64{1: 1, 10: 0.1, 0.5: 2, 0: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			w, out := begin(t)
+			_, _ = record(t, w, watchOf("/x"), &scripted{after: time.Second, says: []said{{time.Second, event}, {time.Minute, event}}})
+			require.NoError(t, w.Close())
+			time.Sleep(time.Hour)
+			began, view := time.Now(), load(t, out.String()).Play(speed).Discovery()
+			body, err := view.Open(t.Context(), watchOf("/x"))
+			require.NoError(t, err)
+			scaled := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
+			require.Equal(t, scaled(time.Second), time.Since(began))
+			_, times, end := read(t, began, body)
+			require.Equal(t, io.EOF, end)
+			require.Equal(t, []time.Duration{scaled(2 * time.Second), scaled(62 * time.Second)}, times)
+			require.Equal(t, 62*time.Second, view.Now().Sub(load(t, out.String()).Start), "the time is the recorded one")
+		})
+	}
+}
+
+// TestContextEndsAReplay, with its cause.
+func TestContextEndsAReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, out := begin(t)
+		_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{time.Hour, event}}})
+		require.NoError(t, w.Close())
+		ctx, cancel := context.WithCancelCause(t.Context())
+		body, err := load(t, out.String()).Play(1).Discovery().Open(ctx, watchOf("/x"))
+		require.NoError(t, err)
+		enough := errors.New("enough")
+		time.AfterFunc(time.Minute, func() { cancel(enough) })
+		_, _, end := read(t, time.Now(), body)
+		require.Equal(t, enough, end)
+	})
+}
+
+// TestFailuresComeBackAsTheyWere, as far as the engine tells them apart.
+func TestFailuresComeBackAsTheyWere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := &lw.StatusError{Status: lw.Status{Code: 410, Reason: "Expired", Details: lw.StatusDetails{Causes: []lw.StatusCause{{Reason: "x"}}}}, RetryAfter: 3 * time.Second}
+		for _, want := range []error{gone, lw.ErrSilent, &lw.FrameTooLargeError{Limit: 9}, io.ErrUnexpectedEOF, errors.New("connection reset")} {
+			w, out := begin(t)
+			for _, s := range []*scripted{{err: want}, {end: want}, {}} {
+				_, _ = record(t, w, watchOf("/x"), s)
+			}
+			require.NoError(t, w.Close())
+			view := load(t, out.String()).Play(0).Discovery()
+			_, refused := view.Open(t.Context(), watchOf("/x"))
+			body, err := view.Open(t.Context(), watchOf("/x"))
+			require.NoError(t, err)
+			_, _, ended := read(t, time.Now(), body)
+			for _, got := range []error{refused, ended} {
+				require.Equal(t, want.Error(), got.Error())
+				require.Equal(t, errors.Is(want, lw.ErrSilent), errors.Is(got, lw.ErrSilent))
+				require.Equal(t, errors.Is(want, io.ErrUnexpectedEOF), errors.Is(got, io.ErrUnexpectedEOF))
+				if status, ok := errors.AsType[*lw.StatusError](got); ok {
+					require.Equal(t, gone, status)
+				}
+			}
+		}
+	})
+}
+
+// TestRequestsThatAreNotRecorded are told apart from the end of what is.
+func TestRequestsThatAreNotRecorded(t *testing.T) {
+	w, out := begin(t)
+	_, _ = record(t, w, listOf("/a"), &scripted{})
+	_, _ = record(t, w, watchOf("/a"), &scripted{})
+	require.NoError(t, w.Close())
+	view := load(t, out.String()).Play(0).Discovery()
+	_, err := view.Open(t.Context(), listOf("/b"))
+	require.EqualError(t, err, "the recording has no requests for /b: it has /a")
+	require.True(t, Over(err))
+	_, err = view.Open(t.Context(), &lw.Request{Path: "/a", Query: "labelSelector=x"})
+	require.ErrorContains(t, err, "no requests for /a?labelSelector=x")
+	_, err = view.Open(t.Context(), watchOf("/a"))
+	require.EqualError(t, err, "the recording has a list next, at line 2, where a watch of /a is asked for")
+	other := &lw.Request{Path: "/a", Query: "limit=1&resourceVersion=77&continue=abc"}
+	_, err = view.Open(t.Context(), other)
+	require.NoError(t, err, "versions and pages may differ")
+	_, err = view.Open(t.Context(), watchOf("/a"))
+	require.NoError(t, err)
+	_, err = view.Open(t.Context(), watchOf("/a"))
+	require.Equal(t, ErrEnd, err)
+	require.True(t, Over(err))
+}
+
+// TestWhatTheRecordedRunClosed is the end of the recording, if nothing follows.
+func TestWhatTheRecordedRunClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, out := begin(t)
+		for range 2 {
+			body, err := w.Transport(&scripted{}).Open(t.Context(), watchOf("/a"))
+			require.NoError(t, err)
+			require.NoError(t, body.Close())
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		body, err := w.Transport(&scripted{}).Open(ctx, watchOf("/a"))
+		require.NoError(t, err)
+		cancel(errors.New("^C"))
+		_, err = body.Read(make([]byte, 9))
+		require.EqualError(t, err, "^C")
+		require.NoError(t, w.Close())
+		view := load(t, out.String()).Play(0).Discovery()
+		for _, want := range []error{errClosedThen, errClosedThen, ErrEnd} {
+			body, err := view.Open(t.Context(), watchOf("/a"))
+			require.NoError(t, err)
+			_, err = body.Read(make([]byte, 9))
+			require.Equal(t, want, err)
+		}
+	})
+}
+
+// TestCollectionsAreReplayedInTheRecordedOrder at any speed.
+func TestCollectionsAreReplayedInTheRecordedOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, out := begin(t)
+		done := make(chan struct{})
+		for _, path := range []string{"/a", "/b"} {
+			says := []said{}
+			for range 20 {
+				says = append(says, said{time.Duration(len(says)%3+len(path)) * time.Millisecond, event})
+			}
+			wait := time.Duration(path[1]-'a') * time.Millisecond / 2
+			go func() {
+				_, _ = record(t, w, watchOf(path), &scripted{after: wait, says: says})
+				done <- struct{}{}
+			}()
+		}
+		<-done
+		<-done
+		require.NoError(t, w.Close())
+		player := load(t, out.String()).Play(0)
+		views := map[string]*Playback{"/a": player.Collection(), "/b": player.Collection()}
+		told := make(chan time.Time, 100)
+		for path, view := range views {
+			go func() {
+				body, _ := view.Open(t.Context(), watchOf(path))
+				for buffer := make([]byte, 1000); ; {
+					if _, err := body.Read(buffer); err != nil {
+						view.Close()
+						done <- struct{}{}
+						return
+					}
+					told <- view.Now()
+				}
+			}()
+		}
+		<-done
+		<-done
+		close(told)
+		last := time.Time{}
+		for now := range told {
+			require.False(t, now.Before(last))
+			last = now
+		}
+	})
+}
+
+// TestDiskFull: it is told at once, and what was written before can be played.
+func TestDiskFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, failed := &shelf{room: 1000}, error(nil)
+		w := NewWriter(out, func(err error) { failed = err })
+		_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{0, event}, {2 * time.Second, strings.Repeat(event, 20)}, {time.Hour, event}}})
+		require.Equal(t, errFull, failed)
+		require.Equal(t, errFull, w.Close())
+		r := load(t, out.String())
+		require.GreaterOrEqual(t, r.Frames, 2)
+	})
+}
+
+// TestFiles are for their owner's eyes, and not written over.
+func TestFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	fail := func(err error) { t.Error(err) }
+	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o644))
+	_, err := Create(path, false, fail)
+	require.ErrorContains(t, err, "is there already")
+	w, err := Create(path, true, fail)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	r, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, r.Broken)
+	require.NoError(t, r.Close())
+	if _, err := os.Stat("/dev/full"); err == nil {
+		_, err = Create("/dev/full", false, func(error) {})
+		require.ErrorContains(t, err, "no space left")
+	}
+}

@@ -1,0 +1,279 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+const (
+	mostInFrame = 64 << 10    // bytes; more of an event or of a list come in several frames
+	flushEvery  = time.Second // and this is how long what has come may wait to be written
+)
+
+// Writer writes a recording. All methods may run concurrently.
+type Writer struct {
+	out   io.Writer
+	start time.Time
+	fail  func(error)
+	stop  chan struct{}
+	done  chan struct{}
+
+	mu      sync.Mutex
+	lines   []byte // whole ones, to be written
+	written int64  // of whole lines, in bytes
+	streams int
+	open    map[*answer]struct{}
+	err     error // the first one; nothing is written after it
+}
+
+// answer is what comes of a request.
+type answer struct {
+	number  int
+	watch   bool
+	pending []byte
+	last    int64 // when the last of them came
+}
+
+// Create begins a recording in a new file, which only its owner may read: what it holds may be secret. An existing file is
+// refused, unless overwrite; pipes and devices are written to. fail is called, once, when the file cannot be written any more.
+func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
+	flags := os.O_WRONLY | os.O_CREATE
+	switch info, err := os.Stat(path); {
+	case err == nil && !info.Mode().IsRegular():
+	case overwrite:
+		flags |= os.O_TRUNC
+	default:
+		flags |= os.O_EXCL
+	}
+	file, err := os.OpenFile(path, flags, 0o600)
+	if os.IsExist(err) {
+		return nil, fmt.Errorf("%s is there already: name another file, or add --overwrite", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if overwrite {
+		_ = file.Chmod(0o600) // a pipe or a device has modes of its own
+	}
+	w := NewWriter(file, fail)
+	if err := w.Flush(); err != nil { // at once, as what cannot be written at all is better known now
+		_ = w.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// NewWriter begins a recording. What out offers of Close and of an os.File's Truncate is used.
+func NewWriter(out io.Writer, fail func(error)) *Writer {
+	w := &Writer{
+		out: out, start: time.Now(), fail: fail, open: map[*answer]struct{}{},
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	w.line(Header{Format: formatName, Version: formatVersion, Lwcat: version(), Start: w.start})
+	go w.tick()
+	return w
+}
+
+// version is that of the program.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
+// Follow notes that a collection is followed from here.
+func (w *Writer) Follow(c Collection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(entry{At: w.now(), Kind: kindFollow, Collection: &c})
+}
+
+func (w *Writer) begin(req *lw.Request) *answer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.streams++
+	w.line(entry{
+		At: w.now(), Kind: kindOpen, Stream: w.streams, Path: req.Path, Query: req.Query, Accept: req.Accept, Watch: req.Watch,
+	})
+	return &answer{number: w.streams, watch: req.Watch}
+}
+
+func (w *Writer) opened(s *answer, transport string, refused *failure) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.line(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Transport: transport, Failure: refused})
+	if refused == nil {
+		w.open[s] = struct{}{}
+	}
+}
+
+// bytes takes what has come of an answer. A watch's frames end with its lines.
+func (w *Writer) bytes(s *answer, data []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, open := w.open[s]; !open {
+		return
+	}
+	s.last = w.now()
+	for len(data) > 0 {
+		part := data[:min(len(data), mostInFrame-len(s.pending))]
+		end := -1
+		if s.watch {
+			end = endOfLine(s.pending, part)
+		}
+		if end >= 0 {
+			part = part[:end]
+		}
+		s.pending = append(s.pending, part...)
+		data = data[len(part):]
+		if end >= 0 {
+			w.frame(s, len(s.pending), false)
+		} else if len(s.pending) == mostInFrame {
+			w.frame(s, wholeRunes(s.pending), s.watch)
+		}
+	}
+}
+
+// endOfLine returns the length of the part of data that ends the line, which pending begins; -1 if none does. What comes
+// before a line, as the newline between two messages of a WebSocket, belongs to it.
+func endOfLine(pending, data []byte) int {
+	blank := 0
+	if len(bytes.TrimLeft(pending, "\n")) == 0 {
+		blank = len(data) - len(bytes.TrimLeft(data, "\n"))
+	}
+	if i := bytes.IndexByte(data[blank:], '\n'); i >= 0 {
+		return blank + i + 1
+	}
+	return -1
+}
+
+// wholeRunes returns the length of text without a character that it has the beginning of.
+func wholeRunes(text []byte) int {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}
+
+// frame writes so many of the pending bytes.
+func (w *Writer) frame(s *answer, n int, part bool) {
+	if n == 0 {
+		return
+	}
+	e := entry{At: s.last, Kind: kindFrame, Stream: s.number, Part: part}
+	if utf8.Valid(s.pending[:n]) {
+		e.Text = string(s.pending[:n])
+	} else {
+		e.Base64 = s.pending[:n]
+	}
+	w.line(e)
+	s.pending = append(s.pending[:0], s.pending[n:]...)
+}
+
+func (w *Writer) closed(s *answer, f *failure) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.frame(s, len(s.pending), false)
+	delete(w.open, s)
+	w.line(entry{At: w.now(), Kind: kindClosed, Stream: s.number, Failure: f})
+}
+
+func (w *Writer) now() int64 { return int64(time.Since(w.start)) }
+
+// line adds a line.
+func (w *Writer) line(value any) {
+	if w.err != nil {
+		return
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil { // which the types do not allow
+		w.broke(err)
+		return
+	}
+	if w.lines = append(w.lines, text.Bytes()...); len(w.lines) >= mostInFrame {
+		w.write()
+	}
+}
+
+// write writes what is to be written. A line that has not come through whole is taken back, where that can be.
+func (w *Writer) write() {
+	if w.err != nil || len(w.lines) == 0 {
+		return
+	}
+	n, err := w.out.Write(w.lines)
+	w.written += int64(bytes.LastIndexByte(w.lines[:n], '\n') + 1)
+	w.lines = w.lines[:0]
+	if err != nil {
+		if file, ok := w.out.(interface{ Truncate(int64) error }); ok {
+			_ = file.Truncate(w.written) // a pipe or a device has no length
+		}
+		w.broke(err)
+	}
+}
+
+func (w *Writer) broke(err error) {
+	w.err = err
+	w.fail(err)
+}
+
+// tick writes once a second what has come.
+func (w *Writer) tick() {
+	defer close(w.done)
+	ticker := time.NewTicker(flushEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-ticker.C:
+			_ = w.Flush() // fail tells
+		}
+	}
+}
+
+// Flush writes what has come.
+func (w *Writer) Flush() error { return w.flush(false) }
+
+func (w *Writer) flush(last bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s := range w.open {
+		n := len(s.pending)
+		if !last {
+			n = wholeRunes(s.pending)
+		}
+		w.frame(s, n, s.watch)
+	}
+	w.write()
+	return w.err
+}
+
+// Close ends the recording. It returns the first error that there was.
+func (w *Writer) Close() error {
+	close(w.stop)
+	<-w.done
+	err := w.flush(true)
+	if file, ok := w.out.(io.Closer); ok {
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+	}
+	return err
+}

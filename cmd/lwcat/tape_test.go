@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// TestReplayDoesWhatTheRunDid, over either transport: it resumes, and lists again, where that did, and prints the same.
+func TestReplayDoesWhatTheRunDid(t *testing.T) {
+	for _, transport := range []string{"http", "ws", "auto"} {
+		t.Run(transport, func(t *testing.T) {
+			server := start(t, nil)
+			create(t, server, "configmaps", named("goes"))
+			ctx, cancel := context.WithCancelCause(t.Context())
+			file := filepath.Join(t.TempDir(), "run")
+			var out, errs written
+			done := make(chan int)
+			go func() {
+				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire"}, &out, &errs, false)
+			}()
+			eventually(t, "watches", func() bool { return len(server.Requests(lwtest.Watches)) == 2 })
+			server.Stop()
+			require.NoError(t, server.Delete("configmaps", "default", "goes"))
+			require.NoError(t, server.Restart())
+			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "listed again") == 2 })
+			create(t, server, "nodes", named("n"))
+			eventually(t, "the node", func() bool { return strings.Contains(out.String(), `"n"`) })
+			cancel(errInterrupted)
+			require.Equal(t, exitInterrupted, <-done)
+
+			for _, speed := range []string{"max", "100"} {
+				code, replayed, told := lwcat(t, "--replay", file+"@"+speed, "-o", "wire")
+				require.Equal(t, exitDone, code, told)
+				require.Equal(t, out.String(), replayed)
+				require.Equal(t, 2, strings.Count(told, "; listing again"), told)
+				require.Equal(t, strings.Count(errs.String(), "resuming"), strings.Count(told, "resuming"), told)
+			}
+		})
+	}
+}
+
+// TestARecordingThatCannotGoOnEndsIt, with the reason; what is printed until then is whole.
+func TestARecordingThatCannotGoOnEndsIt(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "configmaps", named("first"))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	var out, errs written
+	done := make(chan int)
+	go func() {
+		done <- run(t.Context(), []string{"-s", server.URL, "cm", "--record", pipe, "-o", "wire"}, &out, &errs, false)
+	}()
+	reader, err := os.Open(pipe)
+	require.NoError(t, err)
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "lwcat-recording")
+	eventually(t, "the list", func() bool { return strings.Contains(out.String(), "first") })
+	require.NoError(t, reader.Close())
+	require.Equal(t, exitRefused, <-done)
+	require.Regexp(t, `(?m)^lwcat: --record: write .*: broken pipe$`, errs.String())
+	require.Equal(t, []string{"ADDED ConfigMap default/first"}, describe(t, out.String()))
+}
