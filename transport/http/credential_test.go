@@ -53,6 +53,20 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 	})
 }
 
+// TestIdleConnectionsOfAnOldCredentialClose, as nobody uses them again.
+func TestIdleConnectionsOfAnOldCredentialClose(t *testing.T) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+		given := credential(t, ours, "first", "t1")
+		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
+			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil }})
+		_, _ = s.who(t, transport)
+		given = credential(t, ours, "second", "t1")
+		who, _ := s.who(t, transport)
+		require.Equal(t, "second t1", who)
+		s.eventuallyOpen(t, 1)
+	})
+}
+
 func credential(t *testing.T, a *authority, name, token string) *lwhttp.Credential {
 	cert, key := a.issue(t, name)
 	return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}

@@ -32,5 +32,5 @@
 // that stands twice in a mapping, a plugin that is missing, a service account without an authority. Data count beside a path,
 // where kubectl refuses both. Mistakes in entries that are not used, and in credentials that are not sent, do not matter. A
 // token that the caller gives is the only credential that is sent, and a user that the caller impersonates comes without the
-// groups of the file. Tests hold all else against client-go.
+// groups of the file. YAML's own members count before merged ones. Tests hold all else against client-go.
 package kubeconfig

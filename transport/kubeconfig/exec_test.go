@@ -41,6 +41,10 @@ func playPlugin(folder string) int {
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
 			select {}
+		case "wait": // until the test is over
+			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
+				time.Sleep(10 * time.Millisecond)
+			}
 		case "child":
 			child := exec.Command(os.Args[0]) // which holds what we print to
 			child.Env = append(os.Environ(), "LISTWATCH_PLUGIN="+folder+"/child")
@@ -230,7 +234,7 @@ func TestPluginsThatHang(t *testing.T) {
 	for _, how := range []string{"hang", "child"} {
 		p := newPlugin(t)
 		p.does(how)
-		write(t, p.folder+"/child/do", "print x\n")
+		write(t, p.folder+"/child/do", "wait\n")
 		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		failed := make(chan error, 2)

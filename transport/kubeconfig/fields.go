@@ -114,7 +114,8 @@ func (f *fields) boolean(name string) bool {
 		return false
 	}
 	var value bool
-	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!bool" || node.Decode(&value) != nil {
+	const text = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if node.Kind != yaml.ScalarNode || node.Style&text != 0 || node.Decode(&value) != nil { // which knows yes and no, too
 		f.fail(name, node, "it must be true or false")
 	}
 	return value
