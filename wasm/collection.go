@@ -167,14 +167,13 @@ func (c *collection) change(delta *cache.Delta[*row], version string) {
 		for _, field := range []string{r.key, version, r.uid, r.version, r.sum} {
 			batch = appendField(batch, field)
 		}
-		batch = appendField(batch, c.rows.text)
 		if len(c.indexes) > 0 {
 			object := lw.Value(c.rows.text)
 			for _, path := range c.indexes {
 				batch = appendField(batch, object.Get(path).String())
 			}
 		}
-		return batch
+		return appendField(batch, c.rows.text) // last, as records.js reads all before it at once
 	})
 }
 

@@ -22,18 +22,18 @@ export class Item {
 
   static {
     valuesOf = (item) => item.#values
-    fieldsOf = (item) => [item.key, '', item.uid, item.resourceVersion, item.#sum, item.#text ?? JSON.stringify(item.#object), ...item.#values]
+    fieldsOf = (item) => [item.key, '', item.uid, item.resourceVersion, item.#sum, ...item.#values, item.#text ?? JSON.stringify(item.#object)]
     wasKept = (item) => item.#kept
     areSame = (a, b) => a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.#sum === b.#sum
   }
 
-  constructor(kept, [key, , uid, resourceVersion, sum, text, ...values]) {
+  constructor(kept, [key, , uid, resourceVersion, sum, ...values]) {
     this.key = key
     this.uid = uid
     this.resourceVersion = resourceVersion
     this.#kept = kept
     this.#sum = sum
-    this.#text = text
+    this.#text = values.pop()
     this.#values = values
   }
 

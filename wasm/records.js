@@ -13,13 +13,16 @@ const encoder = new TextEncoder()
 export function decode(bytes, visit) {
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < bytes.length;) {
-    const kind = bytes[at], fields = new Array(bytes[at + 1])
-    at += 2
+    const kind = bytes[at], fields = new Array(bytes[at + 1]), start = at += 2
+    let end = start // of all fields but the last, which may be an object
+    for (let i = 1; i < fields.length; i++) end += 4 + numbers.getUint32(end, true)
+    // A call for each field would cost more than the fields. These are parts of one text, lengths and all, if each byte of it
+    // is a character.
+    const head = decoder.decode(bytes.subarray(start, end)), parts = head.length === end - start
     for (let i = 0; i < fields.length; i++) {
-      const length = numbers.getUint32(at, true)
-      at += 4
-      fields[i] = length ? decoder.decode(bytes.subarray(at, at + length)) : ''
-      at += length
+      const from = at + 4
+      at = from + numbers.getUint32(at, true)
+      fields[i] = at === from ? '' : parts && at <= end ? head.slice(from - start, at - start) : decoder.decode(bytes.subarray(from, at))
     }
     visit(kind, fields)
   }

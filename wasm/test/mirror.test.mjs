@@ -80,7 +80,7 @@ test('an item gives the fields of its record again, also after it was parsed', (
   const before = fieldsOf(item)
   assert.equal(item.object.metadata.name, 'a')
   assert.deepEqual(fieldsOf(item), before)
-  assert.deepEqual(before, ['default/a', '', 'uid-a', '1', 'sum', '{"metadata":{"name":"a"}}', 'n1'])
+  assert.deepEqual(before, ['default/a', '', 'uid-a', '1', 'sum', 'n1', '{"metadata":{"name":"a"}}'])
   assert.deepEqual(valuesOf(item), ['n1'])
 })
 

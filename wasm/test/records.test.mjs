@@ -17,6 +17,16 @@ test('what is encoded is decoded', () => {
   assert.deepEqual(all(encode([])), [])
 })
 
+test('fields before the last are read together, whatever their lengths and their bytes', () => {
+  const pieces = ['', 'a', 'default/web-0', 'é', '€uro', '𝄞', '\uFEFF', 'x'.repeat(127), 'x'.repeat(128), 'y'.repeat(0xC3), 'é'.repeat(0xE2), 'z'.repeat(50000)]
+  for (const one of pieces) {
+    for (const two of pieces) {
+      const some = [[1, one, two, 'three', '{}'], [3, two, one], [4]]
+      assert.deepEqual(all(encode(some)), some)
+    }
+  }
+})
+
 test('records are read at any offset of a larger buffer, as in the memory of the program', () => {
   const bytes = encode([[1, 'key', 'value']])
   const memory = new Uint8Array(bytes.length + 20).fill(255)
