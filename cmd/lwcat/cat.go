@@ -10,16 +10,13 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/transport/fallback"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
-	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // cat prints the events of the collections that the command line names, until it is done or refused.
 func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	from, err := c.source(fail)
+	from, err := c.source(status, fail)
 	if err != nil {
 		return err
 	}
@@ -31,6 +28,7 @@ func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, sta
 	if c.tell.verbose {
 		trace := new(lw.Trace)
 		status.traceRequests(trace)
+		status.say("%s", from.about)
 		ctx = lw.WithTrace(ctx, trace)
 	}
 	ctx, stop := c.when.deadline(ctx)
@@ -41,7 +39,7 @@ func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, sta
 	}
 	var file *resume
 	if c.when.resume != "" {
-		if file, err = openResume(c.when.resume, c.where.server); err != nil {
+		if file, err = openResume(c.when.resume, from.server); err != nil {
 			return err
 		}
 	}
@@ -82,18 +80,6 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 		return from.end(status)
 	}
 	return err
-}
-
-// over returns the transport that the command line names.
-func (w *where) over(http *lwhttp.Transport) lw.Transport {
-	plain, ws := recording.Named("http", http), recording.Named("ws", lwws.New(http, nil))
-	switch w.transport {
-	case "ws":
-		return ws
-	case "auto":
-		return fallback.New(plain, ws)
-	}
-	return plain
 }
 
 // nameOf returns what a collection is called where its namespace does not matter: "pods", "deployments.apps", or its path.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -105,7 +106,7 @@ func find(all []discovered, name string) (discovered, error) {
 }
 
 // resolve turns the names of the command line into resources. The server is asked only if one of them is not a path.
-func resolve(ctx context.Context, transport lw.Transport, w *what) (resources []lw.Resource, err error) {
+func resolve(ctx context.Context, transport lw.Transport, w *what, namespace string) (resources []lw.Resource, err error) {
 	var all []discovered
 	for _, name := range w.names {
 		if strings.HasPrefix(name, "/") {
@@ -124,7 +125,10 @@ func resolve(ctx context.Context, transport lw.Transport, w *what) (resources []
 		}
 		resource := lw.Resource{Group: d.group, Version: d.version, Plural: d.plural, Name: object}
 		if d.namespaced {
-			resource.Namespace = w.namespace
+			resource.Namespace = cmp.Or(w.namespace, namespace)
+			if w.allNamespaces {
+				resource.Namespace = ""
+			}
 		}
 		resources = append(resources, resource)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/spf13/pflag"
 )
 
@@ -21,38 +20,6 @@ type config struct {
 	tape  tape
 }
 
-// where is the server.
-type where struct {
-	server    string
-	connect   lwhttp.Options
-	transport string
-	recorded  bool // --replay takes the server's place
-}
-
-func (w *where) flags(set *pflag.FlagSet) {
-	set.StringVarP(&w.server, "server", "s", "", "the API server's `URL`, as https://127.0.0.1:6443")
-	set.StringVar(&w.connect.Token, "token", "", "bearer `TOKEN`")
-	set.StringVar(&w.connect.CAFile, "certificate-authority", "", "PEM `FILE` to verify the server with")
-	set.BoolVar(&w.connect.InsecureSkipVerify, "insecure-skip-tls-verify", false, "do not verify it")
-	set.StringVar(&w.transport, "transport", "http", "what watches go over: http, ws, or auto: http, and ws where that does not stream (`NAME`)")
-}
-
-func (w *where) validate() error {
-	switch {
-	case w.recorded && w.server != "":
-		return errors.New("--server and --replay exclude each other")
-	case w.recorded:
-		return nil
-	case w.server == "":
-		return errors.New("no server: give its URL by --server")
-	case !strings.Contains(w.server, "://"):
-		return fmt.Errorf("the server's URL must begin with https:// or http://, and is %q", w.server)
-	case w.transport != "http" && w.transport != "ws" && w.transport != "auto":
-		return fmt.Errorf("no transport %q: there are http, ws and auto", w.transport)
-	}
-	return nil
-}
-
 // what is to be followed.
 type what struct {
 	names         []string // resources and paths
@@ -64,7 +31,7 @@ type what struct {
 }
 
 func (w *what) flags(set *pflag.FlagSet) {
-	set.StringVarP(&w.namespace, "namespace", "n", "default", "`NAME` of the namespace")
+	set.StringVarP(&w.namespace, "namespace", "n", "", "`NAME` of the namespace, in place of the context's, or \"default\"")
 	set.BoolVarP(&w.allNamespaces, "all-namespaces", "A", false, "follow what is in any namespace")
 	set.StringVarP(&w.labels, "selector", "l", "", "`LABELS`, as app=web,tier!=db")
 	set.StringVar(&w.fields, "field-selector", "", "`FIELDS`, as spec.nodeName=n1")
@@ -73,9 +40,6 @@ func (w *what) flags(set *pflag.FlagSet) {
 func (w *what) validate() error {
 	if len(w.names) == 0 && !w.recorded {
 		return errors.New("no resource: name one, as pods")
-	}
-	if w.allNamespaces {
-		w.namespace = ""
 	}
 	return nil
 }

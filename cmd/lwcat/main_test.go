@@ -139,11 +139,9 @@ func describe(t *testing.T, out string) (described []string) {
 
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"pods":                                   "no server: give its URL by --server",
 		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
 		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE, go-template=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
-		"-s 127.0.0.1:1 po":                      `the server's URL must begin with https:// or http://, and is "127.0.0.1:1"`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
 		"po -s":                                  "flag needs an argument: 's' in -s",
 	} {
@@ -159,6 +157,7 @@ func TestWrongUsage(t *testing.T) {
 
 // TestRefusedAtTheStart: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
 func TestRefusedAtTheStart(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
 	gone := start(t, nil)
 	gone.Stop()
@@ -171,6 +170,10 @@ func TestRefusedAtTheStart(t *testing.T) {
 		"-s " + gone.URL + " po":                                "connection refused",
 		"-s " + gone.URL + " /api/v1/pods":                      "connection refused",
 		"-s " + server.URL + " --certificate-authority /nil po": "no such file",
+		"po":                   ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
+		"-s 127.0.0.1:1 po":    "127.0.0.1:1",
+		"--kubeconfig /nil po": "/nil",
+		"--context nil po":     `no context "nil"`,
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitRefused, code, args)

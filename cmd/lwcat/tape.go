@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/spf13/pflag"
 )
 
@@ -66,6 +65,10 @@ func cutSpeed(text string) (file string, speed float64, err error) {
 
 // source is where collections come from: a server, or a recording.
 type source struct {
+	server    string // its URL
+	namespace string // where none is named
+	about     string // for people
+
 	over     lw.Transport // for discovery
 	close    func() error
 	writer   *recording.Writer    // of --record
@@ -74,7 +77,7 @@ type source struct {
 }
 
 // source opens what the command line names. fail ends the program.
-func (c *config) source(fail func(error)) (*source, error) {
+func (c *config) source(status *status, fail func(error)) (*source, error) {
 	if c.tape.replay != "" {
 		recorded, err := recording.Open(c.tape.replay)
 		if err != nil {
@@ -84,13 +87,18 @@ func (c *config) source(fail func(error)) (*source, error) {
 			c.when.from = recorded.Collections[0].From
 		}
 		player := recorded.Play(c.tape.speed)
-		return &source{over: player.Discovery(), close: recorded.Close, recorded: recorded, player: player}, nil
+		return &source{about: "recording " + c.tape.replay, namespace: "default", over: player.Discovery(), close: recorded.Close, recorded: recorded, player: player}, nil
 	}
-	http, err := lwhttp.New(c.where.server, &c.where.connect)
+	config, err := c.where.config(status.out)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{over: c.where.over(http), close: func() error { http.Close(); return nil }}
+	http, err := config.Transport()
+	if err != nil {
+		return nil, err
+	}
+	s := &source{server: config.Server, namespace: config.Namespace, over: c.where.over(http), close: func() error { http.Close(); return nil }}
+	s.about = fmt.Sprintf("server %s, context %q, user %q", config.Server, config.Context, config.User)
 	if c.tape.record == "" {
 		return s, nil
 	}
@@ -124,7 +132,7 @@ func (s *source) resources(ctx context.Context, c *config) (resources []lw.Resou
 		}
 		return resources, nil
 	}
-	if resources, err = resolve(ctx, s.over, w); err != nil {
+	if resources, err = resolve(ctx, s.over, w, s.namespace); err != nil {
 		return nil, err
 	}
 	for _, r := range resources {
