@@ -94,7 +94,8 @@ func TestKubectlKnowsTheResources(t *testing.T) {
 	}
 	require.Contains(t, k.run("create", "-f", k.file(`{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":3}}`), "--validate=false"), "created")
 	require.Contains(t, k.run("get", "widgets.lw.example.com", "w", "-o", "jsonpath={.spec.size}"), "3")
-	require.Contains(t, k.run("get", "deploy,po,no,ns"), "default")
+	require.Regexp(t, `^NAME +AGE\nw +\d+s\n$`, k.run("get", "widgets"))
+	require.Equal(t, "No resources found\n", k.run("get", "deploy,po,no,ns"))
 	require.Contains(t, k.run("version"), "Server Version: v1.36.3")
 }
 

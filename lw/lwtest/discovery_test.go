@@ -123,8 +123,8 @@ func TestWhatKubectlAsks(t *testing.T) {
 	require.Equal(t, http.StatusCreated, a.Code)
 	require.Equal(t, "kubectl-create", a.object(t).Metadata.ManagedFields[0].Manager)
 
-	list := get(t, cms+"?limit=500", "Accept", table).list(t)
-	require.Equal(t, []string{"x"}, list.names())
+	list := get(t, cms+"?limit=500", "Accept", table).table(t)
+	require.Equal(t, "x", list.Rows[0].Cells[0])
 	w := openWatch(t, cms+"?resourceVersion="+list.Metadata.ResourceVersion+"&watch=true", "Accept", table)
 
 	require.Equal(t, http.StatusOK, get(t, cms+"/x").Code)
@@ -136,5 +136,7 @@ func TestWhatKubectlAsks(t *testing.T) {
 	a = request(t, "DELETE", cms+"/x", `{"propagationPolicy":"Background"}`)
 	require.Equal(t, http.StatusOK, a.Code)
 	require.Equal(t, http.StatusNotFound, get(t, cms+"/x").Code)
-	w.expect("MODIFIED x", "DELETED x")
+	for _, kind := range []string{"MODIFIED", "DELETED"} {
+		require.Regexp(t, `^\{"type":"`+kind+`".*"rows":\[\{"cells":\["x",`, w.next().line)
+	}
 }

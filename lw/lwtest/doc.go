@@ -62,9 +62,9 @@
 //
 // # What is different from a real server
 //
-//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406. A
-//     Table is not made: who asks for one gets the plain form if that is
-//     acceptable, else too. PartialObjectMetadata is served.
+//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406.
+//     PartialObjectMetadata and Table are served; a Table's columns are the name
+//     and what its [Resource] says, by default the age, without descriptions.
 //   - PATCH takes JSON merge patches only. Objects are not validated, defaulted
 //     or admitted. The one subresource is the binding of Pods.
 //   - DELETE takes effect at once: no grace period, no finalizers, no garbage

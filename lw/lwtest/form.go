@@ -14,17 +14,16 @@ type form int
 const (
 	fullForm    form = iota
 	partialForm      // PartialObjectMetadata: only the metadata
+	tableForm        // Table: cells for people, and the object as includeObject says
 )
 
-// negotiate reads Accept. Clauses are taken in the client's order; a Table is
-// passed over, so kubectl falls back to the plain form. ok is false if nothing
-// the client accepts is to be had.
+// negotiate reads Accept. Clauses are taken in the client's order. ok is false
+// if nothing the client accepts is to be had.
 func negotiate(r *http.Request) (f form, ok bool) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
 		return fullForm, true
 	}
-	table := false
 	for clause := range strings.SplitSeq(accept, ",") {
 		media, params, err := mime.ParseMediaType(clause)
 		if err != nil || !slices.Contains([]string{"application/json", "application/*", "*/*"}, media) {
@@ -36,10 +35,12 @@ func negotiate(r *http.Request) (f form, ok bool) {
 		case "PartialObjectMetadata", "PartialObjectMetadataList":
 			return partialForm, true
 		case "Table":
-			table = true
+			if params["g"] == "meta.k8s.io" && params["v"] == "v1" {
+				return tableForm, true
+			}
 		}
 	}
-	return fullForm, table
+	return fullForm, false
 }
 
 func notAcceptable() *Status {
@@ -59,7 +60,7 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 
 // sorted says whether the keys of lists and objects are sorted, as a custom
 // resource's are.
-func (f form) sorted(res *Resource) bool { return f == fullForm && !res.builtin }
+func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
 // item is an object as a list shows it.
 func (f form) item(o *object) []byte {
@@ -78,7 +79,11 @@ func (f form) object(res *Resource, o *object) []byte {
 }
 
 func (o *object) partial() []byte {
-	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), o.meta, []byte("}"))
+	return partialObject(o.meta)
+}
+
+func partialObject(meta []byte) []byte {
+	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), meta, []byte("}"))
 }
 
 // bookmark is the object of a BOOKMARK event; end marks the one that ends a

@@ -30,12 +30,12 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 	default:
 		return nil
 	}
-	return eventFrame(kind, w.form.object(w.res, shown))
+	return eventFrame(kind, w.object(w.form.object(w.res, shown)))
 }
 
 // bookmark is a frame that tells how far the watch is.
 func (w *watch) bookmark(endOfState bool) []byte {
-	return eventFrame("BOOKMARK", w.form.bookmark(w.res, w.cursor.Revision(), endOfState))
+	return eventFrame("BOOKMARK", w.object(w.form.bookmark(w.res, w.cursor.Revision(), endOfState)))
 }
 
 func eventFrame(kind string, object []byte) []byte {

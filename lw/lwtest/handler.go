@@ -70,6 +70,11 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, methodNotAllowed())
 		return
 	}
+	tables, err := form.tables(rt.resource, r.URL.Query())
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
 	o, code, err := s.serveObject(r, rt)
 	switch {
 	case err != nil:
@@ -78,6 +83,8 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 		details := objectDetails(rt.resource, rt.name)
 		details.UID = o.uid
 		send(w, r, http.StatusOK, marshal(&Status{Code: http.StatusOK, Details: details}))
+	case tables != nil:
+		send(w, r, code, tables.object(form.object(rt.resource, o)))
 	default:
 		send(w, r, code, form.object(rt.resource, o))
 	}

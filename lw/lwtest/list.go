@@ -22,6 +22,7 @@ type query struct {
 	prefix   string // of the keys it is about
 	selector selector
 	form     form
+	tables   *tables // nil unless the form is Table
 	values   url.Values
 }
 
@@ -41,7 +42,8 @@ func newQuery(res *Resource, namespace string, form form, values url.Values) (*q
 		return nil, err
 	}
 	q.selector = append(labels, fields...)
-	return q, nil
+	q.tables, err = form.tables(res, values)
+	return q, err
 }
 
 // page is one answer to LIST.
@@ -168,16 +170,27 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
+// object is an object as a watch shows it, or a bookmark, in the form asked for.
+func (q *query) object(encoded []byte) []byte {
+	if q.tables == nil {
+		return encoded
+	}
+	return q.tables.object(encoded)
+}
+
 // encode writes the page as the list that an apiserver would send.
 func (p *page) encode(q *query) []byte {
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
-	if p.proceed != "" || q.form.sorted(q.res) {
+	if p.proceed != "" || q.form.sorted(q.res) && q.tables == nil {
 		meta["continue"] = p.proceed
 	}
 	if p.remaining != nil {
 		meta["remainingItemCount"] = *p.remaining
 	}
 	kind, apiVersion := q.form.kind(q.res)
+	if q.tables != nil {
+		return p.encodeTable(q, encodeOrdered(meta, []string{"resourceVersion", "continue"}))
+	}
 	var b bytes.Buffer
 	if q.form.sorted(q.res) {
 		fmt.Fprintf(&b, `{"apiVersion":%q,"items":`, apiVersion)
@@ -190,6 +203,14 @@ func (p *page) encode(q *query) []byte {
 	p.encodeItems(&b, q.form)
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+func (p *page) encodeTable(q *query, meta []byte) []byte {
+	objects := make([][]byte, len(p.objects))
+	for i, o := range p.objects {
+		objects[i] = o.whole(q.res)
+	}
+	return q.tables.encode(meta, objects...)
 }
 
 func (p *page) encodeItems(b *bytes.Buffer, form form) {

@@ -14,6 +14,7 @@ type Resource struct {
 	Singular   string // default: the kind in lower case
 	ShortNames []string
 	Namespaced bool
+	Columns    []Column // of Tables, behind the name; default: Age
 
 	builtin    bool // metadata first, and items of lists without kind and apiVersion
 	generation bool // metadata.generation counts changes outside metadata and status
@@ -26,6 +27,7 @@ func builtins() []Resource {
 	}
 	pods := core("Pod", "pods", true, "po")
 	pods.generation = true
+	pods.Columns = append([]Column{{Name: "Status", Path: ".status.phase"}}, ageColumn...)
 	deployments := core("Deployment", "deployments", true, "deploy")
 	deployments.Group, deployments.generation = "apps", true
 	return []Resource{

@@ -83,12 +83,14 @@ func TestAccept(t *testing.T) {
 		"application/json;stream=watch":     "ConfigMapList",
 		"application/cbor,application/json": "ConfigMapList",
 		"text/html, application/*;q=0.8":    "ConfigMapList",
-		table + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json": "ConfigMapList",
-		table:                         "ConfigMapList",
-		partial:                       "PartialObjectMetadataList",
-		partial + ",application/json": "PartialObjectMetadataList",
-		"text/csv":                    "Status",
-		"application/cbor":            "Status",
+		table + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json": "Table",
+		table: "Table",
+		"application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json": "ConfigMapList",
+		"application/json;as=Table;v=v1;g=other":                             "Status",
+		partial:                                                              "PartialObjectMetadataList",
+		partial + ",application/json":                                        "PartialObjectMetadataList",
+		"text/csv":                                                           "Status",
+		"application/cbor":                                                   "Status",
 	}
 	for accept, kind := range tests {
 		t.Run(accept, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	state, mark := w.state, w.streaming && w.bookmarks
 	w.state = nil // not for the hours that the watch may last
 	for i, e := range state {
-		if !send(eventFrame("ADDED", w.form.object(w.res, e.Value)), mark || i < len(state)-1) {
+		if !send(eventFrame("ADDED", w.object(w.form.object(w.res, e.Value))), mark || i < len(state)-1) {
 			return false
 		}
 	}

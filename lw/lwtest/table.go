@@ -1,0 +1,169 @@
+package lwtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Column is one that Tables have beside an object's name, like those that a
+// CustomResourceDefinition names.
+type Column struct {
+	Name     string // "Replicas"
+	Type     string // "integer", "date": shown as an age; default "string"
+	Path     string // ".spec.replicas": names of members
+	Priority int    // above 0, kubectl shows it with -o wide only
+}
+
+// ageColumn is what a resource has that names no columns.
+var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
+
+// tables makes the Tables of one answer: of a watch, the first has the columns'
+// definitions.
+type tables struct {
+	res     *Resource
+	include string // "Object", "Metadata" or "None"
+	headed  bool
+}
+
+// tables returns nil unless the form is Table.
+func (f form) tables(res *Resource, values url.Values) (*tables, error) {
+	if f != tableForm {
+		return nil, nil
+	}
+	t := &tables{res: res, include: values.Get("includeObject")}
+	switch t.include {
+	case "":
+		t.include = "Metadata"
+	case "Object", "Metadata", "None":
+	default:
+		return nil, badRequest("Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", t.include)
+	}
+	return t, nil
+}
+
+func (t *tables) columns() []Column {
+	if t.res.Columns == nil {
+		return ageColumn
+	}
+	return t.res.Columns
+}
+
+// encode writes a Table of objects.
+func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":%s,"columnDefinitions":%s,"rows":[`, meta, t.definitions())
+	for i, o := range objects {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		shown := o
+		switch t.include {
+		case "None":
+			shown = []byte("null")
+		case "Metadata":
+			shown = partialOf(o)
+		}
+		fmt.Fprintf(&b, `{"cells":%s,"object":%s}`, marshal(t.cells(o)), shown)
+	}
+	b.WriteString("]}")
+	return b.Bytes()
+}
+
+// object writes the Table of one object.
+func (t *tables) object(o []byte) []byte {
+	meta, _ := metadata(mustDecode(o)) // it has some
+	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
+}
+
+// definitions are the columns', and null after the first time.
+func (t *tables) definitions() []byte {
+	if t.headed {
+		return []byte("null")
+	}
+	t.headed = true
+	var b bytes.Buffer
+	b.WriteString(`[{"name":"Name","type":"string","format":"name","description":"","priority":0}`)
+	for _, c := range t.columns() {
+		kind := c.Type
+		if kind == "" || t.res.builtin {
+			kind = "string"
+		}
+		fmt.Fprintf(&b, `,{"name":%s,"type":%q,"format":"","description":"","priority":%d}`, marshal(c.Name), kind, c.Priority)
+	}
+	b.WriteByte(']')
+	return b.Bytes()
+}
+
+func (t *tables) cells(o []byte) []any {
+	f := mustDecode(o)
+	meta, _ := metadata(f) // it has some
+	cells := []any{text(meta, "name")}
+	for _, c := range t.columns() {
+		value := at(f, c.Path)
+		switch {
+		case c.Type != "date":
+		case value != nil:
+			value = ageOf(value)
+		case t.res.builtin:
+			value = "<unknown>"
+		}
+		cells = append(cells, value)
+	}
+	return cells
+}
+
+// at finds a field by the names of members; nil if there is none.
+func at(f fields, path string) (value any) {
+	value = f
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
+		members, _ := value.(fields)
+		value = members[name]
+	}
+	return value
+}
+
+// ageOf says how long ago a time was, in the units that Kubernetes takes.
+func ageOf(value any) string {
+	created, _ := value.(string)
+	since, err := time.Parse(time.RFC3339, created)
+	if err != nil {
+		return "<invalid>"
+	}
+	d := max(0, time.Since(since))
+	in := func(unit time.Duration, name string) string { return strconv.Itoa(int(d/unit)) + name }
+	switch day := 24 * time.Hour; {
+	case d < 2*time.Minute:
+		return in(time.Second, "s")
+	case d < 3*time.Hour:
+		return in(time.Minute, "m")
+	case d < 2*day:
+		return in(time.Hour, "h")
+	default:
+		return in(day, "d")
+	}
+}
+
+// mustDecode reads what the server has written itself.
+func mustDecode(object []byte) fields {
+	f, err := decodeFields(object)
+	if err != nil {
+		panic("lwtest: wrote an object that is none: " + err.Error())
+	}
+	return f
+}
+
+// partialOf is an object's metadata alone.
+func partialOf(object []byte) []byte {
+	var o struct {
+		Metadata json.RawMessage `json:"metadata"`
+	}
+	if err := json.Unmarshal(object, &o); err != nil {
+		panic("lwtest: wrote an object that is none: " + err.Error())
+	}
+	return partialObject(o.Metadata)
+}
