@@ -35,7 +35,11 @@ func (w *watch) frame(event revlog.Event[*object]) []byte {
 
 // bookmark is a frame that tells how far the watch is.
 func (w *watch) bookmark(endOfState bool) []byte {
-	return eventFrame("BOOKMARK", w.object(w.form.bookmark(w.res, w.cursor.Revision(), endOfState)))
+	object := w.form.bookmark(w.res, w.cursor.Revision(), endOfState)
+	if w.tables != nil {
+		object = w.tables.bookmark(object)
+	}
+	return eventFrame("BOOKMARK", object)
 }
 
 func eventFrame(kind string, object []byte) []byte {

@@ -170,7 +170,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object is an object as a watch shows it, or a bookmark, in the form asked for.
+// object is an object as a watch shows it, in the form asked for.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded

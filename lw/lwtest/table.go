@@ -80,6 +80,17 @@ func (t *tables) object(o []byte) []byte {
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
 }
 
+// bookmark writes the Table of a bookmark's object, which is never left out
+// whole: it says how far the watch is.
+func (t *tables) bookmark(o []byte) []byte {
+	if t.include != "None" {
+		return t.object(o)
+	}
+	t.include = "Metadata"
+	defer func() { t.include = "None" }()
+	return t.object(o)
+}
+
 // definitions are the columns', and null after the first time.
 func (t *tables) definitions() []byte {
 	if t.headed {
