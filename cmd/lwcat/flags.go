@@ -52,6 +52,7 @@ type how struct {
 	color         string
 	terminal      bool // is what standard output is
 	managedFields bool
+	wide          bool // the server's own columns are asked for
 }
 
 func (h *how) flags(set *pflag.FlagSet, terminal bool) {
@@ -80,6 +81,7 @@ func (h *how) validate() (err error) {
 	default:
 		return fmt.Errorf("--color is auto, always or never, and not %q", h.color)
 	}
+	h.wide = h.name == "wide"
 	h.format, err = output.New(h.name, &h.options)
 	return err
 }
@@ -126,11 +128,15 @@ func parse(args []string, terminal bool) (*config, error) {
 	}
 	c.what.names = all.Args()
 	c.tape.when = &c.when
+	c.how.options.Namespaces, c.how.options.Resources = c.what.allNamespaces, len(c.what.names) > 1
 	c.where.recorded, c.what.recorded = c.tape.replay != "", c.tape.replay != ""
 	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate, c.tape.validate} {
 		if err := validate(); err != nil {
 			return nil, err
 		}
+	}
+	if c.how.wide && (c.tape.record != "" || c.tape.replay != "") {
+		return nil, errors.New("-o wide is what a server shows of objects, and a recording has the objects: leave one of them out")
 	}
 	return c, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -25,6 +26,7 @@ type stream struct {
 	ending   *ending
 	kept     *kept            // what --resume keeps; nil without
 	now      func() time.Time // of a replay: when that was recorded which is told; else nil
+	tables   *table.Transport // of the server's own columns; nil unless they are printed
 	teller
 
 	restoring bool           // what comes is what --from or --resume began with
@@ -35,7 +37,7 @@ type stream struct {
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
-	client, err := lw.NewClient(transport, s.resource, lw.RawCodec{KeepManagedFields: s.config.how.managedFields}, nil)
+	client, err := s.client(transport)
 	if err != nil {
 		return err
 	}
@@ -58,6 +60,28 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
+func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
+	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
+	if !s.config.how.wide {
+		return lw.NewClient(transport, s.resource, codec, nil)
+	}
+	s.tables = table.New(transport)
+	return lw.NewClient(s.tables, s.resource, table.Codec{Of: codec}, nil)
+}
+
+// row returns how the server shows an object; nil if it does not.
+func (s *stream) row(o *lw.Object) *output.Row {
+	if s.tables == nil {
+		return nil
+	}
+	columns, cells := s.tables.Columns(), table.Cells(o)
+	if columns == nil || !cells.Exists() {
+		return nil
+	}
+	return &output.Row{Columns: columns, Cells: cells}
 }
 
 // restore begins a reflector with what --from or --resume says.
@@ -158,6 +182,9 @@ func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New}
 		switch d.Type {
 		case cache.Updated:
+			if s.tables != nil && sameVersion(d.Old, d.New) {
+				continue // the server shows it in another way, as its age, and it is what it was
+			}
 			if e.Type = lw.Modified; s.kept != nil && isStub(d.Old) {
 				if sameVersion(d.Old, d.New) {
 					continue // it was printed by the run before
@@ -168,10 +195,11 @@ func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 		case cache.Deleted:
 			e.Type, e.Object = lw.Deleted, d.Old
 		}
+		e.Row = s.row(e.Object)
 		s.events = append(s.events, e)
 	}
 	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
-		s.events = append(s.events[:0], output.Event{Type: event.Type, Time: now, Resource: s.kind, Object: event.Object})
+		s.events = append(s.events[:0], output.Event{Type: event.Type, Time: now, Resource: s.kind, Object: event.Object, Row: s.row(event.Object)})
 		if event.Type == lw.Modified && len(deltas) > 0 {
 			s.events[0].Old = deltas[0].Old
 		}

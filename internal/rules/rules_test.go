@@ -86,11 +86,12 @@ var rooms = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
 	"cmd/lwcat/internal/diff":      {"lw"},
+	"cmd/lwcat/internal/table":     {"lw"},
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
 	"cmd/lwcat/internal/condition": {"lw"},
 	"cmd/lwcat/internal/recording": {"lw"},

@@ -18,6 +18,13 @@ type Event struct {
 	Resource string       // as "pods", or "deployments.apps"
 	Object   *lw.Object   // as it is now; of a deletion, its last state that is known
 	Old      *lw.Object   // as it was before; nil unless Modified
+	Row      *Row         // how the server shows it, for wide; nil if it does not say
+}
+
+// Row is what a server shows of an object.
+type Row struct {
+	Columns []string
+	Cells   lw.Value // an array
 }
 
 // Format prints one event. Several events may come at once, each whole; an error of the writer is kept by it, and need not be
@@ -39,6 +46,9 @@ type Options struct {
 	NoHeaders bool
 	Color     bool
 
+	Namespaces bool // with wide, the namespace of each object
+	Resources  bool // with wide, the resource of each object
+
 	// What diff and jsonpatch look at.
 	StatusOnly bool
 	Ignore     []string // paths, as "metadata.labels" or "status.conditions[*].lastProbeTime"; nil: what diff always ignores
@@ -57,6 +67,7 @@ var formats = []struct {
 	{"jsonl", "", printing(printJSONL)},
 	{"wire", "", printing(printWire)},
 	{"line", "", newLine},
+	{"wide", "", newWide},
 	{"diff", "", newDiff},
 	{"jsonpatch", "", newPatch},
 	{"name", "", printing(printName)},

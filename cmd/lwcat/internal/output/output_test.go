@@ -94,6 +94,17 @@ func TestCustomColumns(t *testing.T) {
 	require.Equal(t, "NAME    PHASE\nweb-0   Pending\n", printed(t, "custom-columns-file="+file, &Options{}, added(t, "pods", web0)))
 }
 
+func TestWide(t *testing.T) {
+	pod := added(t, "pods", web0)
+	pod.Row = &Row{Columns: []string{"Name", "Ready", "Nominated Node"}, Cells: `["web-0",null,"x"]`}
+	short := deleted(t, "pods", web0)
+	short.Row = &Row{Columns: pod.Row.Columns, Cells: `["web-0"]`}
+	require.Equal(t, "EVENT     NAMESPACE   NAME    READY   NOMINATED NODE\nADDED     shop        web-0           x\nDELETED   shop        web-0\n",
+		printed(t, "wide", &Options{Namespaces: true}, pod, short))
+	require.Equal(t, "EVENT   RESOURCE   NAME    AGE\nADDED   pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
+	require.Equal(t, "EVENT   NAME    AGE\nADDED   web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "of a server without Tables")
+}
+
 // TestHeadersAreForEachResource, and widths too; they grow, and do not shrink.
 func TestHeadersAreForEachResource(t *testing.T) {
 	format, err := New("custom-columns=NAME:metadata.name,V:metadata.resourceVersion", &Options{})
