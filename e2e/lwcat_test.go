@@ -76,7 +76,10 @@ func TestLwcatFindsResources(t *testing.T) {
 		"widgets":                "ADDED Widget w",
 		"widgets.lw.example.com": "ADDED Widget w",
 		"deploy.apps":            "ADDED Deployment web",
-		"/api/v1/namespaces/" + l.namespace + "/configmaps": "ADDED ConfigMap a",
+		"deployments.v1.apps":    "ADDED Deployment web",
+		"CM/a":                   "ADDED ConfigMap a",
+		"/api/v1/watch/namespaces/" + l.namespace + "/configmaps/a": "ADDED ConfigMap a",
+		"/api/v1/namespaces/" + l.namespace + "/configmaps":         "ADDED ConfigMap a",
 	} {
 		out, err := l.command("--once", "-o", "jsonl", name).CombinedOutput()
 		require.NoError(t, err, "%s: %s", name, out)
@@ -84,7 +87,20 @@ func TestLwcatFindsResources(t *testing.T) {
 		require.NoError(t, json.Unmarshal(out, &e), "%s: %s", name, out)
 		require.Equal(t, want, e.String(), name)
 	}
-	out, err := l.command("--token", "wrong", "cm").CombinedOutput()
+	for args, want := range map[string]string{
+		"componentstatuses":    "componentstatuses cannot be watched: the server offers to get, list",
+		"bindings":             "bindings cannot be watched: the server offers to create",
+		"confgmaps":            `the server has no resource "confgmaps"; did you mean configmaps?`,
+		"cm --shard 1/2":       "the server ignored the shard selector",
+		"replicasets.autoscal": `the server has no resource "replicasets.autoscal"`,
+	} {
+		out, err := l.command(strings.Fields("--once " + args)...).CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), want)
+	}
+	out, err := l.command("--once", "events", "events.v1.events.k8s.io", "horizontalpodautoscalers.autoscal", "hpa.v2.autoscaling").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, err = l.command("--token", "wrong", "cm").CombinedOutput()
 	require.Equal(t, 1, err.(*exec.ExitError).ExitCode())
 	require.Contains(t, string(out), "401 Unauthorized")
 }

@@ -22,15 +22,15 @@ func Pods(namespace string) Resource {
 
 // String names the resource as kubectl does, with its namespace in front: "kube-system/deployments.apps".
 func (r Resource) String() string {
-	if r.Raw != "" {
-		return r.Raw
-	}
 	text := r.Plural
 	if r.Group != "" {
 		text += "." + r.Group
 	}
 	if r.Namespace != "" {
 		text = r.Namespace + "/" + text
+	}
+	if r.Raw != "" {
+		text = r.Raw
 	}
 	if r.Name != "" {
 		text += "/" + r.Name

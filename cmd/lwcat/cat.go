@@ -33,7 +33,7 @@ func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, sta
 	}
 	ctx, stop := c.when.deadline(ctx)
 	defer stop()
-	resources, err := from.resources(ctx, c)
+	resources, err := from.resources(ctx, c, status)
 	if err != nil {
 		return err
 	}

@@ -20,30 +20,6 @@ type config struct {
 	tape  tape
 }
 
-// what is to be followed.
-type what struct {
-	names         []string // resources and paths
-	namespace     string
-	allNamespaces bool
-	labels        string
-	fields        string
-	recorded      bool // those of --replay need no names
-}
-
-func (w *what) flags(set *pflag.FlagSet) {
-	set.StringVarP(&w.namespace, "namespace", "n", "", "`NAME` of the namespace, in place of the context's, or \"default\"")
-	set.BoolVarP(&w.allNamespaces, "all-namespaces", "A", false, "follow what is in any namespace")
-	set.StringVarP(&w.labels, "selector", "l", "", "`LABELS`, as app=web,tier!=db")
-	set.StringVar(&w.fields, "field-selector", "", "`FIELDS`, as spec.nodeName=n1")
-}
-
-func (w *what) validate() error {
-	if len(w.names) == 0 && !w.recorded {
-		return errors.New("no resource: name one, as pods")
-	}
-	return nil
-}
-
 // how it is printed.
 type how struct {
 	format        output.Format
@@ -128,12 +104,15 @@ func parse(args []string, terminal bool) (*config, error) {
 	}
 	c.what.names = all.Args()
 	c.tape.when = &c.when
-	c.how.options.Namespaces, c.how.options.Resources = c.what.allNamespaces, len(c.what.names) > 1
+	c.how.options.Namespaces, c.how.options.Resources = c.what.allNamespaces || len(c.what.namespaces) > 1, len(split(c.what.names)) > 1
 	c.where.recorded, c.what.recorded = c.tape.replay != "", c.tape.replay != ""
 	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate, c.tape.validate} {
 		if err := validate(); err != nil {
 			return nil, err
 		}
+	}
+	if c.how.wide && c.what.metadataOnly {
+		return nil, errors.New("-o wide shows more than metadata: leave out --metadata-only")
 	}
 	if c.how.wide && (c.tape.record != "" || c.tape.replay != "") {
 		return nil, errors.New("-o wide is what a server shows of objects, and a recording has the objects: leave one of them out")

@@ -165,7 +165,7 @@ func TestRefusedAtTheStart(t *testing.T) {
 		"-s " + server.URL + " --token wrong po":                "the server answered 401 Unauthorized",
 		"-s " + server.URL + " --token no /api/v1/pods":         "the server answered 403 Forbidden: pods is forbidden",
 		"-s " + server.URL + " --token yes /apis/x/v1/y":        "the server answered 404: 404 page not found",
-		"-s " + server.URL + " --token yes nosuch":              `the server has no resource "nosuch" that can be watched`,
+		"-s " + server.URL + " --token yes nosuch":              `the server has no resource "nosuch"`,
 		"-s " + server.URL + " --token yes -l bad( po":          "the server answered 400 BadRequest",
 		"-s " + gone.URL + " po":                                "connection refused",
 		"-s " + gone.URL + " /api/v1/pods":                      "connection refused",

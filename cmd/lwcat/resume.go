@@ -73,6 +73,9 @@ func (r *resume) collection(resource lw.Resource, w *what) *kept {
 		return nil
 	}
 	id := fmt.Sprintf("%s -l %q --field-selector %q", resource, w.labels, w.fields)
+	if w.shard != "" {
+		id += " --shard " + w.shard
+	}
 	k := r.Collections[id]
 	if k == nil {
 		k = &kept{}

@@ -41,9 +41,13 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err != nil {
 		return err
 	}
+	if err := s.shards(ctx, client); err != nil {
+		return err
+	}
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: s.config.what.labels,
 		FieldSelector: s.config.what.fields,
+		ShardSelector: s.config.what.shardSelector,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.hopeless(cause) },
 		Now:           s.now,
 	})
@@ -66,7 +70,7 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
 	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
 	if !s.config.how.wide {
-		return lw.NewClient(transport, s.resource, codec, nil)
+		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.what.metadataOnly})
 	}
 	s.tables = table.New(transport)
 	return lw.NewClient(s.tables, s.resource, table.Codec{Of: codec}, nil)

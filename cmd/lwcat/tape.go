@@ -120,26 +120,26 @@ func ofRecord(err error) error {
 }
 
 // resources returns the collections that the command line names, or those of the recording if it names none.
-func (s *source) resources(ctx context.Context, c *config) (resources []lw.Resource, err error) {
+func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	w := &c.what
 	if s.recorded != nil && len(w.names) == 0 {
 		for _, followed := range s.recorded.Collections {
 			resources = append(resources, followed.Resource())
-			w.labels, w.fields = followed.Labels, followed.Fields // which are the same for all of a run
+			w.labels, w.fields, w.shardSelector = followed.Labels, followed.Fields, followed.Shard // which are the same for all of a run
 		}
 		if len(resources) == 0 {
 			return nil, errors.Join(errors.New("the recording says of no collection that it was followed: name one, as /api/v1/pods"), s.recorded.Broken)
 		}
 		return resources, nil
 	}
-	if resources, err = resolve(ctx, s.over, w, s.namespace); err != nil {
+	if resources, err = resolve(ctx, s.over, w, s.namespace, status.say); err != nil {
 		return nil, err
 	}
 	for _, r := range resources {
 		if s.writer != nil {
 			s.writer.Follow(recording.Collection{
 				Group: r.Group, Version: r.Version, Plural: r.Plural, Namespace: r.Namespace, Name: r.Name, Raw: r.Raw,
-				Labels: w.labels, Fields: w.fields, From: c.when.from,
+				Labels: w.labels, Fields: w.fields, Shard: w.shardSelector, From: c.when.from,
 			})
 		}
 	}

@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"transport/http":       {"lw", "internal/jsx"},
 	"transport/ws":         {"lw", "transport/http", "internal/jsx"},
 	"transport/fallback":   {"lw"},
-	"transport/kubeconfig": {"transport/http"},
+	"transport/kubeconfig": {"transport/http", "internal/nearest"},
 	"lw/lwtest":            {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":     nil,
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
@@ -66,6 +66,7 @@ var rooms = map[string][]string{
 	"internal/slots":       nil,
 	"internal/leak":        nil,
 	"internal/lwcatscript": nil,
+	"internal/nearest":     nil,
 	"internal/jsx":         nil,
 	"internal/wire":        nil,
 	"internal/bundle":      {"lw", "cache"},
@@ -86,7 +87,7 @@ var rooms = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
@@ -95,6 +96,7 @@ var rooms = map[string][]string{
 	"cmd/lwcat/internal/jsonpath":  {"lw"},
 	"cmd/lwcat/internal/condition": {"lw"},
 	"cmd/lwcat/internal/recording": {"lw"},
+	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {

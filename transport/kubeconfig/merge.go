@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/nearest"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -165,5 +167,5 @@ func (m *merged) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil
 	}
-	return nil, &UnknownError{Kind: kind, Name: name, Near: nearest(name, m.names(kind))}
+	return nil, &UnknownError{Kind: kind, Name: name, Near: nearest.To(name, m.names(kind))}
 }

@@ -65,6 +65,7 @@ type Collection struct {
 	Raw       string `json:"raw,omitempty"` // a path in place of all these
 	Labels    string `json:"labelSelector,omitempty"`
 	Fields    string `json:"fieldSelector,omitempty"`
+	Shard     string `json:"shardSelector,omitempty"`
 	From      string `json:"from,omitempty"` // the resource version that it began with, in place of a list
 }
 

@@ -1,0 +1,111 @@
+package discovery
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// accept asks for all at once, of Kubernetes 1.30, or of 1.26; a server that knows neither names its groups.
+// https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery
+const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
+
+// Ask asks a server for all that it has: by two requests at once, and one more for each version of each group where it does
+// not know aggregated discovery. What a part of the server cannot tell is Missing; the error is for a server that tells
+// nothing.
+func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
+	var core, groups answer
+	var both sync.WaitGroup
+	both.Go(func() { core = ask(ctx, transport, "/api") })
+	both.Go(func() { groups = ask(ctx, transport, "/apis") })
+	both.Wait()
+	all := &Resources{}
+	for _, a := range []answer{core, groups} {
+		all.All = append(all.All, a.resources...)
+		all.Missing = append(all.Missing, a.missing...)
+	}
+	if err := cmp.Or(core.err, groups.err); err != nil && len(all.All) == 0 {
+		return nil, fmt.Errorf("asking the server what resources it has: %w", err)
+	}
+	return all, nil
+}
+
+// answer is what became known of a part of a server.
+type answer struct {
+	resources []Resource
+	missing   []string
+	err       error // if that is nothing
+}
+
+// ask asks for what is below /api or /apis.
+func ask(ctx context.Context, transport lw.Transport, root string) (a answer) {
+	var d document
+	err := get(ctx, transport, root, accept, &d)
+	switch {
+	case err == nil && d.Kind == "APIGroupDiscoveryList":
+		return d.aggregated()
+	case err == nil && (d.Kind == "APIVersions" || d.Kind == "APIGroupList"):
+		return each(ctx, transport, root, d.groupVersions())
+	case err == nil:
+		err = fmt.Errorf("the answer is no discovery document, but of kind %q", d.Kind)
+	}
+	err = fmt.Errorf("%s: %w", root, err)
+	return answer{err: err, missing: []string{err.Error()}}
+}
+
+func get(ctx context.Context, transport lw.Transport, path, accept string, into any) error {
+	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	err = json.NewDecoder(body).Decode(into)
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("the answer is no JSON: %w", err)
+	}
+	return err
+}
+
+// atOnce is how many requests for group versions are under way at the same time.
+const atOnce = 8
+
+// each asks for the resources of each group version, by the discovery of before Kubernetes 1.26.
+func each(ctx context.Context, transport lw.Transport, root string, groupVersions []string) (all answer) {
+	answers := make([]answer, len(groupVersions))
+	slots := make(chan struct{}, atOnce)
+	var asking sync.WaitGroup
+	for i, groupVersion := range groupVersions {
+		asking.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			answers[i] = one(ctx, transport, root, groupVersion)
+		})
+	}
+	asking.Wait()
+	for _, a := range answers {
+		all.resources = append(all.resources, a.resources...)
+		all.missing = append(all.missing, a.missing...)
+		all.err = cmp.Or(all.err, a.err)
+	}
+	return all
+}
+
+func one(ctx context.Context, transport lw.Transport, root, groupVersion string) answer {
+	var list resourceList
+	if err := get(ctx, transport, root+"/"+groupVersion, "", &list); err != nil {
+		err = fmt.Errorf("%s: %w", groupVersion, err)
+		return answer{err: err, missing: []string{err.Error()}}
+	}
+	group, version, found := strings.Cut(groupVersion, "/")
+	if !found {
+		group, version = "", groupVersion
+	}
+	return answer{resources: list.of(group, version)}
+}

@@ -1,0 +1,180 @@
+package discovery_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// server is one whose answers are known by their paths; the rest is 404.
+type server struct {
+	answers map[string]string
+	asked   atomic.Int32
+}
+
+func (s *server) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	s.asked.Add(1)
+	if answer, ok := s.answers[req.Path]; ok {
+		return io.NopCloser(strings.NewReader(answer)), nil
+	}
+	return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusNotFound}}
+}
+
+func ask(t *testing.T, answers map[string]string) (*discovery.Resources, *server) {
+	s := &server{answers: answers}
+	all, err := discovery.Ask(t.Context(), s)
+	require.NoError(t, err)
+	return all, s
+}
+
+// resource is one of an aggregated answer, which may be watched.
+func resource(plural, singular, kind, short string) string {
+	return `{"resource":"` + plural + `","singularResource":"` + singular + `","responseKind":{"kind":"` + kind + `"},"scope":"Namespaced",
+		"shortNames":["` + short + `"],"verbs":["get","list","watch"]}`
+}
+
+func group(name, version, freshness string, resources ...string) string {
+	return `{"metadata":{"name":"` + name + `"},"versions":[{"version":"` + version + `","freshness":"` + freshness + `","resources":[` + strings.Join(resources, ",") + `]}]}`
+}
+
+func groups(all ...string) string {
+	return `{"kind":"APIGroupDiscoveryList","items":[` + strings.Join(all, ",") + `]}`
+}
+
+// cluster has names that several resources claim.
+var cluster = map[string]string{
+	"/api": groups(group("", "v1", "Current",
+		resource("pods", "pod", "Pod", "po"), resource("podtemplates", "podtemplate", "PodTemplate", "x"),
+		resource("events", "event", "Event", "ev"), resource("services", "service", "Service", "svc"),
+		`{"resource":"componentstatuses","singularResource":"componentstatus","responseKind":{"kind":"ComponentStatus"},"scope":"Cluster","verbs":["get","list"],"shortNames":["cs"]}`,
+		`{"resource":"bindings","singularResource":"binding","responseKind":{"kind":"Binding"},"scope":"Namespaced","verbs":["create"]}`,
+	)),
+	"/apis": groups(
+		`{"metadata":{"name":"apps"},"versions":[
+			{"version":"v1","freshness":"Current","resources":[`+resource("deployments", "deployment", "Deployment", "deploy")+`]},
+			{"version":"v1beta1","freshness":"Current","resources":[`+resource("deployments", "deployment", "Deployment", "deploy")+`]}]}`,
+		group("events.k8s.io", "v1", "Current", resource("events", "event", "Event", "ev")),
+		group("metrics.k8s.io", "v1beta1", "Stale"),
+		group("serving.knative.dev", "v1", "Current", resource("services", "service", "Service", "ksvc"), resource("po", "p", "PO", "svc")),
+		group("odd.example.com", "v1", "Current", resource("odds", "deploy", "Odd", "service"), resource("bindings", "binding", "Binding", "")),
+	),
+}
+
+// TestFindAsKubectl holds what kubectl's REST mapper does, for names that are ambiguous too.
+func TestFindAsKubectl(t *testing.T) {
+	all, s := ask(t, cluster)
+	require.EqualValues(t, 2, s.asked.Load())
+	for name, want := range map[string]string{
+		"pods": "/v1 pods", "pod": "/v1 pods", "Pod": "/v1 pods", "PODS": "/v1 pods", "pods.v1": "/v1 pods", "pods.v1.": "/v1 pods",
+		"events":                      "/v1 events", // the core group goes first
+		"events.events.k8s.io":        "events.k8s.io/v1 events",
+		"events.v1.events.k8s.io":     "events.k8s.io/v1 events",
+		"ev.events":                   "events.k8s.io/v1 events", // a group may be shortened
+		"deployment":                  "apps/v1 deployments",
+		"deploy":                      "apps/v1 deployments", // a short name goes before a singular one
+		"deploy.apps":                 "apps/v1 deployments",
+		"deployments.v1beta1.apps":    "apps/v1beta1 deployments",
+		"Deployment.v1.apps":          "apps/v1 deployments",
+		"svc":                         "/v1 services",
+		"services":                    "/v1 services",
+		"service":                     "odd.example.com/v1 odds",
+		"services.serving.knative":    "serving.knative.dev/v1 services",
+		"ksvc":                        "serving.knative.dev/v1 services",
+		"po":                          "serving.knative.dev/v1 po", // a plural name goes before a short one
+		"bindings.odd.example.com":    "odd.example.com/v1 bindings",
+		"svc.serving.knative.dev":     "serving.knative.dev/v1 po",
+		"svc.v1.serving.knative.dev":  "serving.knative.dev/v1 po",
+		"Service.serving.knative.dev": "serving.knative.dev/v1 services",
+	} {
+		found, err := all.Find(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, found.Group+"/"+found.Version+" "+found.Plural, name)
+	}
+}
+
+func TestFindSaysWhatIsWrong(t *testing.T) {
+	all, _ := ask(t, cluster)
+	for name, want := range map[string]string{
+		"componentstatuses": "componentstatuses cannot be watched: the server offers to get, list",
+		"cs":                "componentstatuses cannot be watched: the server offers to get, list",
+		"bindings":          "bindings cannot be watched: the server offers to create",
+		"pdos":              `the server has no resource "pdos"; did you mean pods, odds?`,
+		"podd":              `the server has no resource "podd"; did you mean pods, odds?`,
+		"deploys":           `the server has no resource "deploys"; did you mean deployments?`,
+		"nosuch":            `the server has no resource "nosuch"`,
+		"deployment.app.x":  `the server has no resource "deployment.app.x"; did you mean deployments?`,
+	} {
+		_, err := all.Find(name)
+		require.EqualError(t, err, want, name)
+	}
+}
+
+// TestNamesAreFoundAgain: each name that completion offers stands for the resource that it was offered for.
+func TestNamesAreFoundAgain(t *testing.T) {
+	all, _ := ask(t, cluster)
+	var names []string
+	for _, name := range all.Names() {
+		found, err := all.Find(name.Name)
+		require.NoError(t, err)
+		require.Equal(t, name.Resource, found)
+		names = append(names, name.Name)
+	}
+	require.Equal(t, "pods podtemplates events services deployments events.events.k8s.io services.serving.knative.dev po odds bindings.odd.example.com",
+		strings.Join(names, " "))
+}
+
+// TestAPartThatDoesNotAnswer costs nothing but itself, and is told.
+func TestAPartThatDoesNotAnswer(t *testing.T) {
+	all, _ := ask(t, cluster)
+	require.Equal(t, []string{"metrics.k8s.io/v1beta1: it does not answer the API server"}, all.Missing)
+
+	all, _ = ask(t, map[string]string{"/api": cluster["/api"]})
+	require.Equal(t, []string{"/apis: the server answered 404"}, all.Missing)
+	_, err := all.Find("pods")
+	require.NoError(t, err)
+
+	for answer, want := range map[string]string{
+		"":                      "/api: the server answered 404",
+		"<html>":                "/api: the answer is no JSON",
+		`{"kind":"Pod"}`:        `/api: the answer is no discovery document, but of kind "Pod"`,
+		`{"kind":"APIVersions"`: "/api: unexpected EOF",
+	} {
+		s := &server{answers: map[string]string{"/api": answer}}
+		if answer == "" {
+			s.answers = nil
+		}
+		_, err := discovery.Ask(t.Context(), s)
+		require.ErrorContains(t, err, "asking the server what resources it has: "+want)
+	}
+}
+
+// TestOldDiscovery of servers that know no aggregated one: all group versions are asked for, the preferred ones first.
+func TestOldDiscovery(t *testing.T) {
+	all, s := ask(t, map[string]string{
+		"/api": `{"kind":"APIVersions","versions":["v1"]}`,
+		"/apis": `{"kind":"APIGroupList","groups":[
+			{"name":"metrics.k8s.io","versions":[{"groupVersion":"metrics.k8s.io/v1beta1"}]},
+			{"name":"apps","versions":[{"groupVersion":"apps/v1beta1"},{"groupVersion":"apps/v1"}],"preferredVersion":{"groupVersion":"apps/v1"}}]}`,
+		"/api/v1": `{"resources":[{"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","shortNames":["po"],"verbs":["list","watch"]},
+			{"name":"pods/status","kind":"Pod","verbs":["get"]},{"name":"nodes","singularName":"","kind":"Node","verbs":["list","watch"]}]}`,
+		"/apis/apps/v1":      `{"resources":[{"name":"deployments","namespaced":true,"kind":"Deployment","verbs":["list","watch"]}]}`,
+		"/apis/apps/v1beta1": `{"resources":[{"name":"deployments","namespaced":true,"kind":"Deployment","verbs":["list","watch"]},{"name":"pods","kind":"Old","verbs":["list","watch"]}]}`,
+	})
+	require.EqualValues(t, 6, s.asked.Load())
+	require.Equal(t, []string{"metrics.k8s.io/v1beta1: the server answered 404"}, all.Missing)
+	for name, want := range map[string]string{
+		"po": "/v1 pods", "node": "/v1 nodes", "deployment": "apps/v1 deployments", "deployments.v1beta1.apps": "apps/v1beta1 deployments", "old": "apps/v1beta1 pods",
+	} {
+		found, err := all.Find(name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, found.Group+"/"+found.Version+" "+found.Plural, name)
+		require.Equal(t, name != "node" && name != "old", found.Namespaced)
+	}
+}

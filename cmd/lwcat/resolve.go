@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// resolve turns the names of the command line into resources, each collection once. The server is asked only if one of them
+// is not a path; what it cannot tell goes to warn. namespace is that of the context.
+func resolve(ctx context.Context, transport lw.Transport, w *what, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
+	namespaces := w.namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{namespace}
+	}
+	var all *discovery.Resources
+	for _, name := range split(w.names) {
+		var found []lw.Resource
+		if strings.HasPrefix(name, "/") {
+			path, err := fromPath(name, w)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, path)
+		} else {
+			if all == nil {
+				if all, err = discovery.Ask(ctx, transport); err != nil {
+					return nil, err
+				}
+				for _, missing := range all.Missing {
+					warn("some of the server's resources are not known: %s", missing)
+				}
+			}
+			if found, err = collections(all, name, namespaces); err != nil {
+				return nil, hint(err, name, resources)
+			}
+		}
+		for _, resource := range found {
+			if !slices.Contains(resources, resource) {
+				resources = append(resources, resource)
+			}
+		}
+	}
+	return resources, nil
+}
+
+// hint adds what somebody may not know who names an object as for kubectl: pods web-0.
+func hint(err error, name string, before []lw.Resource) error {
+	if _, unknown := errors.AsType[*discovery.UnknownError](err); !unknown || len(before) == 0 || strings.Contains(name, "/") {
+		return err
+	}
+	return fmt.Errorf("%w (an object is named as %s/%s)", err, before[len(before)-1].Plural, name)
+}
+
+// split parts the arguments at their commas, but not paths, whose query may have some.
+func split(args []string) (names []string) {
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "/") {
+			names = append(names, arg)
+		} else {
+			names = append(names, unique(strings.Split(arg, ","))...)
+		}
+	}
+	return names
+}
+
+// collections returns what a name such as pods, or pod/web-0, stands for in each namespace.
+func collections(all *discovery.Resources, name string, namespaces []string) (resources []lw.Resource, err error) {
+	word, object, _ := strings.Cut(name, "/")
+	found, err := all.Find(word)
+	if err != nil {
+		return nil, err
+	}
+	resource := lw.Resource{Group: found.Group, Version: found.Version, Plural: found.Plural, Name: object}
+	if !found.Namespaced {
+		return []lw.Resource{resource}, nil
+	}
+	for _, namespace := range namespaces {
+		resource.Namespace = namespace
+		resources = append(resources, resource)
+	}
+	return resources, nil
+}

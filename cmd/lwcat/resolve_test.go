@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+func discoveries(r lwtest.Request) bool { return r.Verb == "" }
+
+// TestRequestsBeforeTheFirstList is what a start costs: none for a path, and two for names, however many.
+func TestRequestsBeforeTheFirstList(t *testing.T) {
+	for args, want := range map[string]int{
+		"/api/v1/pods": 0, "/api/v1/watch/namespaces/default/pods/a /apis/apps/v1/deployments": 0,
+		"pods": 2, "po,deploy.apps,no/n1 events /api/v1/pods": 2,
+	} {
+		server := start(t, nil)
+		code, _, errs := lwcat(t, append([]string{"-s", server.URL, "--once"}, strings.Fields(args)...)...)
+		require.Equal(t, exitDone, code, errs)
+		require.Len(t, server.Requests(discoveries), want, args)
+		require.NotEmpty(t, server.Requests(lwtest.Any)[want].Verb, args)
+	}
+}
+
+// TestServerWithoutAggregatedDiscovery is asked as clients of before Kubernetes 1.26 did.
+func TestServerWithoutAggregatedDiscovery(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "deployments.apps", named("web"))
+	server.Fail(discoveries, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Set("Accept", "application/json") // what else it says is Greek to it
+		next.ServeHTTP(w, r)
+	})
+	code, out, errs := lwcat(t, "-s", server.URL, "--once", "deploy", "no")
+	require.Equal(t, exitDone, code, errs)
+	require.Empty(t, errs)
+	require.Equal(t, []string{"ADDED Deployment default/web"}, describe(t, out))
+	require.Len(t, server.Requests(discoveries), 5, "/api, /apis, and three group versions")
+}
+
+// TestPartOfTheServerIsDown: the rest is followed, and a warning names the part.
+func TestPartOfTheServerIsDown(t *testing.T) {
+	server := start(t, nil)
+	create(t, server, "configmaps", named("a"))
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		fmt.Fprint(w, `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","freshness":"Stale","resources":[]}]}]}`)
+	})
+	code, out, errs := lwcat(t, "-s", server.URL, "--once", "cm")
+	require.Equal(t, exitDone, code, errs)
+	require.Equal(t, "lwcat: some of the server's resources are not known: metrics.k8s.io/v1beta1: it does not answer the API server\n", errs)
+	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
+
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lwtest.Status{Code: 503}))
+	code, out, errs = lwcat(t, "-s", server.URL, "--once", "cm")
+	require.Equal(t, exitDone, code, errs)
+	require.Contains(t, errs, "lwcat: some of the server's resources are not known: /apis: the server answered 503")
+	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
+}
+
+// TestShardsCoverAllHashes, each once.
+func TestShardsCoverAllHashes(t *testing.T) {
+	for n := 1; n <= 7; n++ {
+		next := "0x0000000000000000"
+		for i := 1; i <= n; i++ {
+			selector, err := shardSelector(fmt.Sprintf("%d/%d", i, n))
+			require.NoError(t, err)
+			rest, ok := strings.CutPrefix(selector, "shardRange(object.metadata.uid,'"+next+"','")
+			require.True(t, ok, selector)
+			next = strings.TrimSuffix(rest, "')")
+		}
+		require.Equal(t, "0x10000000000000000", next)
+	}
+	half, err := shardSelector("2/2")
+	require.NoError(t, err)
+	require.Equal(t, "shardRange(object.metadata.uid,'0x8000000000000000','0x10000000000000000')", half)
+	for _, wrong := range []string{"1", "0/2", "3/2", "1/0", "-1/2", "a/b", "1/2/3", "/"} {
+		_, err := shardSelector(wrong)
+		require.ErrorContains(t, err, "--shard "+wrong)
+	}
+}
