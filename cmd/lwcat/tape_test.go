@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,9 +23,9 @@ func TestReplayDoesWhatTheRunDid(t *testing.T) {
 			var out, errs written
 			done := make(chan int)
 			go func() {
-				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire"}, &out, &errs, false)
+				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
 			}()
-			eventually(t, "watches", func() bool { return len(server.Requests(lwtest.Watches)) == 2 })
+			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at version") == 2 })
 			server.Stop()
 			require.NoError(t, server.Delete("configmaps", "default", "goes"))
 			require.NoError(t, server.Restart())
