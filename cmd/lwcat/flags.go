@@ -28,6 +28,8 @@ type how struct {
 	color         string
 	terminal      bool // is what standard output is
 	managedFields bool
+	bookmarks     bool
+	frames        bool
 	wide          bool // the server's own columns are asked for
 }
 
@@ -45,6 +47,8 @@ func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 	h.terminal = terminal
 	set.StringVar(&h.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
 	set.BoolVar(&h.options.NoHeaders, "no-headers", false, "print no line of headers")
+	set.BoolVar(&h.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: print bookmarks too")
+	set.BoolVar(&h.frames, "show-frames", false, "with jsonl, wire and line: print also each frame of a watch as it came, before it is understood")
 	set.BoolVar(&h.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
 }
 
@@ -58,8 +62,13 @@ func (h *how) validate() (err error) {
 		return fmt.Errorf("--color is auto, always or never, and not %q", h.color)
 	}
 	h.wide = h.name == "wide"
-	h.format, err = output.New(h.name, &h.options)
-	return err
+	if h.format, err = output.New(h.name, &h.options); err != nil {
+		return err
+	}
+	if _, ok := h.format.(output.Marker); !ok && (h.bookmarks || h.frames) {
+		return errors.New("--show-bookmarks and --show-frames are for the outputs jsonl, wire and line")
+	}
+	return nil
 }
 
 // section is a group of flags, under a title of the help.

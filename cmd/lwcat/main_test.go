@@ -275,6 +275,20 @@ func TestLinesForPeople(t *testing.T) {
 	}
 }
 
+func TestBookmarksAreShown(t *testing.T) {
+	server := start(t, &lwtest.Options{BookmarkInterval: time.Millisecond})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var out, errs written
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "--show-bookmarks"}, &out, &errs, false) }()
+	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+	create(t, server, "nodes", named("n1"))
+	eventually(t, "a bookmark", func() bool { return strings.Contains(out.String(), `"type":"BOOKMARK"`) })
+	require.Regexp(t, `^{"type":"BOOKMARK","time":"20.*Z","resource":"configmaps","resourceVersion":"\d+"}\n`, out.String())
+	cancel(errInterrupted)
+	require.Equal(t, exitInterrupted, <-done)
+}
+
 // TestBrokenPipeEndsQuietly, as in lwcat | head.
 func TestBrokenPipeEndsQuietly(t *testing.T) {
 	server := start(t, nil)

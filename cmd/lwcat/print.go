@@ -43,3 +43,13 @@ func (p *printer) print(events []output.Event, flush bool) error {
 	})
 	return err
 }
+
+// mark writes what is no event of an object, at once. The format has to be an output.Marker.
+func (p *printer) mark(m *output.Mark) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.format.(output.Marker).Mark(p.out, m)
+	var err error
+	p.status.around(func() { err = p.out.Flush() })
+	return err
+}

@@ -68,6 +68,12 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 
 // client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
+	if s.config.how.frames {
+		transport = &framed{over: transport, show: func(frame []byte) {
+			// An output that is broken is found again by the event that follows.
+			_ = s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, Frame: frame})
+		}}
+	}
 	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
 	if !s.config.how.wide {
 		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.what.metadataOnly})
@@ -138,6 +144,11 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 		}
 		s.meter.printed(len(seen))
 	}
+	if event.Type == lw.Bookmark && s.config.how.bookmarks {
+		if err := s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
+			return true, err
+		}
+	}
 	s.kept.note(seen, s.toldUpTo(event, len(seen) == len(events)))
 	if event.Break != nil && event.Break.Final {
 		return true, fmt.Errorf("%s: %w", s.resource, event.Break.Err)
@@ -175,20 +186,22 @@ func (s *stream) complete() (last bool) {
 	return last
 }
 
+// clock returns the time, or of a replay when that was recorded which is told.
+func (s *stream) clock() time.Time {
+	if s.now != nil {
+		return s.now()
+	}
+	return time.Now()
+}
+
 // told makes of changes what is printed.
 func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
-	now := time.Now()
-	if s.now != nil {
-		now = s.now()
-	}
+	now := s.clock()
 	for _, d := range deltas {
 		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New}
 		switch d.Type {
 		case cache.Updated:
-			if s.tables != nil && sameVersion(d.Old, d.New) {
-				continue // the server shows it in another way, as its age, and it is what it was
-			}
 			if e.Type = lw.Modified; s.kept != nil && isStub(d.Old) {
 				if sameVersion(d.Old, d.New) {
 					continue // it was printed by the run before

@@ -16,7 +16,7 @@ const clock = "15:04:05.000"
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // they would be one line of many kinds' lines
-	return newTable(&bare, func(e *Event) (row, error) {
+	return lines{newTable(&bare, func(e *Event) (row, error) {
 		var r row
 		r.add("TIME", e.Time.Format(clock), faint)
 		r.add("EVENT", e.Type.String(), typeColor(e.Type))
@@ -25,7 +25,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 		r.add("AGE", age(e), faint)
 		r.add("STATE", state(e.Object), noColor)
 		return r, nil
-	}), nil
+	})}, nil
 }
 
 func pad(out *bufio.Writer, text string, width int) {

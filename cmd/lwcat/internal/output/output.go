@@ -64,22 +64,26 @@ var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", "", printing(printJSONL)},
-	{"wire", "", printing(printWire)},
+	{"jsonl", "", printing(printJSONL, markJSONL)},
+	{"wire", "", printing(printWire, markWire)},
 	{"line", "", newLine},
 	{"wide", "", newWide},
 	{"diff", "", newDiff},
 	{"jsonpatch", "", newPatch},
-	{"name", "", printing(printName)},
-	{"yaml", "", printing(printYAML)},
+	{"name", "", printing(printName, nil)},
+	{"yaml", "", printing(printYAML, nil)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
 	{"jsonpath", "TEMPLATE", newJSONPath},
 	{"go-template", "TEMPLATE", newTemplate},
 }
 
-func printing(print func(*bufio.Writer, *Event, *Options) error) func(string, *Options) (Format, error) {
+func printing(print func(*bufio.Writer, *Event, *Options) error, mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
 	return func(_ string, opts *Options) (Format, error) {
-		return formatFunc(func(out *bufio.Writer, e *Event) error { return print(out, e, opts) }), nil
+		f := formatFunc(func(out *bufio.Writer, e *Event) error { return print(out, e, opts) })
+		if mark == nil {
+			return f, nil
+		}
+		return marking{f, mark}, nil
 	}
 }
 

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+type textTransport string
+
+func (t textTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(iotest.OneByteReader(strings.NewReader(string(t)))), nil
+}
+
+// TestFramesAreCutWhereTheyEnd, whatever is between them, and in what is cut off.
+func TestFramesAreCutWhereTheyEnd(t *testing.T) {
+	const text = `{"a":"}\"]\\"}` + "\n" + `{"b":[{}]}{"c":1}` + " \r\n[2]\n{\"d"
+	var seen []string
+	transport := &framed{over: textTransport(text), show: func(frame []byte) { seen = append(seen, string(frame)) }}
+	body, err := transport.Open(t.Context(), &lw.Request{Watch: true})
+	require.NoError(t, err)
+	read, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.Equal(t, text, string(read))
+	require.Equal(t, []string{`{"a":"}\"]\\"}`, `{"b":[{}]}`, `{"c":1}`, `[2]`, `{"d`}, seen)
+
+	body, err = transport.Open(t.Context(), &lw.Request{})
+	require.NoError(t, err)
+	_, err = io.ReadAll(body)
+	require.NoError(t, err)
+	require.Len(t, seen, 5, "a list is no frame")
+}
