@@ -92,6 +92,11 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// url sets a variable: NAME FILE.
+func url(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+}
+
 // end waits for the end of what was started: NAME CODE [interrupt].
 func end(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).started[args[0]]

@@ -9,6 +9,8 @@
 //		waits until a file has so many matches, or one.
 //	end NAME CODE [interrupt]
 //		waits until what was started ends by itself, or sends it an interrupt first, and compares its exit code.
+//	url VARIABLE FILE
+//		sets a variable to what a file says, as that of a lwcat that serves.
 //	drop, compact, restart
 //		break all connections, forget what happened before, start the server anew.
 //
@@ -69,6 +71,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			"start":   start,
 			"see":     see,
 			"end":     end,
+			"url":     url,
 			"drop":    fault(func(s Server) { s.(Embedded).Drop() }),
 			"compact": fault(func(s Server) { s.(Embedded).Compact() }),
 			"restart": fault(Server.Restart),

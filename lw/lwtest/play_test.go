@@ -57,3 +57,17 @@ func TestPlayRefusesWhatCannotBe(t *testing.T) {
 	_, err = s.Play("nosuch", recorded("a", "1"))
 	require.Error(t, err)
 }
+
+// TestOnlyResources: there are no others, and a built-in one is what it always is.
+func TestOnlyResources(t *testing.T) {
+	s := start(t, &Options{OnlyResources: true, Resources: []Resource{
+		{Kind: "Pod", Plural: "pods", Namespaced: true}, {Group: "x.example.com", Kind: "X", Plural: "xs"},
+	}})
+	groups := get(t, s.URL+"/apis", "Accept", aggregated).Body + get(t, s.URL+"/api", "Accept", aggregated).Body
+	require.Contains(t, groups, `"shortNames":["po"]`)
+	require.Contains(t, groups, `"xs"`)
+	require.NotContains(t, groups, "deployments")
+	require.NotContains(t, groups, "configmaps")
+	require.Equal(t, 404, get(t, s.URL+"/api/v1/configmaps").Code)
+	require.Regexp(t, `^{"kind":"PodList","apiVersion":"v1","metadata":`, get(t, s.URL+"/api/v1/pods").Body)
+}

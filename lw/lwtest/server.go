@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,8 @@ type Options struct {
 	Listener net.Listener
 	// Resources are served besides the built-in ones, as by AddResource.
 	Resources []Resource
+	// OnlyResources leaves out those built-in ones that Resources does not name.
+	OnlyResources bool
 	// Tokens are the bearer tokens that are known and what each may do. With
 	// nil nobody is asked for a token.
 	Tokens map[string]Access
@@ -89,13 +92,7 @@ func Start(opts *Options) (*Server, error) {
 		s.opts = *opts
 	}
 	s.opts.setDefaults()
-	for _, r := range builtins() {
-		r.setDefaults()
-		s.resources = append(s.resources, &r)
-	}
-	for _, r := range s.opts.Resources {
-		s.AddResource(r)
-	}
+	s.addResources()
 	ln := s.opts.Listener
 	if ln == nil {
 		var err error
@@ -107,6 +104,25 @@ func Start(opts *Options) (*Server, error) {
 	s.URL = "http://" + s.addr
 	s.serve(ln)
 	return s, nil
+}
+
+// addResources adds those that the server has from the beginning.
+func (s *Server) addResources() {
+	own := builtins()
+	for i := range own {
+		if own[i].setDefaults(); !s.opts.OnlyResources {
+			s.resources = append(s.resources, &own[i])
+		}
+	}
+	for _, r := range s.opts.Resources {
+		r.setDefaults()
+		i := slices.IndexFunc(own, func(b Resource) bool { return b.id() == r.id() && b.Version == r.Version })
+		if i >= 0 && s.opts.OnlyResources {
+			s.resources = append(s.resources, &own[i])
+		} else {
+			s.AddResource(r)
+		}
+	}
 }
 
 func (o *Options) setDefaults() {

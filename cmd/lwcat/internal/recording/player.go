@@ -99,6 +99,8 @@ func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
 	defer p.mu.Unlock()
 	queue, known := p.queues[key]
 	switch {
+	case !known && p.recording.Broken != nil: // it may have been behind that
+		return nil, true, ErrEnd
 	case !known:
 		e := &RequestError{Asked: key}
 		for has := range p.queues {

@@ -9,7 +9,7 @@ import (
 )
 
 // Playback is one collection's view of a player: a transport, and the recorded time that it has reached. Only one goroutine
-// may use it.
+// may use that of a collection.
 type Playback struct {
 	player *Player
 	number int

@@ -1,0 +1,100 @@
+package served
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// api is what is known of a collection besides its objects.
+type api discovery.Resource
+
+// path is a collection's, without a namespace.
+func (a api) path() string {
+	if a.Group == "" {
+		return "/api/" + a.Version + "/" + a.Plural
+	}
+	return "/apis/" + a.Group + "/" + a.Version + "/" + a.Plural
+}
+
+func (a api) resource() lwtest.Resource {
+	return lwtest.Resource{
+		Group: a.Group, Version: a.Version, Kind: a.Kind, Plural: a.Plural, Singular: a.Singular, ShortNames: a.ShortNames,
+		Namespaced: a.Namespaced,
+	}
+}
+
+// split takes a path apart, as "/apis/apps/v1/namespaces/shop/deployments/web/scale".
+func split(path string) (a api, ok bool) {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	switch {
+	case len(parts) > 2 && parts[0] == "api":
+		a.Version, parts = parts[1], parts[2:]
+	case len(parts) > 3 && parts[0] == "apis":
+		a.Group, a.Version, parts = parts[1], parts[2], parts[3:]
+	default:
+		return a, false
+	}
+	if len(parts) > 2 && parts[0] == "namespaces" && parts[2] != "status" && parts[2] != "finalize" {
+		a.Namespaced, parts = true, parts[2:]
+	}
+	a.Plural = parts[0]
+	return a, a.Plural != "" && a.Version != ""
+}
+
+// collectionOf returns the collection's path that a request is about, or is in; "" if it is none.
+func collectionOf(path string) string {
+	of, ok := split(path)
+	if !ok {
+		return ""
+	}
+	return of.path()
+}
+
+// pathOf returns what a recorded collection says of itself.
+func pathOf(c recording.Collection) (of api, ok bool) {
+	if c.Raw != "" {
+		path, _, _ := strings.Cut(c.Raw, "?")
+		return split(path)
+	}
+	return api{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespaced: c.Namespace != ""}, true
+}
+
+// complete adds what discovery has told, or what the first object shows.
+func complete(ctx context.Context, recorded *recording.Recording, c recording.Collection, of api, apis []discovery.Resource) api {
+	i := slices.IndexFunc(apis, func(r discovery.Resource) bool { return api(r).path() == of.path() })
+	if i >= 0 {
+		return api(apis[i])
+	}
+	of.Kind = of.Plural // of a collection that never had an object
+	for event := range events(ctx, recorded.Play(0).Collection(), c) {
+		if o := event.Object; o != nil {
+			of.Namespaced = of.Namespaced || o.GetNamespace() != ""
+			of.Kind = o.Kind()
+			break
+		}
+	}
+	return of
+}
+
+// events are those of a collection, as the recorded run had them, with what they changed.
+func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Delta[*lw.Object]) bool) {
+	return func(yield func(lw.Event[*lw.Object], []cache.Delta[*lw.Object]) bool) {
+		defer view.Close()
+		client, err := lw.NewClient(view, c.Resource(), lw.RawCodec{KeepManagedFields: true}, nil)
+		if err != nil {
+			yield(lw.Event[*lw.Object]{Type: lw.Interrupted, Break: &lw.Break{Err: err, Final: true}}, nil)
+			return
+		}
+		reflector := cache.NewReflector(client, &lw.Options{
+			LabelSelector: c.Labels, FieldSelector: c.Fields, ShardSelector: c.Shard, ResumeFrom: c.From, Now: view.Now, StopOn: recording.Over,
+		})
+		reflector.Deltas(ctx)(yield)
+	}
+}

@@ -1,0 +1,106 @@
+package served
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Run plays the recording, at so many times its speed, or at once if that is 0. It returns how many frames there were, and what
+// is wrong with the recording; the state of its end stays.
+func (s *Server) Run(ctx context.Context, speed float64) (frames int, err error) {
+	player := s.recorded.Play(speed)
+	var playing sync.WaitGroup
+	failures := make([]error, len(s.followed))
+	for i, c := range s.followed {
+		if c == nil {
+			continue
+		}
+		view := player.Collection()
+		playing.Go(func() { failures[i] = c.play(ctx, view, s.recorded.Collections[i]) })
+	}
+	playing.Wait()
+	return player.Frames(), errors.Join(append(failures, context.Cause(ctx), s.recorded.Broken)...)
+}
+
+// play makes the collection what the recording tells, as it tells it.
+func (c *collection) play(ctx context.Context, view *recording.Playback, recorded recording.Collection) error {
+	known := sync.OnceFunc(c.known)
+	defer known() // a collection that was never listed is empty
+	if recorded.From != "" {
+		c.PlayTo(recorded.From)
+		known()
+	}
+	var listed []cache.Delta[*lw.Object]
+	listing := false
+	for event, deltas := range events(ctx, view, recorded) {
+		if event.Type == lw.Reset || event.Type == lw.Synced { // an interruption is not a list's end
+			listing = event.Type == lw.Reset
+		}
+		listed = append(listed, deltas...)
+		if b := event.Break; b != nil && b.Final && !errors.Is(b.Err, recording.ErrEnd) {
+			return fmt.Errorf("%s: %w", recorded.Resource(), b.Err)
+		}
+		if listing {
+			continue
+		}
+		if err := c.apply(event, listed); err != nil {
+			return fmt.Errorf("%s: %w", recorded.Resource(), err)
+		}
+		if listed = nil; event.Type == lw.Synced {
+			known()
+		}
+	}
+	return nil
+}
+
+// apply takes what has changed: objects in the order of their versions, then what a list has shown to be gone.
+func (c *collection) apply(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) error {
+	slices.SortStableFunc(deltas, func(a, b cache.Delta[*lw.Object]) int {
+		if a.New == nil || b.New == nil {
+			return btoi(a.New == nil) - btoi(b.New == nil)
+		}
+		order, _ := lw.CompareResourceVersions(a.New.GetResourceVersion(), b.New.GetResourceVersion())
+		return order
+	})
+	for _, d := range deltas {
+		if d.New != nil {
+			if _, err := c.Play(c.id, d.New.Raw()); err != nil {
+				return err
+			}
+			continue
+		}
+		last := d.Old
+		if event.Type == lw.Deleted {
+			last = event.Object // with the version of the deletion
+		}
+		if err := c.PlayDelete(c.id, last.Raw()); err != nil {
+			return err
+		}
+	}
+	c.PlayTo(event.ResourceVersion)
+	return nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// known says that one of the recorded collections has been listed. When all have been, what was before is too old.
+func (c *collection) known() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wants--; c.wants == 0 {
+		c.Compact()
+		close(c.ready)
+	}
+}

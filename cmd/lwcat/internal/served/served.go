@@ -1,0 +1,137 @@
+// Package served plays a recording as an API server for other clients.
+package served
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// Server is an API server whose state is what the recording has told until now. It answers GET only.
+type Server struct {
+	recorded    *recording.Recording
+	collections map[string]*collection // by path, as "/apis/apps/v1/deployments"
+	discovery   *lwtest.Server
+	followed    []*collection // of the recording's, in their order
+}
+
+// collection is what one server has of a recording. Each has its own, as a collection's versions come in their order, and those of
+// several collections do not.
+type collection struct {
+	*lwtest.Server
+	id    string     // in lwtest
+	wants int        // how many recorded collections it waits for, guarded by mu
+	mu    sync.Mutex // with them
+	ready chan struct{}
+}
+
+// New returns a server for what the recording has followed. apis is what is known of its collections from discovery; what is
+// missing there is guessed from their objects. skipped are paths that are no API's.
+func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Resource) (s *Server, skipped []string, err error) {
+	s = &Server{recorded: recorded, collections: map[string]*collection{}}
+	var resources []lwtest.Resource
+	for _, c := range recorded.Collections {
+		of, ok := pathOf(c)
+		if !ok {
+			skipped = append(skipped, c.Raw)
+			s.followed = append(s.followed, nil)
+			continue
+		}
+		own, err := s.add(ctx, c, of, apis, &resources)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.followed = append(s.followed, own)
+	}
+	if len(resources) == 0 {
+		return nil, skipped, errors.New("the recording has followed no collection that an API server could have")
+	}
+	s.discovery, err = start(resources...)
+	return s, skipped, err
+}
+
+func (s *Server) add(ctx context.Context, c recording.Collection, of api, apis []discovery.Resource, resources *[]lwtest.Resource) (*collection, error) {
+	own := s.collections[of.path()]
+	if own == nil {
+		resource := complete(ctx, s.recorded, c, of, apis).resource()
+		server, err := start(resource)
+		if err != nil {
+			return nil, err
+		}
+		own = &collection{Server: server, id: strings.TrimSuffix(of.Plural+"."+of.Group, "."), ready: make(chan struct{})}
+		s.collections[of.path()] = own
+		*resources = append(*resources, resource)
+	}
+	own.wants++
+	return own, nil
+}
+
+func start(resources ...lwtest.Resource) (*lwtest.Server, error) {
+	return lwtest.Start(&lwtest.Options{Resources: resources, OnlyResources: true, History: 1 << 62, Listener: nowhere{}})
+}
+
+// nowhere is a listener that nobody reaches: all requests come through the Server.
+type nowhere struct{}
+
+func (nowhere) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+func (nowhere) Close() error              { return nil }
+func (nowhere) Addr() net.Addr            { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// Close ends all requests.
+func (s *Server) Close() {
+	for _, c := range s.collections {
+		c.Close()
+	}
+	s.discovery.Close()
+}
+
+// ServeHTTP implements [http.Handler]. A request for a collection waits until its first list has been played.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := foreign(r); why != "" {
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		fmt.Fprintln(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"this is a recording, which nobody can change","reason":"MethodNotAllowed","code":405}`)
+		return
+	}
+	c := s.collections[collectionOf(r.URL.Path)]
+	if c == nil {
+		s.discovery.ServeHTTP(w, r)
+		return
+	}
+	select {
+	case <-c.ready:
+		c.ServeHTTP(w, r)
+	case <-r.Context().Done():
+	}
+}
+
+// foreign says why a request may be a page's that has no business here: it has another origin, or a name that leads here by
+// DNS. What is recorded may be secret, and a browser asks this machine for any page.
+func foreign(r *http.Request) string {
+	if text := r.Header.Get("Origin"); text != "" {
+		if origin, err := url.Parse(text); err != nil || origin.Host != r.Host {
+			return "a page of another origin may not read recordings"
+		}
+	}
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if host != "localhost" && net.ParseIP(strings.Trim(host, "[]")) == nil {
+		return "ask by an address or as localhost: another name could be made to lead here by anybody"
+	}
+	return ""
+}
