@@ -28,7 +28,9 @@ type lwcat struct {
 func newLwcat(t *testing.T) *lwcat {
 	c := shared.Get(t)
 	path := filepath.Join(t.TempDir(), "lwcat")
-	out, err := exec.Command("go", "build", "-o", path, "github.com/seed-6d2a410a/listwatch/cmd/lwcat").CombinedOutput()
+	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
+	build.Dir = ".." // the module whose dependencies it has
+	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	l := &lwcat{T: t, Cluster: c, path: path}
 	var namespace struct{ Metadata struct{ Name string } }

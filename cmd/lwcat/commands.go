@@ -19,7 +19,7 @@ type command struct {
 // commands returns them in the order of the help.
 func commands() []command {
 	return []command{
-		{"serve", "FILE[@SPEED] [--listen ADDRESS]", "play a recording as an API server", serve},
+		{"serve", "FILE[@SPEED]", "play a recording as an API server", serve},
 		{"version", "", "tell which lwcat this is", printVersion},
 		{"help", "[all]", "show this, or all flags", help},
 	}

@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
-	"text/template"
 
+	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
