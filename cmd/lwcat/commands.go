@@ -20,6 +20,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "FILE[@SPEED]", "play a recording as an API server", serve},
+		{"completion", "bash|zsh|fish", "print a script that completes words in a shell", printCompletion},
+		{"__complete", "WORD...", "", complete},
 		{"version", "", "tell which lwcat this is", printVersion},
 		{"help", "[all]", "show this, or all flags", help},
 	}

@@ -33,6 +33,8 @@ type how struct {
 	wide          bool // the server's own columns are asked for
 }
 
+var colors = []string{"auto", "always", "never"}
+
 func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 	name := "jsonl"
 	if terminal {

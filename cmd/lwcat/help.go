@@ -24,8 +24,10 @@ PATH is a collection's path on the server, as /apis/apps/v1/deployments.
 
 const examples = `
 Examples:
-  lwcat -s http://127.0.0.1:8001 -A pods
-  lwcat -s http://127.0.0.1:8001 --once nodes | jq -r .object.metadata.name
+  lwcat -A pods                                what happens to Pods, in all namespaces
+  lwcat pods,svc deploy/web -n shop,shop-test -o diff
+  lwcat pod/web-0 --until condition=Ready --timeout 2m && echo up
+  lwcat --once nodes -o jsonl | jq -r .object.metadata.name
 `
 
 const exitCodes = `
@@ -35,11 +37,10 @@ not come; 130 interrupted.
 
 // usual are the flags that --help shows; help all and the man page show all of them.
 var usual = []string{
-	"server", "token", "certificate-authority",
+	"context", "server",
 	"namespace", "all-namespaces", "selector", "field-selector",
 	"output",
-	"once", "watch-only", "resume", "count", "timeout", "until",
-	"verbose",
+	"once", "watch-only", "count", "timeout", "until",
 }
 
 // helpWidth is the columns of a narrow terminal.
@@ -82,13 +83,16 @@ func helpText(all bool) string {
 	return text.String() + examples + exitCodes
 }
 
-// pick returns those flags of a set that are named.
+// pick returns those flags of a set that are named, with the first part of their texts.
 func pick(set *pflag.FlagSet, names []string) *pflag.FlagSet {
 	picked := pflag.NewFlagSet("", pflag.ContinueOnError)
 	picked.SortFlags = false
 	set.VisitAll(func(flag *pflag.Flag) {
 		if slices.Contains(names, flag.Name) {
-			picked.AddFlag(flag)
+			short := *flag
+			short.Usage, _, _ = strings.Cut(short.Usage, "; ")
+			short.Usage, _, _ = strings.Cut(short.Usage, ". ")
+			picked.AddFlag(&short)
 		}
 	})
 	return picked

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -20,6 +21,8 @@ type where struct {
 	transport string
 	recorded  bool // --replay takes the server's place
 }
+
+var transports = []string{"http", "ws", "auto"}
 
 func (w *where) flags(set *pflag.FlagSet) {
 	set.StringVar(&w.Path, "kubeconfig", "", "the only kubeconfig `FILE` to read, in place of $KUBECONFIG or ~/.kube/config")
@@ -40,7 +43,7 @@ func (w *where) validate() error {
 	if w.recorded && w.Server != "" {
 		return errors.New("--server and --replay exclude each other")
 	}
-	if w.transport != "http" && w.transport != "ws" && w.transport != "auto" {
+	if !slices.Contains(transports, w.transport) {
 		return fmt.Errorf("no transport %q: there are http, ws and auto", w.transport)
 	}
 	return nil

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+)
+
+// completable starts a server that has something to complete, with a kubeconfig that leads there, and goes to a folder that has that.
+func completable(t *testing.T) (folder string) {
+	server := start(t, nil)
+	for _, name := range []string{"shop", "shipping"} {
+		create(t, server, "namespaces", named(name))
+	}
+	create(t, server, "pods", `{"metadata":{"name":"web-0","namespace":"shop"}}`)
+	create(t, server, "pods", `{"metadata":{"name":"web-1","namespace":"shop"}}`)
+	create(t, server, "configmaps", named("settings"))
+	folder = t.TempDir()
+	t.Chdir(folder)
+	config := fmt.Sprintf(`{"clusters":[{"name":"c:1","cluster":{"server":%q}}],"users":[{"name":"u1","user":{}}],
+		"contexts":[{"name":"arn:aws:one","context":{"cluster":"c:1","user":"u1"}},{"name":"arn:aws:two","context":{"cluster":"c:1","user":"u1"}}],"current-context":"arn:aws:one"}`, server.URL)
+	require.NoError(t, os.WriteFile("kube.config", []byte(config), 0o600))
+	t.Setenv("KUBECONFIG", filepath.Join(folder, "kube.config"))
+	return folder
+}
+
+// completions are what stands on a command line, and what its last word may become.
+var completions = map[string]string{
+	"":                         "completion configmaps deployments events help namespaces nodes pods secrets serve services version widgets",
+	"po":                       "pods",
+	"pods,se":                  "pods,secrets pods,services",
+	"-A se":                    "secrets services",
+	"svc":                      "services", // a short name
+	"cm":                       "configmaps",
+	"nosuch":                   "",
+	"/api":                     "",
+	"-n shop pod/":             "pod/web-0 pod/web-1",
+	"cm/se":                    "cm/settings",
+	"-n sh":                    "shipping shop",
+	"-n shop,sh":               "shop,shipping shop,shop",
+	"--namespace=sh":           "--namespace=shipping --namespace=shop",
+	"-An sho":                  "shop",
+	"--namesp":                 "--namespace",
+	"--as":                     "--as --as-group",
+	"po -o json":               "jsonl jsonpatch jsonpath=",
+	"--output=wi":              "--output=wire --output=wide",
+	"--color a":                "auto always",
+	"--transport ":             "http ws auto",
+	"--context arn:":           "arn:aws:one arn:aws:two",
+	"--context=arn:aws:t":      "--context=arn:aws:two",
+	"--cluster ":               "c:1",
+	"--user ":                  "u1",
+	"--token ":                 "",
+	"--kubeconfig ":            ":files",
+	"--resume=ku":              ":files",
+	"completion ":              "bash zsh fish",
+	"help ":                    "all",
+	"version ":                 "",
+	"serve ":                   ":files",
+	"-s http://127.0.0.1:1 po": "",
+	"--wrong po":               "pods",
+	"--kubeconfig none po":     "",
+}
+
+func TestComplete(t *testing.T) {
+	completable(t)
+	for line, want := range completions {
+		code, out, errs := lwcat(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
+		require.Equal(t, exitDone, code)
+		require.Empty(t, errs)
+		var words []string
+		for text := range strings.Lines(out) {
+			word, _, _ := strings.Cut(text, "\t")
+			words = append(words, word)
+		}
+		require.ElementsMatch(t, strings.Fields(want), words, line)
+	}
+	_, out, _ := lwcat(t, "__complete", "deploy")
+	require.Equal(t, "deployments\tDeployment, apps/v1, deploy\n", out)
+	_, out, _ = lwcat(t, "__complete", "--watch")
+	require.Equal(t, "--watch-only\tdo not print what is there already\n", out)
+}
+
+// TestEveryFlagThatNamesAFileCompletesFiles, whoever adds one.
+func TestEveryFlagThatNamesAFileCompletesFiles(t *testing.T) {
+	for _, section := range new(config).sections(false) {
+		section.flags.VisitAll(func(flag *pflag.Flag) {
+			_, out, _ := lwcat(t, "__complete", "--"+flag.Name, "")
+			_, usage := pflag.UnquoteUsage(flag)
+			require.Equal(t, strings.Contains(flag.Usage, "`FILE"), out == ":files\t\n", "--%s: %s", flag.Name, usage)
+		})
+	}
+}
+
+// TestCompletionNeverHangs, with a server that does not answer.
+func TestCompletionNeverHangs(t *testing.T) {
+	server := start(t, nil)
+	server.Fail(lwtest.Any, -1, lwtest.Stall())
+	done := make(chan string)
+	go func() {
+		_, out, errs := lwcat(t, "__complete", "-s", server.URL, "po")
+		done <- out + errs
+	}()
+	select {
+	case said := <-done:
+		require.Empty(t, said)
+	case <-time.After(time.Minute):
+		require.Fail(t, "it hangs")
+	}
+}
+
+// shells ask the scripts what the line's last word becomes; the answers are a word each, or a line with words.
+var shells = map[string]string{
+	"bash": `source <(lwcat completion bash)
+COMP_LINE="lwcat $1"; COMP_POINT=${#COMP_LINE}
+read -ra COMP_WORDS <<<"$(sed 's/[=:]/ & /g' <<<"$COMP_LINE")"
+[[ $COMP_LINE == *[[:blank:]] ]] && COMP_WORDS+=("")
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_lwcat; printf '%s\n' "${COMPREPLY[@]}"`,
+	"zsh": `zmodload zsh/zpty
+zpty z 'PS1= zsh -f -i'
+zpty -w z 'autoload -Uz compinit; compinit -u -D; source <(lwcat completion zsh); zstyle ":completion:*" insert-tab false
+setopt no_beep; tell() { print -r -- "$BUFFER" >line; exit }; zle -N tell; bindkey "^X" tell; bindkey "^I" complete-word'
+zpty -w -n z "lwcat $1"$'\t\x18'
+zpty -r z all '*never*'
+cat line`,
+	"fish": `lwcat completion fish | source; complete -C "lwcat $argv[1]" | string replace -r '\t.*' ''; true`,
+}
+
+// TestShells asks real shells.
+func TestShells(t *testing.T) {
+	for shell, script := range shells {
+		t.Run(shell, func(t *testing.T) {
+			if _, err := exec.LookPath(shell); err != nil {
+				if os.Getenv("LISTWATCH_CI") != "" {
+					t.Fatal(shell + " is missing")
+				}
+				t.Skip("there is no " + shell + "; on Debian: apt install " + shell)
+			}
+			folder := completable(t)
+			self, err := os.Executable()
+			require.NoError(t, err)
+			require.NoError(t, os.Symlink(self, filepath.Join(folder, "lwcat"))) // the tests' binary is lwcat under that name
+			for line, want := range shellCompletions(shell) {
+				args := map[string][]string{"bash": {"--norc", "-c", script, "bash"}, "zsh": {"-f", "-c", script, "zsh"}, "fish": {"-N", "-c", script, "--"}}[shell]
+				cmd := exec.CommandContext(t.Context(), shell, append(args, line)...)
+				cmd.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=dumb")
+				out, err := cmd.CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				require.ElementsMatch(t, strings.Fields(want), strings.Fields(string(out)), "%s: %s", shell, line)
+			}
+		})
+	}
+}
+
+// shellCompletions are lines, and what a shell makes of them: zsh's is the line after a tab, with what all have in common.
+func shellCompletions(shell string) map[string]string {
+	if shell == "zsh" {
+		return map[string]string{
+			"confi": "lwcat configmaps", "svc": "lwcat services", "-n shi": "lwcat -n shipping", "-n shop pod/": "lwcat -n shop pod/web-",
+			"--output=wir": "lwcat --output=wire", "--context arn:aws:t": "lwcat --context arn:aws:two", "--kubeconfig ku": "lwcat --kubeconfig kube.config",
+			"--resume=ku": "lwcat --resume=kube.config", "--watch": "lwcat --watch-only",
+		}
+	}
+	all := map[string]string{
+		"confi": "configmaps", "svc": "services", "-n sh": "shipping shop", "-n shop pod/": "pod/web-0 pod/web-1", "pods,se": "pods,secrets pods,services",
+		"--output=wi": "--output=wire --output=wide", "--context arn:aws:t": "arn:aws:two", "--kubeconfig ku": "kube.config", "--resume=ku": "kube.config",
+		"--watch": "--watch-only", "nosuch": "",
+	}
+	if shell == "fish" { // which wants whole words
+		all["--resume=ku"] = "--resume=kube.config"
+	}
+	if shell == "bash" { // which replaces only what stands behind the last = or :
+		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff go-template= jsonl jsonpatch jsonpath= line name wide wire yaml"
+	}
+	return all
+}

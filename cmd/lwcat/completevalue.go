@@ -1,0 +1,138 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/spf13/pflag"
+)
+
+// value completes a flag's value; before is what the word begins with besides.
+func (c *completer) value(flag *pflag.Flag, before, current string) []candidate {
+	if kind, _ := pflag.UnquoteUsage(flag); strings.HasPrefix(kind, "FILE") {
+		return files
+	}
+	if flag.Name == "namespace" { // of several, the last
+		comma := strings.LastIndexByte(current, ',') + 1
+		before, current = before+current[:comma], current[comma:]
+	}
+	return under(before, beginning(plain(c.values(flag.Name)), current))
+}
+
+// values returns all values that a flag may have; nil if they are not known.
+func (c *completer) values(name string) []string {
+	switch name {
+	case "output":
+		names := output.Names()
+		for i, name := range names {
+			if format, _, takes := strings.Cut(name, "="); takes {
+				names[i] = format + "="
+			}
+		}
+		return names
+	case "transport":
+		return transports
+	case "color":
+		return colors
+	case "namespace":
+		return c.objects(lw.Resource{Version: "v1", Plural: "namespaces"})
+	}
+	known, err := kubeconfig.List(&c.config.where.Options)
+	if err != nil {
+		return nil
+	}
+	return map[string][]string{"context": known.Contexts, "cluster": known.Clusters, "user": known.Users}[name]
+}
+
+// resources completes names of resources, of which several may stand in a word, and of their objects.
+func (c *completer) resources(current string) []candidate {
+	if strings.HasPrefix(current, "/") {
+		return nil
+	}
+	comma := strings.LastIndexByte(current, ',') + 1
+	before, current := current[:comma], current[comma:]
+	transport, namespace := c.server()
+	if transport == nil {
+		return nil
+	}
+	all, err := discovery.Ask(c.ctx, transport)
+	if err != nil {
+		return nil
+	}
+	if word, object, slash := strings.Cut(current, "/"); slash {
+		if c.config.what.namespaces == nil {
+			c.config.what.namespaces = []string{namespace}
+		}
+		found, err := collections(all, word, c.config.what.namespaces)
+		if err != nil {
+			return nil
+		}
+		var names []string
+		for _, resource := range found {
+			names = append(names, c.objects(resource)...)
+		}
+		return under(before+word+"/", beginning(plain(unique(names)), object))
+	}
+	return under(before, startingWith(all, current))
+}
+
+// startingWith returns the resources whose names begin with a word, or the one of which it is the short name.
+func startingWith(all *discovery.Resources, word string) (found []candidate) {
+	for _, r := range all.Names() {
+		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
+		found = append(found, candidate{r.Name, strings.Join(append([]string{r.Kind, version}, r.ShortNames...), ", ")})
+	}
+	short, err := all.Find(word)
+	if found = beginning(found, word); len(found) == 0 && err == nil {
+		i := slices.IndexFunc(all.Names(), func(n discovery.Named) bool { return n.Resource == short })
+		if i >= 0 {
+			found = plain([]string{all.Names()[i].Name})
+		}
+	}
+	return found
+}
+
+// server returns the transport that the flags name, and the namespace of the context.
+func (c *completer) server() (transport lw.Transport, namespace string) {
+	config, err := c.config.where.config(io.Discard)
+	if err != nil {
+		return nil, ""
+	}
+	transport, err = config.Transport()
+	if err != nil {
+		return nil, ""
+	}
+	return transport, config.Namespace
+}
+
+// objects returns the names of a collection's first objects.
+func (c *completer) objects(resource lw.Resource) (names []string) {
+	transport, _ := c.server()
+	if transport == nil {
+		return nil
+	}
+	client, err := lw.NewClient(transport, resource, lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
+	if err != nil {
+		return nil
+	}
+	for object, err := range client.List(c.ctx, lw.ListOptions{Limit: 500}, &lw.ListMeta{}) {
+		if err != nil {
+			break
+		}
+		names = append(names, object.GetName())
+	}
+	return names
+}
+
+// under puts a text in front of all candidates.
+func under(before string, all []candidate) []candidate {
+	for i := range all {
+		all[i].text = before + all[i].text
+	}
+	return all
+}
