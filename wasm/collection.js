@@ -1,6 +1,7 @@
 import { ADDED, DELETED, INTERRUPTED, KEPT, MODIFIED, SYNCED, decode } from './records.js'
 import { Mirror, byKey, valuesOf } from './mirror.js'
 import { Change, Changes } from './change.js'
+import { retell } from './retell.js'
 import { ListWatchError } from './error.js'
 
 /** A collection that is followed; see ListWatch in index.d.ts. */
@@ -35,7 +36,7 @@ export class Collection {
       if (this.#closed) return
       const end = host.open(spec, {
         records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
-        state: () => this.#mirror.state, token,
+        state: () => this.#mirror.state, retell: () => retell(this.#mirror, this.#unconfirmed), token,
       })
       if (this.#closed) end()
       else this.#end = end

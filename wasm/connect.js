@@ -5,6 +5,7 @@ import { Engine } from './engine.js'
 import { gone, hold } from './hold.js'
 import { Host } from './host.js'
 import { ListWatchError } from './error.js'
+import { later } from './streams.js'
 
 export async function connect({ wasm, mode = best() }) {
   if (!['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
@@ -12,7 +13,7 @@ export async function connect({ wasm, mode = best() }) {
   if (needed && typeof globalThis[needed] !== 'function') {
     throw new ListWatchError('invalid', `listwatch: there is no ${needed} here: leave out mode, or say "main"`)
   }
-  const made = mode === 'main' ? new Host(await Engine.load(wasm), false) : await Remote.connect(mode, wasm)
+  const made = mode === 'main' ? new Host(await Engine.load(wasm)) : await Remote.connect(mode, wasm)
   // A tab that slept, or was without a network, does not wait until it notices.
   globalThis.document?.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && made.wake())
   for (const event of ['online', 'pageshow']) globalThis.addEventListener?.(event, () => made.wake())
@@ -92,13 +93,13 @@ class Remote {
     this.#send({ wake: true })
   }
 
-  #said({ records, bytes, failed, code, message, ask, id }) {
+  #said({ records, bytes, failed, code, message, ask, id, what }) {
     if (records && this.#clients.has(records)) {
       const client = this.#clients.get(records)
       client.records(bytes)
       if (this.#mode === 'shared') this.#knock(client.spec.endpoint.server, client.state())
     } else if (failed) this.#clients.get(failed)?.failed(new ListWatchError(code, message))
-    else if (ask) this.#answer(ask, id)
+    else if (ask) this.#answer(ask, id, what)
   }
 
   // Chromium refuses a shared worker the connection to a server that asks for client certificates, as most apiservers do,
@@ -116,9 +117,15 @@ class Remote {
     }
   }
 
-  async #answer(ask, id) {
+  async #answer(ask, id, what) {
     try {
-      this.#send({ answer: ask, token: await this.#clients.get(id)?.token() ?? '' })
+      const client = this.#clients.get(id)
+      if (!what) return this.#send({ answer: ask, token: await client?.token() ?? '' })
+      for (const bytes of client.retell()) {
+        this.#send({ part: ask, bytes })
+        await new Promise(later)
+      }
+      this.#send({ answer: ask })
     } catch (error) {
       this.#send({ answer: ask, failed: String(error?.message ?? error) })
     }

@@ -109,7 +109,7 @@ export interface Item<T = KubernetesObject> {
   readonly name: string
   readonly uid: string
   readonly resourceVersion: string
-  /** The object itself, parsed when it is first asked for. Always the same one. */
+  /** The object itself, parsed when it is first asked for. Always the same one; whoever changes it changes it for others. */
   readonly object: T
 }
 

@@ -6,7 +6,7 @@ export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 // The microtasks that follow each other while bytes are there would keep the page from drawing. So now and then what is to
 // be done next is put behind what the host has to do. Timers would not do: hidden pages hold them back.
-const later = (() => {
+export const later = (() => {
   if (typeof setImmediate === 'function') return setImmediate
   const { port1, port2 } = new MessageChannel()
   const waiting = []

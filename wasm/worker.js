@@ -3,10 +3,12 @@
 import { Engine } from './engine.js'
 import { gone, hold } from './hold.js'
 import { Host } from './host.js'
+import { SharedHost } from './shared.js'
 
 const shared = 'onconnect' in globalThis
 const lock = shared ? hold() : ''
 let host
+const PATIENCE = 1000 // ms
 
 if (shared) globalThis.onconnect = ({ ports: [port] }) => serve(port)
 else serve(globalThis)
@@ -16,10 +18,17 @@ function serve(port) {
   const asked = new Map()
   let last = 0
 
-  const ask = (id) => new Promise((resolve, reject) => {
-    asked.set(++last, { resolve, reject })
-    port.postMessage({ ask: last, id })
+  const ask = (id, what) => new Promise((resolve, reject) => {
+    asked.set(++last, { resolve, reject, parts: [] })
+    port.postMessage({ ask: last, id, what })
+    if (what) hurry(last)
   })
+  // A page that is frozen does not answer.
+  const hurry = (n) => {
+    const question = asked.get(n)
+    clearTimeout(question.timer)
+    question.timer = setTimeout(() => question.reject(new Error('no answer')), PATIENCE)
+  }
   const client = (id) => ({
     records(bytes) {
       const copy = bytes.slice()
@@ -27,6 +36,7 @@ function serve(port) {
     },
     failed: ({ code, message }) => port.postMessage({ failed: id, code, message }),
     token: () => ask(id),
+    retell: () => ask(id, 'retell'),
   })
   const leave = () => {
     for (const end of open.values()) end()
@@ -38,7 +48,7 @@ function serve(port) {
     async hello({ hello, wasm }) {
       if (hello) gone(hello).then(leave)
       try {
-        host ??= Engine.load(wasm).then((engine) => new Host(engine, shared))
+        host ??= Engine.load(wasm).then((engine) => new (shared ? SharedHost : Host)(engine))
         await host
         port.postMessage({ ready: true, lock: await lock })
       } catch (error) {
@@ -53,11 +63,16 @@ function serve(port) {
       open.get(id)?.()
       open.delete(id)
     },
+    part({ part, bytes }) {
+      asked.get(part).parts.push(bytes)
+      hurry(part)
+    },
     answer({ answer, token, failed }) {
-      const { resolve, reject } = asked.get(answer)
+      const { resolve, reject, parts, timer } = asked.get(answer)
+      clearTimeout(timer)
       asked.delete(answer)
       if (failed) reject(new Error(failed))
-      else resolve(token)
+      else resolve(token ?? parts)
     },
     async wake() {
       (await host).wake()

@@ -6,13 +6,14 @@ import { until } from './stage.mjs'
 export const follow = (page, name, options) => page.evaluate((name, options) => globalThis.stage.open(name, options), name, options)
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
-/** Waits until a collection is live and shows what the server has, which `cluster.look()` tells; returns both. */
+/** Waits until a collection is live and shows, and has told, what the server has, which `cluster.look()` tells; returns both. */
 export async function equal(cluster, page, name = 'all') {
   let shown, has
   try {
     await until('the page shows what the server has', async () => {
       [shown, has] = await Promise.all([show(page, name), cluster.look()])
-      return shown.state.phase === 'live' && !shown.state.stale && isDeepStrictEqual(shown.objects, has.objects)
+      return shown.state.phase === 'live' && !shown.state.stale && isDeepStrictEqual(shown.objects, has.objects) &&
+        isDeepStrictEqual(shown.told, has.objects)
     })
   } catch (error) {
     const differ = Object.keys({ ...shown.objects, ...has.objects }).filter((key) => !isDeepStrictEqual(shown.objects[key], has.objects[key]))

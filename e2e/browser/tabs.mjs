@@ -91,6 +91,19 @@ export function tabs(scene) {
     await equal(cluster, page)
   }))
 
+  it('a tab that comes while the only other one is frozen gets a watch of its own', only, () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    const [frozen, late] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
+    await follow(frozen, 'all', { server: cluster.url })
+    await equal(cluster, frozen)
+    await freeze(frozen, true)
+    await cluster.write({ n: 20, seed: 1 })
+    await follow(late, 'all', { server: cluster.url })
+    await equal(cluster, late)
+    await freeze(frozen, false)
+    await equal(cluster, frozen)
+  }))
+
   for (const mode of ['main', 'worker', 'shared']) {
     it(`${mode}: offline and online again`, only, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()

@@ -12,13 +12,17 @@ globalThis.stage = {
 
   /** Opens a collection. With `ask`, the token is a function, which counts how often it is asked. */
   open(name, { ask, ...options }) {
-    const it = { asked: 0, token: ask, changes: [], calls: 0, outcome: undefined, aborter: new AbortController() }
+    const it = { asked: 0, token: ask, changes: [], told: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
     if (ask) options.token = () => (it.asked++, it.token)
     it.collection = library.listWatch({ resource: 'configmaps', signal: it.aborter.signal, ...options })
     it.collection.synced.then(() => { it.outcome = 'synced' }, (error) => { it.outcome = plain(error) })
     it.collection.subscribe((changes) => {
       it.calls++
-      for (const { type, key, initial, stale, missed } of changes) it.changes.push({ type, key, initial, stale, missed })
+      for (const { type, key, initial, stale, missed, object } of changes) {
+        it.changes.push({ type, key, initial, stale, missed })
+        if (type === 'deleted') delete it.told[key]
+        else it.told[key] = object
+      }
     })
     followed.set(name, it)
   },
@@ -27,12 +31,13 @@ globalThis.stage = {
   close(name) { followed.get(name).collection.close() },
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
-  /** What a collection shows. */
+  /** What a collection shows; `told` is the fold of the changes. */
   show(name) {
-    const { collection, outcome, changes, asked, calls } = followed.get(name)
+    const { collection, outcome, changes, told, asked, calls } = followed.get(name)
     const { cause, ...state } = collection.state
     const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
-    return { objects, outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause) } }
+    // What is in an answer twice comes once from Firefox.
+    return { objects, told: structuredClone(told), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause) } }
   },
 
   /** What was added to the global scope, but for this. */

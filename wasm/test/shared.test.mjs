@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Host } from '../host.js'
 import { Mirror } from '../mirror.js'
-import { INTERRUPTED, KEPT, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
+import { retell } from '../retell.js'
+import { DELETED, INTERRUPTED, KEPT, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
+import { SharedHost } from '../shared.js'
 import { specOf } from '../spec.js'
 import { added, fields, first } from './support.mjs'
 
@@ -13,15 +14,17 @@ function shared() {
     start(spec, sink) { return this.started.push({ spec, tell: (...records) => sink.records(encode(records)), sink }) },
     stop(id) { this.stopped.push(id) },
   }
-  return { engine, host: new Host(engine, true) }
+  return { engine, host: new SharedHost(engine) }
 }
 
 const { spec } = specOf({ server: 'http://host', resource: 'pods', indexes: { node: 'spec.nodeName', image: 'spec.containers[0].image' } })
 
 function client() {
   const mirror = new Mirror(['node', 'image'])
-  return { mirror, records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)), failed() {} }
+  return { mirror, records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)), failed() {}, retell: async () => [...retell(mirror)] }
 }
+
+const settled = () => new Promise(setImmediate)
 
 test('clients of the same collection share one watch, which ends with the last of them', () => {
   const { engine, host } = shared()
@@ -85,7 +88,7 @@ const before = {
 }
 
 for (const [words, records] of Object.entries(before)) {
-  test(`who comes late has what the others have: ${words}`, (t) => {
+  test(`who comes late has what the others have: ${words}`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1e12 })
     const { engine, host } = shared()
     const early = client(), late = client()
@@ -93,6 +96,7 @@ for (const [words, records] of Object.entries(before)) {
     engine.started[0].tell(...records)
     t.mock.timers.setTime(1e12 + 5000)
     host.open(spec, late)
+    await settled()
     const [is, was] = [late, early].map(({ mirror }) => ({
       ...mirror.state, progress: mirror.state.progress, cause: mirror.state.cause?.message, code: mirror.state.cause?.code, synced: mirror.synced,
       items: [...mirror.items.values()].map((item) => [item.key, item.resourceVersion, item.object, mirror.isStale(item)]),
@@ -102,17 +106,93 @@ for (const [words, records] of Object.entries(before)) {
   })
 }
 
-test('who comes after a refusal gets a watch of its own', () => {
+test('what comes while another one tells is told after it', async () => {
   const { engine, host } = shared()
-  const end = host.open(spec, client())
+  const early = client(), late = client()
+  let tell
+  host.open(spec, early)
+  engine.started[0].tell(...first(added('a', 1), added('b', 1)))
+  const asked = [...retell(early.mirror)]
+  early.retell = () => new Promise((resolve) => { tell = () => resolve(asked) })
+  host.open(spec, late)
+  engine.started[0].tell([DELETED, 'default/a', '2', ''], added('c', 3))
+  assert.equal(late.mirror.items.size, 0)
+  tell()
+  await settled()
+  engine.started[0].tell(added('d', 4))
+  assert.deepEqual([...late.mirror.items.keys()].sort(), ['default/b', 'default/c', 'default/d'])
+  assert.equal(engine.started.length, 1)
+})
+
+test('where one does not tell, the next one does; where nobody does, there is another watch, which those who come later share', async () => {
+  const { engine, host } = shared()
+  const frozen = client(), awake = client(), second = client()
+  frozen.retell = () => Promise.reject(new Error('no answer'))
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // who comes second is not told by the first
+  await settled()
+  assert.equal(engine.started.length, 2)
+  engine.started[1].tell(...first(added('a', 1)))
+  ends.push(host.open(spec, second))
+  await settled()
+  assert.equal(engine.started.length, 2)
+  assert.deepEqual([...second.mirror.items.keys()], ['default/a'])
+  awake.retell = frozen.retell
+  const third = client()
+  ends.push(host.open(spec, third))
+  await settled()
+  assert.deepEqual([...third.mirror.items.keys()], ['default/a'])
+  assert.equal(engine.started.length, 2)
+  ends.forEach((end) => end())
+  assert.deepEqual(engine.stopped.sort(), [1, 2])
+})
+
+test('who leaves while another one tells gets nothing, and ends nothing twice', async () => {
+  const { engine, host } = shared()
+  const early = client(), late = client()
+  const endEarly = host.open(spec, early)
+  engine.started[0].tell(...first(added('a', 1)))
+  host.open(spec, late)()
+  await settled()
+  assert.equal(late.mirror.items.size, 0)
+  assert.equal(engine.started.length, 1)
+  const end = host.open(spec, late)
+  endEarly()
+  assert.deepEqual(engine.stopped, [])
+  await settled()
+  end()
+  assert.deepEqual(engine.stopped, [1])
+})
+
+test('who comes after a refusal gets a watch of its own', async () => {
+  const { engine, host } = shared()
+  const refused = client()
+  refused.retell = () => { throw new Error('the collection is closed') }
+  const end = host.open(spec, refused)
   engine.started[0].tell([STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
   const late = client()
   host.open(spec, late)
+  await settled()
   assert.equal(engine.started.length, 2)
   end()
   assert.deepEqual(engine.stopped, [1])
   engine.started[1].tell(...first(added('a', 1)))
   assert.equal(late.mirror.state.phase, 'live')
   host.open(spec, client())
+  await settled()
   assert.equal(engine.started.length, 2)
+})
+
+test('of a worker that began anew only what it has told is told on', () => {
+  const { mirror, records } = client()
+  const told = (unknown) => {
+    const late = client()
+    for (const bytes of retell(mirror, unknown)) late.records(bytes)
+    return [late.mirror.state.phase, [...late.mirror.items.keys()], late.mirror.synced]
+  }
+  records(encode(first(added('a', 1), added('b', 1))))
+  assert.deepEqual(told(), ['live', ['default/a', 'default/b'], true])
+  records(encode([[INTERRUPTED, 'closed', 'the worker is gone', '', '', '0', '1']]))
+  assert.deepEqual(told(new Set(['default/a', 'default/b'])), ['loading', [], false])
+  records(encode([[RESET], added('b', 2)]))
+  assert.deepEqual(told(new Set(['default/a'])), ['listing', ['default/b'], false])
 })
