@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,7 @@ func TestEveryByteComesBack(t *testing.T) {
 					for line := range strings.Lines(out.String()) {
 						require.Less(t, len(line), 4*mostInFrame)
 					}
+					require.Equal(t, !utf8.ValidString(want), strings.Contains(out.String(), `"base64"`), "text stays text")
 					body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
 					require.NoError(t, err)
 					got, _, end := read(t, time.Now(), body)

@@ -50,7 +50,7 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 		if listing {
 			continue
 		}
-		if err := c.apply(event, listed); err != nil {
+		if err := c.apply(event.ResourceVersion, listed); err != nil {
 			return fmt.Errorf("%s: %w", recorded.Resource(), err)
 		}
 		if listed = nil; event.Type == lw.Synced {
@@ -60,8 +60,8 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 	return nil
 }
 
-// apply takes what has changed: objects in the order of their versions, then what a list has shown to be gone.
-func (c *collection) apply(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) error {
+// apply takes what has changed up to a version: objects in the order of their versions, then what a list has shown to be gone.
+func (c *collection) apply(version string, deltas []cache.Delta[*lw.Object]) error {
 	slices.SortStableFunc(deltas, func(a, b cache.Delta[*lw.Object]) int {
 		if a.New == nil || b.New == nil {
 			return btoi(a.New == nil) - btoi(b.New == nil)
@@ -76,15 +76,11 @@ func (c *collection) apply(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.
 			}
 			continue
 		}
-		last := d.Old
-		if event.Type == lw.Deleted {
-			last = event.Object // with the version of the deletion
-		}
-		if err := c.PlayDelete(c.id, last.Raw()); err != nil {
+		if err := c.PlayDelete(c.id, d.Old.Raw()); err != nil {
 			return err
 		}
 	}
-	c.PlayTo(event.ResourceVersion)
+	c.PlayTo(version)
 	return nil
 }
 

@@ -159,6 +159,32 @@ func TestStateIsTheFoldOfWhatWasRecordedTillThen(t *testing.T) {
 	})
 }
 
+// TestAListThatBreaksOffShowsNothing: what it has begun with comes when it is complete, in the order of versions.
+func TestAListThatBreaksOffShowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tape := newTape()
+		tape.follow(recording.Collection{Version: "v1", Plural: "pods"})
+		tape.list(0, pods, "50")
+		watch, end := tape.open(time.Second, pods, true)
+		watch(time.Second, `{"type":"ERROR","object":{"kind":"Status","code":410}}`+"\n")
+		end(time.Second)
+		half, _ := tape.open(2*time.Second, pods, false)
+		half(2*time.Second, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"70"},"items":[`+object("Pod", "a", "65")+",")
+		tape.add(3*time.Second, "closed", map[string]any{"stream": tape.streams, "failure": map[string]any{"kind": "other", "text": "reset"}})
+		tape.relist(4*time.Second, pods, "80", object("Pod", "a", "65"), object("Pod", "b", "60"))
+		s := tape.serve(t)
+		defer s.Close()
+		go s.Run(t.Context(), 1) // its result is not the question
+		require.Equal(t, "50:", state(t, s, pods))
+		time.Sleep(3500 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, "50:", state(t, s, pods))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Equal(t, "80: a@65 b@60", state(t, s, pods))
+	})
+}
+
 // TestHistoryCanBeWatched from the first list's version on, and not from before.
 func TestHistoryCanBeWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
