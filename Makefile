@@ -16,6 +16,8 @@ WASM_PACKAGES = ./lw ./cache ./transport/... ./wasm
 # above what they are.
 SIZE_BUDGET   = 560
 BUNDLE_BUDGET = 560
+# And lwcat, stripped, for linux/amd64, in bytes.
+LWCAT_BUDGET  = 10000000
 
 .PHONY: help
 help: ## this list
@@ -28,6 +30,10 @@ demo: bin/lwcat wasm ## a living cluster, its dashboard, and lwcat printing; DUR
 .PHONY: bin/lwcat
 bin/lwcat:
 	@$(GO) build -trimpath -o $@ ./cmd/lwcat
+
+.PHONY: man
+man: bin/lwcat ## lwcat's manual page, into bin/lwcat.1
+	@bin/lwcat man > bin/lwcat.1 && echo "man -l bin/lwcat.1"
 
 .PHONY: test
 test: test-native test-wasm ## all tests that need nothing but Go (and Node for the wasm part)
@@ -166,8 +172,14 @@ fuzz: ## each fuzz target for FUZZTIME (default 1m)
 	@set -e; for package in ./lw ./lw/codec ./cmd/lwcat/internal/recording ./cache ./cache/compact ./cache/workqueue ./internal/slots ./transport/ws; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
 
+.PHONY: size-lwcat
+size-lwcat:
+	@CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o bin/lwcat-linux-amd64 ./cmd/lwcat
+	@size=$$(wc -c < bin/lwcat-linux-amd64); echo "lwcat, linux/amd64, stripped: $$size bytes"; \
+		test $$size -le $(LWCAT_BUDGET) || { echo "that is above $(LWCAT_BUDGET)"; exit 1; }
+
 .PHONY: size
-size: wasm ## the sizes of the browser's program, and of one of one's own; fails above their budgets
+size: wasm size-lwcat ## the sizes of the browser's program, of one of one's own, and of lwcat; fails above their budgets
 ifeq ($(NODE),)
 	@echo "make size needs Node 20 or later, for its brotli"; exit 1
 else

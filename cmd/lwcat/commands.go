@@ -22,6 +22,7 @@ func commands() []command {
 		{"serve", "FILE[@SPEED]", "play a recording as an API server", serve},
 		{"completion", "bash|zsh|fish", "print a script that completes words in a shell", printCompletion},
 		{"__complete", "WORD...", "", complete},
+		{"man", "", "print the manual page, for man -l -", printMan},
 		{"version", "", "tell which lwcat this is", printVersion},
 		{"help", "[all]", "show this, or all flags", help},
 	}

@@ -34,7 +34,7 @@ func completable(t *testing.T) (folder string) {
 
 // completions are what stands on a command line, and what its last word may become.
 var completions = map[string]string{
-	"":                         "completion configmaps deployments events help namespaces nodes pods secrets serve services version widgets",
+	"":                         "completion configmaps deployments events help man namespaces nodes pods secrets serve services version widgets",
 	"po":                       "pods",
 	"pods,se":                  "pods,secrets pods,services",
 	"-A se":                    "secrets services",

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -38,4 +40,32 @@ func TestVersion(t *testing.T) {
 	require.Equal(t, exitUsage, code)
 	require.Equal(t, "lwcat: \"pods\" is one argument too many\nRun 'lwcat --help' for usage.\n", errs)
 	require.Empty(t, out)
+}
+
+// TestManual has every flag and every command, and nothing that a formatter stumbles over.
+func TestManual(t *testing.T) {
+	code, page, errs := lwcat(t, "man")
+	require.Equal(t, exitDone, code, errs)
+	for _, section := range new(config).sections(false) {
+		section.flags.VisitAll(func(flag *pflag.Flag) {
+			require.Contains(t, page, strings.ReplaceAll("--"+flag.Name, "-", `\-`)+`\fR`)
+		})
+	}
+	for _, c := range commands() {
+		require.Equal(t, c.about != "", strings.Contains(page, "\n.B "+c.name), c.name)
+	}
+	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, roff(`.a-b\c`+"\n'd"))
+
+	if _, err := exec.LookPath("mandoc"); err != nil {
+		if os.Getenv("LISTWATCH_CI") != "" {
+			t.Fatal("mandoc is missing")
+		}
+		t.Skip("there is no mandoc; on Debian: apt install mandoc")
+	}
+	lint := exec.Command("mandoc", "-T", "lint", "-W", "warning")
+	lint.Stdin = strings.NewReader(page)
+	out, _ := lint.CombinedOutput() // it ends with 2 if it says anything
+	for line := range strings.Lines(string(out)) {
+		require.Contains(t, line, "missing date", "which only a build has")
+	}
 }

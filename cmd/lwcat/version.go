@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
 // printVersion is lwcat version: the module's version, or the commit that it was built from, Go's, and the platform.
@@ -25,4 +26,19 @@ func version() string {
 		return "(unknown)"
 	}
 	return cmp.Or(info.Main.Version, "(unknown)")
+}
+
+// committed returns the day of the commit that this was built from, as "2026-11-21"; "" if Go has not noted it.
+func committed() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.time" {
+			day, _, _ := strings.Cut(setting.Value, "T")
+			return day
+		}
+	}
+	return ""
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStart measures the stripped program from its start to its first request, and to its first list, which for a name
+// comes after discovery. What causes that time is held by TestRequestsBeforeTheFirstList.
+func BenchmarkStart(b *testing.B) {
+	binary := filepath.Join(b.TempDir(), "lwcat")
+	build, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".").CombinedOutput()
+	require.NoError(b, err, "%s", build)
+	for _, name := range []string{"/api/v1/pods", "deployments"} {
+		b.Run(filepath.Base(name), func(b *testing.B) {
+			var first, list time.Duration
+			for range b.N {
+				server, err := lwtest.Start(nil)
+				require.NoError(b, err)
+				cmd := exec.CommandContext(b.Context(), binary, "-s", server.URL, "--once", name)
+				began := time.Now()
+				require.NoError(b, cmd.Run())
+				requests := server.Requests(lwtest.Any)
+				first += requests[0].At.Sub(began)
+				list += server.Requests(func(r lwtest.Request) bool { return r.Verb != "" })[0].At.Sub(began)
+				server.Close()
+			}
+			b.ReportMetric(float64(first.Microseconds())/1000/float64(b.N), "ms/first-request")
+			b.ReportMetric(float64(list.Microseconds())/1000/float64(b.N), "ms/first-list")
+		})
+	}
+}
