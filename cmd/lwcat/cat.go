@@ -52,6 +52,7 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
 	out, ending := newPrinter(c.how.format, stdout, status), newEnding(&c.when, len(resources))
+	endRedraw := redraw(c, out, stdout, status)
 	var streams, live sync.WaitGroup
 	for i, resource := range resources {
 		s := &stream{
@@ -72,6 +73,7 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 	err := context.Cause(ctx)
 	cancel(nil)
 	live.Wait()
+	endRedraw()
 	if c.tell.stats {
 		fmt.Fprintln(status.out, stats.total().json())
 	}

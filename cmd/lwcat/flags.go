@@ -30,7 +30,9 @@ type how struct {
 	managedFields bool
 	bookmarks     bool
 	frames        bool
-	wide          bool // the server's own columns are asked for
+	redraw        bool
+	screen        *output.Screen // of --redraw
+	wide          bool           // the server's own columns are asked for
 }
 
 var colors = []string{"auto", "always", "never"}
@@ -48,6 +50,7 @@ func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 	set.StringSliceVar(&h.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")
 	h.terminal = terminal
 	set.StringVar(&h.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
+	set.BoolVar(&h.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show what there is, in place, with what has just changed marked")
 	set.BoolVar(&h.options.NoHeaders, "no-headers", false, "print no line of headers")
 	set.BoolVar(&h.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: print bookmarks too")
 	set.BoolVar(&h.frames, "show-frames", false, "with jsonl, wire and line: print also each frame of a watch as it came, before it is understood")
@@ -67,8 +70,19 @@ func (h *how) validate() (err error) {
 	if h.format, err = output.New(h.name, &h.options); err != nil {
 		return err
 	}
-	if _, ok := h.format.(output.Marker); !ok && (h.bookmarks || h.frames) {
-		return errors.New("--show-bookmarks and --show-frames are for the outputs jsonl, wire and line")
+	if h.redraw {
+		states := h.options
+		states.States = true
+		format, err := output.New(h.name, &states)
+		if err != nil {
+			return err
+		}
+		if h.screen, err = output.NewScreen(format, &states); err != nil {
+			return err
+		}
+	}
+	if _, ok := h.format.(output.Marker); !ok && (h.bookmarks || h.frames) || h.redraw && (h.bookmarks || h.frames) {
+		return errors.New("--show-bookmarks and --show-frames are for the outputs jsonl, wire and line, without --redraw")
 	}
 	return nil
 }

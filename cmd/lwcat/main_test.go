@@ -270,7 +270,7 @@ func TestLinesForPeople(t *testing.T) {
 	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
 	var out, errs written
 	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "--color=never", "po", "deploy", "no"}, &out, &errs, true))
-	for _, want := range []string{"   ADDED   Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
+	for _, want := range []string{"   ADDED      Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
 	}
 }

@@ -21,12 +21,9 @@ func (s *status) say(format string, args ...any) {
 
 // show puts a text in place of the line at the bottom; "" removes it.
 func (s *status) show(line string) {
-	if !s.terminal {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line != s.line {
+	if s.terminal && line != s.line {
 		s.line = line
 		fmt.Fprint(s.out, erase+line)
 	}
@@ -42,6 +39,22 @@ func (s *status) around(write func()) {
 	write()
 	if s.line != "" {
 		fmt.Fprint(s.out, s.line)
+	}
+}
+
+// divert sends messages elsewhere, if they would go to a terminal, and shows no line at its bottom.
+func (s *status) divert(to io.Writer) (restore func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.terminal {
+		return func() {}
+	}
+	out := s.out
+	s.out, s.terminal = to, false
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.out, s.terminal = out, true
 	}
 }
 

@@ -63,7 +63,7 @@ func TestLine(t *testing.T) {
 		"12:00:00.123   ADDED      Pod         shop/web-0        Pending\n"+
 		"12:00:00.123   MODIFIED   Node        n            2m   NotReady\n"+
 		"12:00:00.123   DELETED    ConfigMap   shop/x       0s\n", printed(t, "line", &Options{}, events...))
-	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m   \x1b[31mDELETED\x1b[0m   ConfigMap   shop/x   \x1b[2m0s\x1b[0m\n", printed(t, "line", &Options{Color: true}, events[2]))
+	require.Equal(t, "\x1b[2m12:00:00.123\x1b[0m   \x1b[31mDELETED\x1b[0m    ConfigMap   shop/x   \x1b[2m0s\x1b[0m\n", printed(t, "line", &Options{Color: true}, events[2]))
 }
 
 func TestStates(t *testing.T) {

@@ -18,8 +18,10 @@ func newLine(_ string, opts *Options) (Format, error) {
 	bare.NoHeaders = true // they would be one line of many kinds' lines
 	return lines{newTable(&bare, func(e *Event) (row, error) {
 		var r row
-		r.add("TIME", e.Time.Format(clock), faint)
-		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		if !opts.States {
+			r.add("TIME", e.Time.Format(clock), faint)
+			r.add("EVENT", e.Type.String(), typeColor(e.Type))
+		}
 		r.add("KIND", e.Object.Kind(), noColor)
 		r.add("OBJECT", e.Object.Key().String(), noColor)
 		r.add("AGE", age(e), faint)

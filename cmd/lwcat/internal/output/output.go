@@ -45,6 +45,7 @@ type Options struct {
 	Old       bool // with formats that print events, the object before
 	NoHeaders bool
 	Color     bool
+	States    bool // rows are states, and not events
 
 	Namespaces bool // with wide, the namespace of each object
 	Resources  bool // with wide, the resource of each object

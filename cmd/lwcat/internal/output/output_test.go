@@ -86,7 +86,7 @@ func TestCustomColumns(t *testing.T) {
 		"web-0                      x:1,y:2   x:1      Pending   9007199254740993\n" +
 		"webster-with-a-long-name   <none>    <none>   <none>    <none>\n"
 	require.Equal(t, want, printed(t, spec, &Options{}, added(t, "pods", web0), added(t, "pods", webster)))
-	require.Equal(t, "EVENT     N\nADDED     web-0\nDELETED   web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{Types: true}, added(t, "pods", web0), deleted(t, "pods", web0)))
+	require.Equal(t, "EVENT      N\nADDED      web-0\nDELETED    web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{Types: true}, added(t, "pods", web0), deleted(t, "pods", web0)))
 	require.Equal(t, "web-0\n", printed(t, "custom-columns=N:metadata.name", &Options{NoHeaders: true}, added(t, "pods", web0)))
 
 	file := filepath.Join(t.TempDir(), "columns")
@@ -99,10 +99,10 @@ func TestWide(t *testing.T) {
 	pod.Row = &Row{Columns: []string{"Name", "Ready", "Nominated Node"}, Cells: `["web-0",null,"x"]`}
 	short := deleted(t, "pods", web0)
 	short.Row = &Row{Columns: pod.Row.Columns, Cells: `["web-0"]`}
-	require.Equal(t, "EVENT     NAMESPACE   NAME    READY   NOMINATED NODE\nADDED     shop        web-0           x\nDELETED   shop        web-0\n",
+	require.Equal(t, "EVENT      NAMESPACE   NAME    READY   NOMINATED NODE\nADDED      shop        web-0           x\nDELETED    shop        web-0\n",
 		printed(t, "wide", &Options{Namespaces: true}, pod, short))
-	require.Equal(t, "EVENT   RESOURCE   NAME    AGE\nADDED   pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
-	require.Equal(t, "EVENT   NAME    AGE\nADDED   web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "of a server without Tables")
+	require.Equal(t, "EVENT      RESOURCE   NAME    AGE\nADDED      pods       web-0\n", printed(t, "wide", &Options{Resources: true}, added(t, "pods", web0)))
+	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "of a server without Tables")
 }
 
 // TestHeadersAreForEachResource, and widths too; they grow, and do not shrink.

@@ -73,6 +73,9 @@ func (t *table) Print(_ *bufio.Writer, e *Event) error {
 		if !r.columns.printed {
 			r.columns.fit(r.headers)
 		}
+		if at := slices.Index(r.headers, "EVENT"); at >= 0 {
+			r.columns.widths[at] = len("MODIFIED") // which sooner or later is there
+		}
 		t.known[resource] = r.columns
 	}
 	r.columns.fit(r.cells)

@@ -13,7 +13,9 @@ func newWide(_ string, opts *Options) (Format, error) {
 }
 
 func wideRow(e *Event, opts *Options) (r row) {
-	r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	if !opts.States {
+		r.add("EVENT", e.Type.String(), typeColor(e.Type))
+	}
 	if opts.Resources {
 		r.add("RESOURCE", e.Resource, noColor)
 	}
@@ -33,6 +35,9 @@ func wideRow(e *Event, opts *Options) (r row) {
 		cell := ""
 		if i < len(cells) {
 			cell = cells[i].String()
+		}
+		if created := age(e); opts.States && column == "Age" && created != "" {
+			cell = created // the server's is from when it sent the row
 		}
 		r.add(strings.ToUpper(column), cell, noColor)
 	}

@@ -1,0 +1,170 @@
+package output
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Screen is a Format that prints nothing, and keeps what there is: a row for each object, to be drawn again and again. What has
+// just changed is marked for a while, and so is what has just gone. It may be used from several goroutines at once.
+type Screen struct {
+	opts *Options
+	row  func(*Event) (row, error)
+
+	mu      sync.Mutex
+	rows    map[screenKey]*screenRow
+	message string
+}
+
+type screenKey struct {
+	resource string
+	key      lw.Key
+}
+
+type screenRow struct {
+	event Event
+	cells row
+}
+
+// marked is how long a change is.
+const marked = 3 * time.Second
+
+// NewScreen returns a screen of the rows that a format prints, or an error if it prints none.
+func NewScreen(format Format, opts *Options) (*Screen, error) {
+	t, ok := format.(*table)
+	if people, is := format.(lines); is {
+		t, ok = people.table, true
+	}
+	if !ok {
+		return nil, errors.New("--redraw is for the outputs line, wide and custom-columns")
+	}
+	return &Screen{opts: opts, row: t.row, rows: map[screenKey]*screenRow{}}, nil
+}
+
+// Print implements [Format].
+func (s *Screen) Print(_ *bufio.Writer, e *Event) error {
+	cells, err := s.row(e)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows[screenKey{e.Resource, e.Object.Key()}] = &screenRow{event: *e, cells: cells}
+	return nil
+}
+
+// Tell shows a message on the last line.
+func (s *Screen) Tell(message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.message = plain(strings.TrimSpace(message))
+}
+
+// Lines returns what is to be seen: at most height lines of at most width columns.
+func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.rows, func(_ screenKey, r *screenRow) bool {
+		return r.event.Type == lw.Deleted && now.Sub(r.event.Time) >= marked
+	})
+	keys := slices.SortedFunc(maps.Keys(s.rows), func(a, b screenKey) int {
+		return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.Name, b.key.Name))
+	})
+	body := s.body(now, keys)
+	there := 0
+	for _, r := range s.rows {
+		if r.event.Type != lw.Deleted {
+			there++
+		}
+	}
+	room := max(0, height-2)
+	if len(body) > room {
+		hidden := len(body) - max(0, room-1)
+		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d lines more", hidden))
+	}
+	lines = append(lines, cut(count(there)+" at "+now.Format(time.TimeOnly), width))
+	for _, line := range body[:min(len(body), room)] {
+		mark, _ := utf8.DecodeRuneInString(line)
+		lines = append(lines, s.opts.paint(markColors[mark], cut(line, width)))
+	}
+	if s.message != "" && len(lines) < height {
+		lines = append(lines, s.opts.paint(faint, cut(s.message, width)))
+	}
+	return lines
+}
+
+func count(objects int) string {
+	if objects == 1 {
+		return "1 object"
+	}
+	return strconv.Itoa(objects) + " objects"
+}
+
+var markColors = map[rune]color{'+': green, '~': yellow, '-': red}
+
+// body returns the rows, each with its mark in front, beneath headers wherever those change.
+func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
+	var c *columns
+	for i, key := range keys {
+		r := s.rows[key].seen(s, now)
+		if c == nil || !slices.Equal(c.headers, r.headers) {
+			c = &columns{headers: r.headers, widths: make([]int, len(r.headers))}
+			c.fit(r.headers)
+			for _, other := range keys[i:] {
+				if cells := s.rows[other].cells; slices.Equal(cells.headers, c.headers) {
+					c.fit(cells.cells)
+				}
+			}
+			lines = append(lines, "  "+c.line(r.headers))
+		}
+		lines = append(lines, s.rows[key].mark(now)+" "+c.line(r.cells))
+	}
+	return lines
+}
+
+// seen is the row as it is now: ages grow.
+func (r *screenRow) seen(s *Screen, now time.Time) row {
+	e := r.event
+	e.Time = now
+	if cells, err := s.row(&e); err == nil {
+		r.cells = cells
+	}
+	return r.cells
+}
+
+func (r *screenRow) mark(now time.Time) string {
+	if now.Sub(r.event.Time) >= marked {
+		return " "
+	}
+	return map[lw.EventType]string{lw.Added: "+", lw.Modified: "~", lw.Deleted: "-"}[r.event.Type]
+}
+
+func (c *columns) line(cells []string) string {
+	var text strings.Builder
+	for i, cell := range cells {
+		text.WriteString(cell)
+		if i < len(cells)-1 {
+			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+gap-utf8.RuneCountInString(cell))))
+		}
+	}
+	return strings.TrimRight(text.String(), " ")
+}
+
+// cut cuts a line to a width.
+func cut(line string, width int) string {
+	if utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:max(0, width)])
+}

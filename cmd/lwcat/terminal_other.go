@@ -1,0 +1,8 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package main
+
+import "os"
+
+// terminalSize says of a terminal that its size is not known.
+func terminalSize(f *os.File) (width, height int, ok bool) { return 0, 0, isTerminal(f) }
