@@ -66,34 +66,6 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	return context.Cause(ctx)
 }
 
-// client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
-func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
-	if s.config.how.frames {
-		transport = &framed{over: transport, show: func(frame []byte) {
-			// An output that is broken is found again by the event that follows.
-			_ = s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, Frame: frame})
-		}}
-	}
-	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
-	if !s.config.how.wide {
-		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.what.metadataOnly})
-	}
-	s.tables = table.New(transport)
-	return lw.NewClient(s.tables, s.resource, table.Codec{Of: codec}, nil)
-}
-
-// row returns how the server shows an object; nil if it does not.
-func (s *stream) row(o *lw.Object) *output.Row {
-	if s.tables == nil {
-		return nil
-	}
-	columns, cells := s.tables.Columns(), table.Cells(o)
-	if columns == nil || !cells.Exists() {
-		return nil
-	}
-	return &output.Row{Columns: columns, Cells: cells}
-}
-
 // restore begins a reflector with what --from or --resume says.
 func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	switch {

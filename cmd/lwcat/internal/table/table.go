@@ -15,14 +15,21 @@ import (
 
 // Transport is a lw.Transport for one collection. A server that does not know Tables of it sends ordinary objects, which pass.
 type Transport struct {
-	over lw.Transport
+	over    lw.Transport
+	include string
 
 	mu      sync.Mutex
 	columns []string
 }
 
-// New returns a transport that asks over another one.
-func New(over lw.Transport) *Transport { return &Transport{over: over} }
+// New returns a transport that asks over another one, for whole objects or their metadata only.
+func New(over lw.Transport, metadataOnly bool) *Transport {
+	include := "Object"
+	if metadataOnly {
+		include = "Metadata"
+	}
+	return &Transport{over: over, include: include}
+}
 
 // Columns returns the columns' names, as the server last told them.
 func (t *Transport) Columns() []string {
@@ -46,7 +53,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	if asked.Query != "" {
 		asked.Query += "&"
 	}
-	asked.Query += "includeObject=Object"
+	asked.Query += "includeObject=" + t.include
 	source, err := t.over.Open(ctx, &asked)
 	if err != nil {
 		return nil, err

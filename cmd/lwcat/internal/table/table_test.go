@@ -46,7 +46,7 @@ const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready"}]`
 func TestListsOfTables(t *testing.T) {
 	a := &answers{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
 		"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"cells":["b","<\u003e"],"object":{"kind":"Pod","metadata":{"name":"b"}}}]}`}
-	tables := New(a)
+	tables := New(a, false)
 	text, err := read(t, tables, &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json;drop=metadata.managedFields"})
 	require.NoError(t, err)
 	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"x"},"items":[`+
@@ -56,12 +56,19 @@ func TestListsOfTables(t *testing.T) {
 		Accept: "application/json;as=Table;v=v1;g=meta.k8s.io;drop=metadata.managedFields,application/json;drop=metadata.managedFields"}, a.req)
 }
 
+func TestMetadataOnly(t *testing.T) {
+	a := &answers{text: "{}"}
+	_, err := read(t, New(a, true), &lw.Request{})
+	require.NoError(t, err)
+	require.Equal(t, "includeObject=Metadata", a.req.Query)
+}
+
 func TestWatchesOfTables(t *testing.T) {
 	const status = `{"type":"ERROR","object":{"kind":"Status","code":410}}` + "\n"
 	broken := errors.New("broken")
 	a := &answers{err: broken, text: `{"type":"ADDED","object":{"kind":"Table",` + columns + `,"rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}}]}}
 		{"type":"BOOKMARK","object":{"kind":"Table","columnDefinitions":null,"rows":[{"cells":[""],"object":{"metadata":{"resourceVersion":"9"}}}]}}` + status}
-	tables := New(a)
+	tables := New(a, false)
 	text, err := read(t, tables, &lw.Request{Watch: true})
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, `{"type":"ADDED","object":{"metadata":{"name":"a"},"lwcat.cells":["a"]}}`+"\n"+
@@ -72,18 +79,18 @@ func TestWatchesOfTables(t *testing.T) {
 // TestWhatIsNoTablePasses: not every server makes one of every resource, and what is garbage is told by who reads it.
 func TestWhatIsNoTablePasses(t *testing.T) {
 	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`} {
-		got, err := read(t, New(&answers{text: text}), &lw.Request{})
+		got, err := read(t, New(&answers{text: text}, true), &lw.Request{})
 		require.NoError(t, err)
 		require.Equal(t, text, got)
 	}
 	for _, text := range []string{`{"type":"ADDED","object":{"kind":"Pod"}}`, `[1]`} {
-		got, err := read(t, New(&answers{text: text}), &lw.Request{Watch: true})
+		got, err := read(t, New(&answers{text: text}, true), &lw.Request{Watch: true})
 		require.NoError(t, err)
 		require.Equal(t, text+"\n", got)
 	}
-	_, err := read(t, New(&answers{text: "<html>"}), &lw.Request{})
+	_, err := read(t, New(&answers{text: "<html>"}, true), &lw.Request{})
 	require.ErrorContains(t, err, "invalid character '<'")
-	_, err = read(t, New(&answers{text: `{"kind":"Table","rows":[`}), &lw.Request{})
+	_, err = read(t, New(&answers{text: `{"kind":"Table","rows":[`}, true), &lw.Request{})
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
