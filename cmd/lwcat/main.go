@@ -61,9 +61,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 // exitCode tells how it ended, and returns the code for it.
 func exitCode(err error, config *config, status *status) int {
 	switch {
-	case err == nil && config.when.awaits(): // the list of --once, and what was waited for is not in it
+	case err == nil && config.when.awaits():
+		status.say("the list is complete, and %s is still waited for", config.when.awaited())
 		return exitTimeout
-	case err == nil, errors.Is(err, errDone):
+	case errors.Is(err, errCounted) && config.when.condition != nil:
+		status.say("after %d events %s is still waited for", config.when.count, config.when.awaited())
+		return exitTimeout
+	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):
 		return exitDone
 	case errors.Is(err, errTimeout) && config.when.awaits():
 		status.say("after %v %s was still waited for", config.when.timeout, config.when.awaited())

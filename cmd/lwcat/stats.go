@@ -116,7 +116,10 @@ func (m *meter) count(trace *lw.Trace) {
 		m.busy = m.read
 		m.update(func() { m.f.Bytes += int64(n) })
 	}
-	trace.Frame = func(lw.EventType, int) {
+	trace.Frame = func(t lw.EventType, _ int) {
+		if t == lw.Bookmark || t == lw.Synced {
+			return
+		}
 		m.update(func() {
 			if m.f.Objects++; m.listing {
 				m.received++

@@ -133,7 +133,7 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 		}
 	}
 	if last {
-		return true, errDone
+		return true, s.ending.reason()
 	}
 	return false, nil
 }
@@ -208,5 +208,5 @@ func (s *stream) hopeless(cause error) bool {
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.wrong++
 	}
-	return lw.Refused(cause) || s.wrong > 1
+	return lw.Refused(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
 }

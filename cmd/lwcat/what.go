@@ -32,10 +32,11 @@ func (w *what) flags(set *pflag.FlagSet) {
 }
 
 func (w *what) validate() (err error) {
-	if len(w.names) == 0 && !w.recorded {
+	names := split(w.names)
+	if len(names) == 0 && !(w.recorded && len(w.names) == 0) {
 		return errors.New("no resource: name one, as pods")
 	}
-	for _, name := range split(w.names) {
+	for _, name := range names {
 		if err := w.checkName(name); err != nil {
 			return err
 		}

@@ -23,9 +23,11 @@ type when struct {
 	timeout   time.Duration
 	until     string
 	condition *condition.Condition
+	given     *pflag.FlagSet
 }
 
 func (w *when) flags(set *pflag.FlagSet) {
+	w.given = set
 	set.BoolVar(&w.once, "once", false, "list, print, exit")
 	set.BoolVar(&w.watchOnly, "watch-only", false, "do not print what is there already")
 	set.StringVar(&w.from, "from", "", "begin with what happened after resource version `RV`, without a list")
@@ -37,9 +39,9 @@ func (w *when) flags(set *pflag.FlagSet) {
 
 func (w *when) validate() (err error) {
 	switch {
-	case w.count < 0:
+	case w.count <= 0 && w.given.Changed("count"):
 		return fmt.Errorf("--count must be at least 1, and is %d", w.count)
-	case w.timeout < 0:
+	case w.timeout <= 0 && w.given.Changed("timeout"):
 		return fmt.Errorf("--timeout must be above zero, and is %v", w.timeout)
 	case w.from != "" && w.resume != "":
 		return errors.New("--from and --resume both say where to begin: leave one of them out")
@@ -56,7 +58,8 @@ func (w *when) validate() (err error) {
 
 // What ends the program besides errors.
 var (
-	errDone    = errors.New("done")
+	errDone    = errors.New("what was waited for came")
+	errCounted = errors.New("so many events were printed")
 	errTimeout = errors.New("the time was over")
 )
 
@@ -124,6 +127,16 @@ func (e *ending) watch(collection int, event *output.Event) {
 		e.watcher.Put(collection, event.Object, event.Type == lw.Added)
 	}
 	e.over = e.over || e.watcher.Holds()
+}
+
+// reason says why it is over.
+func (e *ending) reason() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return errDone
+	}
+	return errCounted
 }
 
 // complete tells that a collection's first list is complete, and returns whether that was the last to wait for.

@@ -52,6 +52,9 @@ func main() {
 }
 
 func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folder string) error {
+	if _, err := os.Stat(lwcat); err != nil {
+		return fmt.Errorf("%w: make demo builds it, or go build -o %s ./cmd/lwcat", err, lwcat)
+	}
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		return err

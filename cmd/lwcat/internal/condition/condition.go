@@ -55,6 +55,7 @@ func Parse(text string) (*Condition, error) {
 		c.over = noneOf
 		return c, nil
 	}
+	rest = strings.TrimPrefix(rest, "jsonpath=") // as kubectl wait has it
 	for word, over := range map[string]quantifier{"any ": anyOf, "all ": allOf, "none ": noneOf} {
 		if after, found := strings.CutPrefix(rest, word); found {
 			c.over, rest = over, after
@@ -113,9 +114,15 @@ func parseTerm(text string) (t term, problem string) {
 	return nil, "expected one of = == != < <= > >= after " + left
 }
 
+// alone are words that are no fields.
+var alone = map[string]bool{"exists": true, "deleted": true, "condition": true, "any": true, "all": true, "none": true}
+
 // parsePath takes a path as lw.Value.Get does, and in the forms that kubectl's users know: .status.phase and {.status.phase}.
 func parsePath(text string) (path, problem string) {
-	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}"), ".")
+	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}"), ".")
+	if alone[strings.ToLower(path)] {
+		return "", path + " is no field: exists and deleted stand alone, and a condition is named as condition=Ready"
+	}
 	if _, err := lw.Project(path); err != nil {
 		return "", "expected the path of a field, as status.phase, and found " + strconv.Quote(text)
 	}
@@ -148,7 +155,13 @@ func isTrue(v lw.Value) bool {
 	return v.Exists() && v != "null" && v != "false" && v != `""`
 }
 
+// compare compares integers as such, which may be larger than floats tell apart, other numbers as floats, and the rest as text.
 func compare(a, b string) int {
+	i, err := strconv.ParseInt(a, 10, 64)
+	j, err2 := strconv.ParseInt(b, 10, 64)
+	if err == nil && err2 == nil {
+		return cmp.Compare(i, j)
+	}
 	x, err := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	if err == nil && err2 == nil {

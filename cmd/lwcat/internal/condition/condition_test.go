@@ -14,7 +14,7 @@ func object(t *testing.T, text string) *lw.Object {
 }
 
 func TestTerms(t *testing.T) {
-	o := object(t, `{"metadata":{"name":"a","labels":{"app.io/name":"x"}},"spec":{"replicas":10,"paused":false,"note":"","none":null},
+	o := object(t, `{"metadata":{"name":"a","labels":{"app.io/name":"x"}},"spec":{"replicas":10,"big":9223372036854775807,"paused":false,"note":"","none":null},
 		"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"},{"type":"Paused","status":"False"}],"readyReplicas":9}}`)
 	for text, want := range map[string]bool{
 		"status.phase":              true,
@@ -42,6 +42,10 @@ func TestTerms(t *testing.T) {
 		"condition=Missing":                           false,
 		`metadata.labels.app\.io/name=x`:              true,
 		"status.conditions[*].type=Ready":             true,
+		"jsonpath={.status.phase}=Running":            true,
+		"jsonpath='{.status.phase}'=Failed":           false,
+		"spec.big>9223372036854775806":                true,
+		"spec.big=9223372036854775806":                false,
 		"exists":                                      true,
 		"deleted":                                     false,
 		"none status.phase=Running":                   false,
@@ -63,6 +67,8 @@ func TestMistakesAreTold(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      `condition "": expected the path of a field, as status.phase, and found ""`,
 		"status..phase":         `condition "status..phase": expected the path of a field, as status.phase, and found "status..phase"`,
+		"all exists":            `condition "all exists": exists is no field: exists and deleted stand alone, and a condition is named as condition=Ready`,
+		"Deleted":               `condition "Deleted": Deleted is no field: exists and deleted stand alone, and a condition is named as condition=Ready`,
 		"=x":                    `condition "=x": expected the path of a field, as status.phase, and found ""`,
 		"status.phase ! x":      `condition "status.phase ! x": expected one of = == != < <= > >= after status.phase`,
 		"a=1 && ":               `condition "a=1 && ": expected the path of a field, as status.phase, and found ""`,
