@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -164,49 +160,4 @@ func (s *stream) clock() time.Time {
 		return s.now()
 	}
 	return time.Now()
-}
-
-// told makes of changes what is printed.
-func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) []output.Event {
-	s.events = s.events[:0]
-	now := s.clock()
-	for _, d := range deltas {
-		e := output.Event{Type: lw.Added, Time: now, Resource: s.kind, Object: d.New}
-		switch d.Type {
-		case cache.Updated:
-			if e.Type = lw.Modified; s.kept != nil && isStub(d.Old) {
-				if sameVersion(d.Old, d.New) {
-					continue // it was printed by the run before
-				}
-			} else {
-				e.Old = d.Old
-			}
-		case cache.Deleted:
-			e.Type, e.Object = lw.Deleted, d.Old
-		}
-		e.Row = s.row(e.Object)
-		s.events = append(s.events, e)
-	}
-	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
-		s.events = append(s.events[:0], output.Event{Type: event.Type, Time: now, Resource: s.kind, Object: event.Object, Row: s.row(event.Object)})
-		if event.Type == lw.Modified && len(deltas) > 0 {
-			s.events[0].Old = deltas[0].Old
-		}
-	}
-	return s.events
-}
-
-// hopeless reports whether an error at the start will not pass by itself: a refusal, a request that is wrong, or no way to
-// the server. The first request that is found wrong may be one for a streaming list, which not every server knows.
-func (s *stream) hopeless(cause error) bool {
-	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
-		return true
-	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
-		return true
-	}
-	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
-		s.wrong++
-	}
-	return lw.Refused(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
 }

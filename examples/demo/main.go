@@ -2,7 +2,7 @@
 // examples/browser beside it, and lwcat, which prints what happens to its Pods. On the way the connections are dropped, and
 // once so that a new list is needed. In the end it compares a store that followed all along with the server.
 //
-//	go run ./examples/demo -duration 10s
+//	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
 // With -server it serves the dashboard alone, for a cluster elsewhere.
 package main
