@@ -66,7 +66,10 @@ export interface ListWatchOptions {
    * does what indexes read.
    */
   project?: string[]
-  /** Indexes, each by the text of a field: `{ node: "spec.nodeName" }` makes `by("node", "n1")`. */
+  /**
+   * Indexes, each by the text of a field: `{ node: "spec.nodeName" }` makes `by("node", "n1")`. Where `[*]` leads to several
+   * values, it is the first that counts.
+   */
   indexes?: Record<string, string>
   /**
    * Keeps the state in IndexedDB: the next page shows it at once, marked stale, and goes on from there without a list. It

@@ -101,7 +101,7 @@ function resourceOf({ resource, path, namespace = '', name = '' }) {
   const [plural, version, group = ''] = parts.reverse()
   if (version !== undefined) return { group, version, plural, namespace, name }
   const known = Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))
-  if (!known) throw invalid(`${resource} is not built in: give its group and version, as "example.com/v1/${resource}"`)
+  if (!known) throw invalid(`${resource} is not built in: give its group and version, as "apps/v1/deployments"`)
   const [knownVersion, knownGroup = ''] = known[0].split('/').reverse()
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
 }

@@ -222,5 +222,5 @@ const NEWLINE = new Uint8Array([10])
 // A browser tells a page very little, on purpose; Node says more in the cause.
 function explain(error) {
   const cause = error?.cause?.message ?? error?.cause?.code
-  return `${error?.name}: ${error?.message}${cause ? ` (${cause})` : ''}`
+  return `${error?.name}: ${error?.message}${cause && !error.message.includes(cause) ? ` (${cause})` : ''}`
 }
