@@ -194,6 +194,8 @@ func TestResourceStringsAndMistakes(t *testing.T) {
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
 	for want, r := range map[string]Resource{
 		`lw: Resource.Raw x must begin with a slash`:                                                             {Raw: "x"},
+		`lw: Resource ../pods has .. in its path, which is no name`:                                              {Version: "v1", Plural: "pods", Namespace: ".."},
+		`lw: Resource pods.. has . in its path, which is no name`:                                                {Group: ".", Version: "v1", Plural: "pods"},
 		`lw: Resource needs Plural, as "pods", or Raw`:                                                           {Version: "v1"},
 		`lw: Resource pods needs Version, as "v1"`:                                                               {Plural: "pods"},
 		`lw: Resource pods/x has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`: {Plural: "pods/x", Version: "v1"},

@@ -50,6 +50,11 @@ func (r Resource) validate() error {
 	case indexByte(r.Plural+r.Group+r.Version, '/') >= 0:
 		return errors.New("lw: Resource " + r.String() + " has a slash: Group and Version are two, as \"apps\" and \"v1\", and an object has Name")
 	}
+	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
+		if segment == "." || segment == ".." { // whoever reads the URL would leave it out, and the segment before it
+			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is no name")
+		}
+	}
 	return nil
 }
 
