@@ -20,7 +20,7 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	if err != nil {
 		return err
 	}
-	err = catFrom(ctx, c, from, stdout, status)
+	err = from.advise(ctx, catFrom(ctx, c, from, stdout, status))
 	return cmp.Or(from.close(), err) // a recording that is not whole is worth a word, whatever ended it
 }
 

@@ -31,6 +31,9 @@ func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A pipe that nobody reads any more is an error of a write, and ends it as others do: --resume and --record keep what
+	// they have. It is not ignored, as plugins that we run would then ignore it, too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		<-signals
 		signal.Stop(signals) // a second ^C ends it the hard way
@@ -80,6 +83,9 @@ func exitCode(err error, config *config, status *status) int {
 		return exitDone
 	}
 	status.say("%v", err)
+	if advised, ok := errors.AsType[*advised](err); ok {
+		status.say("hint: %s", advised.hint)
+	}
 	return exitRefused
 }
 

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -287,28 +285,4 @@ func TestBookmarksAreShown(t *testing.T) {
 	require.Regexp(t, `^{"type":"BOOKMARK","time":"20.*Z","resource":"configmaps","resourceVersion":"\d+"}\n`, out.String())
 	cancel(errInterrupted)
 	require.Equal(t, exitInterrupted, <-done)
-}
-
-// TestBrokenPipeEndsQuietly, as in lwcat | head.
-func TestBrokenPipeEndsQuietly(t *testing.T) {
-	server := start(t, nil)
-	create(t, server, "nodes", named("n1"))
-	binary := filepath.Join(t.TempDir(), "lwcat")
-	build, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput()
-	require.NoError(t, err, "%s", build)
-	reader, writer, err := os.Pipe()
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), binary, "-s", server.URL, "no", "-o", "jsonl")
-	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = writer, &stderr
-	require.NoError(t, cmd.Start())
-	require.NoError(t, writer.Close())
-	first := make([]byte, 10)
-	_, err = reader.Read(first)
-	require.NoError(t, err)
-	require.NoError(t, reader.Close())
-	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
-	create(t, server, "nodes", named("n2"))
-	_ = cmd.Wait() // however it ended, it did
-	require.Empty(t, stderr.String())
 }

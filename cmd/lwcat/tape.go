@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
@@ -69,6 +70,7 @@ type source struct {
 	namespace string // where none is named
 	about     string // for people
 
+	kube     *server      // nil for a recording
 	over     lw.Transport // for discovery
 	close    func() error
 	writer   *recording.Writer    // of --record
@@ -97,7 +99,7 @@ func (c *config) source(status *status, fail func(error)) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{server: config.Server, namespace: config.Namespace, over: c.where.over(http), close: func() error { http.Close(); return nil }}
+	s := &source{kube: &server{config, &c.where}, server: config.Server, namespace: config.Namespace, over: c.where.over(http), close: func() error { http.Close(); return nil }}
 	s.about = fmt.Sprintf("server %s, context %q, user %q", config.Server, config.Context, config.User)
 	if c.tape.record == "" {
 		return s, nil
@@ -113,10 +115,14 @@ func (c *config) source(status *status, fail func(error)) (*source, error) {
 }
 
 func ofRecord(err error) error {
-	if err != nil {
-		err = fmt.Errorf("--record: %v", err) // a pipe that broke is not standard output
+	if err == nil {
+		return nil
 	}
-	return err
+	hint := ""
+	if errors.Is(err, syscall.ENOSPC) {
+		hint = "the disk is full"
+	}
+	return advise(fmt.Errorf("--record: %v", err), hint) // a pipe that broke is not standard output
 }
 
 // resources returns the collections that the command line names, or those of the recording if it names none.

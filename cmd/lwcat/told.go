@@ -10,6 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
 // told makes of an event and its changes what is printed.
@@ -50,13 +51,16 @@ func (s *stream) add(t lw.EventType, now time.Time, o, old *lw.Object) {
 	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
 }
 
-// hopeless reports whether an error at the start will not pass by itself: a refusal, a request that is wrong, or no way to
-// the server. The first request that is found wrong may be one for a streaming list, which not every server knows.
+// hopeless reports whether an error at the start will not pass by itself: a refusal, a request that is wrong, no credential, or no
+// way to the server. The first request that is found wrong may be one for a streaming list, which not every server knows.
 func (s *stream) hopeless(cause error) bool {
 	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
 		return true
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || speaksPlainly(cause) {
+		return true
+	}
+	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok {
 		return true
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {

@@ -56,7 +56,7 @@ func (w *where) config(stderr io.Writer) (*kubeconfig.Config, error) {
 	if errors.Is(err, kubeconfig.ErrNowhere) {
 		return nil, fmt.Errorf("%w: name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG", err)
 	}
-	return config, err
+	return config, advise(err, ofFile(err))
 }
 
 // over returns the transport that the command line names.

@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"transport/http":       {"lw", "internal/jsx"},
 	"transport/ws":         {"lw", "transport/http", "internal/jsx"},
 	"transport/fallback":   {"lw"},
-	"transport/kubeconfig": {"transport/http", "internal/nearest"},
+	"transport/kubeconfig": {"lw", "transport/http", "internal/nearest"},
 	"lw/lwtest":            {"lw/lwtest/revlog"},
 	"lw/lwtest/revlog":     nil,
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
@@ -138,6 +139,10 @@ func TestPluginsTokens(t *testing.T) {
 		require.Equal(t, "t3", text)
 	}
 	require.Len(t, p.runs(), runs+2, "it has expired already")
+	s.refused.Store("t3")
+	_, err = who(t.Context(), t, config)
+	require.ErrorIs(t, err, lw.ErrUnauthorized)
+	require.ErrorContains(t, err, "in its place it gave one that expired at 2001-01-01T00:00:00Z")
 }
 
 // TestPluginsCertificates are used, and kept no longer than they are valid.

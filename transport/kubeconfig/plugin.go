@@ -7,11 +7,13 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
@@ -64,6 +66,10 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 		return p.last, nil
 	}
 	given, until, err := p.run(ctx)
+	if err == nil && refused != nil && !until.IsZero() && !time.Now().Before(until) {
+		// Before it was refused, the server's clock might have known better.
+		err = p.failed(fmt.Errorf("%w, and in its place it gave one that expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
+	}
 	if err != nil {
 		place := p.place
 		place.Err = err

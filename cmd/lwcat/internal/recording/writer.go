@@ -47,8 +47,10 @@ type answer struct {
 // refused, unless overwrite; pipes and devices are written to. fail is called, once, when the file cannot be written any more.
 func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
 	flags := os.O_WRONLY | os.O_CREATE
+	special := false
 	switch info, err := os.Stat(path); {
 	case err == nil && !info.Mode().IsRegular():
+		special = true
 	case overwrite:
 		flags |= os.O_TRUNC
 	default:
@@ -61,8 +63,11 @@ func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if overwrite {
-		_ = file.Chmod(0o600) // a pipe or a device has modes of its own
+	if overwrite && !special { // a pipe or a device, as /dev/null, has modes of its own, which others rely on
+		if err := file.Chmod(0o600); err != nil {
+			_ = file.Close()
+			return nil, err
+		}
 	}
 	w := NewWriter(file, fail)
 	if err := w.Flush(); err != nil { // at once, as what cannot be written at all is better known now
