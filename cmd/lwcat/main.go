@@ -30,7 +30,7 @@ var errInterrupted = errors.New("interrupted")
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the last as its terminal is closed
 	// A pipe that nobody reads any more is an error of a write, and ends it as others do: --resume and --record keep what
 	// they have. It is not ignored, as plugins that we run would then ignore it, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

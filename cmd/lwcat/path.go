@@ -25,6 +25,8 @@ func fromPath(raw string, w *what) (resource lw.Resource, err error) {
 	switch {
 	case cmp.Or(err, queryErr) != nil:
 		return resource, fmt.Errorf("%s: %w", raw, cmp.Or(err, queryErr))
+	case resource.Raw == "":
+		return resource, fmt.Errorf("%s names no collection: expected a path as /api/v1/pods", raw)
 	case values.Has("labelSelector") && w.labels != "", values.Has("fieldSelector") && (w.fields != "" || resource.Name != ""):
 		return resource, fmt.Errorf("%s: it has a selector of its own, and one is all that a server heeds", raw)
 	}

@@ -30,6 +30,8 @@ type resume struct {
 
 // kept is how far one collection was printed.
 type kept struct {
+	Kind            string                `json:"kind"`
+	APIVersion      string                `json:"apiVersion"`
 	ResourceVersion string                `json:"resourceVersion"`
 	Objects         map[string]keptObject `json:"objects"` // by key, as "default/web-0"
 
@@ -93,8 +95,8 @@ func (k *kept) known() bool { return k.ResourceVersion != "" || len(k.Objects) >
 
 // objects returns a stub of each object that was printed.
 func (k *kept) objects() (all []*lw.Object, err error) {
-	for key, o := range k.Objects {
-		stub, err := stubOf(key, o)
+	for key := range k.Objects {
+		stub, err := stubOf(key, k)
 		if err != nil {
 			return nil, err
 		}
@@ -116,6 +118,7 @@ func (k *kept) note(seen []output.Event, version string) {
 		if seen[i].Type == lw.Deleted {
 			delete(k.Objects, o.Key().String())
 		} else {
+			k.Kind, k.APIVersion = o.Kind(), o.APIVersion()
 			k.Objects[o.Key().String()] = keptObject{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
 		}
 	}

@@ -72,9 +72,9 @@ func (f figures) json() string {
 // line is what a terminal shows meanwhile; before is what was so a moment ago.
 func (f figures) line(before figures) string {
 	seconds := f.Seconds - before.Seconds
-	return fmt.Sprintf("%d events, %.0f/s, %s/s, lag %v at most, %d relists, %d interruptions",
+	return fmt.Sprintf("%d events, %.0f/s, %s/s, lag %.1f ms at most, %d relists, %d interruptions",
 		f.Events, float64(f.Events-before.Events)/seconds, bytesText(float64(f.Bytes-before.Bytes)/seconds),
-		time.Duration(f.MaxLagSeconds*float64(time.Second)).Round(100*time.Microsecond), f.Relists, f.Interruptions)
+		1000*f.MaxLagSeconds, f.Relists, f.Interruptions)
 }
 
 func bytesText(n float64) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 )
 
@@ -23,10 +24,22 @@ func (s *status) say(format string, args ...any) {
 func (s *status) show(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.terminal && line != s.line {
+	if line = s.fit(line); s.terminal && line != s.line {
 		s.line = line
 		fmt.Fprint(s.out, erase+line)
 	}
+}
+
+// fit cuts a line off where the terminal ends: one that went on in the next row could not be removed.
+func (s *status) fit(line string) string {
+	file, ok := s.out.(*os.File)
+	if !ok {
+		return line
+	}
+	if width, _, _ := terminalSize(file); width > 0 && len(line) >= width {
+		return line[:width-1] // it is ASCII
+	}
+	return line
 }
 
 // around writes something else, which may go to the same terminal: the line at the bottom makes room for it.

@@ -9,16 +9,19 @@ import (
 
 // A stub stands for an object of which --resume has kept the name and versions only.
 
-func stubOf(key string, o keptObject) (*lw.Object, error) {
+func stubOf(key string, k *kept) (*lw.Object, error) {
+	o := k.Objects[key]
 	var m struct {
-		Metadata struct {
+		Kind       string `json:"kind,omitempty"`
+		APIVersion string `json:"apiVersion,omitempty"`
+		Metadata   struct {
 			Namespace       string `json:"namespace,omitempty"`
 			Name            string `json:"name"`
 			UID             string `json:"uid"`
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	m.Metadata.Name = key
+	m.Kind, m.APIVersion, m.Metadata.Name = k.Kind, k.APIVersion, key
 	if namespace, name, found := strings.Cut(key, "/"); found {
 		m.Metadata.Namespace, m.Metadata.Name = namespace, name
 	}
@@ -30,9 +33,8 @@ func stubOf(key string, o keptObject) (*lw.Object, error) {
 	return lw.ParseObject(text)
 }
 
-func isStub(o *lw.Object) bool {
-	return !o.Get("kind").Exists() && strings.HasPrefix(o.Raw(), `{"metadata":{`)
-}
+// isStub tells by the time of its creation, which each object of a server has.
+func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
 
 func sameVersion(a, b *lw.Object) bool {
 	return a.GetUID() == b.GetUID() && a.GetResourceVersion() == b.GetResourceVersion()

@@ -10,13 +10,22 @@ func printName(out *bufio.Writer, e *Event, opts *Options) error {
 	if opts.Types {
 		pad(out, e.Type.String(), 9)
 	}
-	out.WriteString(strings.ToLower(e.Object.Kind()))
-	if group, _, found := strings.Cut(e.Object.APIVersion(), "/"); found {
-		out.WriteByte('.')
-		out.WriteString(group)
-	}
+	out.WriteString(nameOfKind(e))
 	out.WriteByte('/')
 	out.WriteString(e.Object.GetName())
 	out.WriteByte('\n')
 	return nil
+}
+
+// nameOfKind is "pod" or "deployment.apps", or in the plural, where the object is of no kind of its own.
+func nameOfKind(e *Event) string {
+	kind := strings.ToLower(e.Object.Kind())
+	group, _, found := strings.Cut(e.Object.APIVersion(), "/")
+	switch {
+	case kind == "partialobjectmetadata":
+		return e.Resource
+	case found:
+		return kind + "." + group
+	}
+	return kind
 }
