@@ -22,7 +22,7 @@ const BUILT_IN = {
 
 // What an option may be, and the words for it.
 const isText = (value) => typeof value === 'string'
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value) => typeof value === 'object' && value && !(Symbol.iterator in value) // as arrays, and Headers, whose members are none
 const TEXT = ['a string', isText]
 const TEXTS = ['an object of strings', (value) => isObject(value) && Object.values(value).every(isText)]
 const isToken = (value) => isText(value) && /^[\x21-\x7e]*$/.test(value)
@@ -59,6 +59,7 @@ export function specOf(options) {
   if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
     throw invalid('there is no WebSocket here: Node has it from version 22 on, or with --experimental-websocket')
   }
+  if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) throw invalid('give either token or the header Authorization')
   const { token, project = [], indexes = {}, persist = false } = options
   const spec = {
     endpoint: {
