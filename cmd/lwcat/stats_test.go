@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestProgress: a list that takes longer than a second is shown at the bottom of a terminal, with what the server says is
+// left, until it is complete; on what is no terminal, nothing is.
+func TestProgress(t *testing.T) {
+	for _, terminal := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			status, stats := &status{out: &out, terminal: terminal}, newStats()
+			m := &meter{stats: stats}
+			trace := new(lw.Trace)
+			m.count(trace)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				status.live(ctx, stats, false)
+				close(done)
+			}()
+			m.lists(true)
+			for range 500 {
+				trace.Frame(lw.Added, 1000)
+			}
+			trace.Page(lw.ListMeta{RemainingItemCount: 1500})
+			time.Sleep(900 * time.Millisecond)
+			require.Empty(t, out.String())
+			time.Sleep(time.Second)
+			m.lists(false)
+			time.Sleep(time.Second)
+			cancel()
+			<-done
+			want := ""
+			if terminal {
+				want = erase + "listing: 500 objects of 2000 (25 %)" + erase
+			}
+			require.Equal(t, want, out.String())
+		})
+	}
+}
+
+// TestFigures: what --stats ends with, and what a terminal shows meanwhile.
+func TestFigures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stats := newStats()
+		m := &meter{stats: stats}
+		trace := new(lw.Trace)
+		m.count(trace)
+		for range 2 {
+			trace.Read(3000)
+			trace.Frame(lw.Modified, 2500)
+			trace.Frame(lw.Bookmark, 100)
+			time.Sleep(time.Second)
+			m.decoded()
+			time.Sleep(2 * time.Second)
+			m.printed(1)
+		}
+		var f figures
+		require.NoError(t, json.Unmarshal([]byte(stats.total().json()), &f))
+		require.Equal(t, figures{
+			Seconds: 6, Events: 2, EventsPerSecond: 2. / 6, Objects: 2, Bytes: 6000, BytesPerSecond: 1000,
+			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,
+		}, f)
+		line := f.line(figures{Seconds: 5, Events: 1, Bytes: 2000})
+		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, lag 3000.0 ms at most"), line)
+	})
+}
