@@ -26,17 +26,20 @@ type lwcat struct {
 }
 
 func newLwcat(t *testing.T) *lwcat {
-	c := shared.Get(t)
+	l := &lwcat{T: t, Cluster: shared.Get(t), path: buildLwcat(t)}
+	var namespace struct{ Metadata struct{ Name string } }
+	require.NoError(t, json.Unmarshal([]byte(l.write(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"generateName":"lwcat-"}}`)), &namespace))
+	l.namespace = namespace.Metadata.Name
+	return l
+}
+
+func buildLwcat(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "lwcat")
 	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
 	build.Dir = ".." // the module whose dependencies it has
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	l := &lwcat{T: t, Cluster: c, path: path}
-	var namespace struct{ Metadata struct{ Name string } }
-	require.NoError(t, json.Unmarshal([]byte(l.write(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"generateName":"lwcat-"}}`)), &namespace))
-	l.namespace = namespace.Metadata.Name
-	return l
+	return path
 }
 
 func (l *lwcat) write(method, path, body string) string {

@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// TestLwcatSoak: lwcat follows a collection, that random writes change, through watches that the server ends after seconds, a
+// compaction, a kill -9, and versions that have expired. What it printed, folded by fold.mjs, is the server's list at the end.
+// Two run all the time, over HTTP and WebSocket; two are interrupted every few seconds, and go on with --resume.
+func TestLwcatSoak(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil && os.Getenv("LISTWATCH_CI") == "" {
+		t.Skip("there is no Node to fold the lines with")
+	}
+	require.NoError(t, err)
+	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
+	front := httptest.NewServer(s.impatient())
+	defer front.Close()
+	s.url = front.URL
+	var following, writing sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	restarts, last := context.WithCancel(t.Context())
+	defer last()
+	for _, transport := range []string{"http", "ws"} {
+		following.Go(func() { s.follow(ctx, ctx, transport, transport) })
+		following.Go(func() {
+			s.follow(ctx, restarts, transport+"-resumed", transport, "--resume", filepath.Join(s.folder, transport+".resume"))
+		})
+	}
+	write, calm := context.WithCancel(t.Context())
+	defer calm()
+	for number := range 4 {
+		writing.Go(func() { s.write(write, number) })
+	}
+	s.accidents()
+	calm()
+	writing.Wait()
+	last()
+	want := s.list()
+	require.NotEmpty(t, want)
+	for _, name := range []string{"http", "http-resumed", "ws", "ws-resumed"} {
+		late, cancel := context.WithTimeout(ctx, time.Minute)
+		require.NoError(t, kube.Poll(late, name+" to be the server's list", func(context.Context) error {
+			if got := s.fold(name); got != want {
+				return fmt.Errorf("it is\n%s\nand should be\n%s", got, want)
+			}
+			return nil
+		}))
+		cancel()
+	}
+	stop()
+	following.Wait()
+	require.Equal(t, want, s.fold("http"), "its last words are not one line more")
+	told, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
+	require.NoError(t, err)
+	require.Contains(t, string(told), "410 Expired")
+	require.Greater(t, s.watches.Load(), int32(24), "the server has ended them after seconds")
+	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
+}
+
+type lwcatSoak struct {
+	*testing.T
+	*kube.Cluster
+	lwcat, node, folder, url string
+	watches, writes, runs    atomic.Int32
+}
+
+const soakPath = "/api/v1/namespaces/default/configmaps"
+
+// impatient is a proxy that has the server end watches after two to five seconds, in good order.
+func (s *lwcatSoak) impatient() http.Handler {
+	to, err := url.Parse(s.URL)
+	require.NoError(s, err)
+	over := s.HTTPClient().Transport.(*http.Transport).Clone()
+	over.ForceAttemptHTTP2 = false
+	over.TLSClientConfig.NextProtos = nil
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			if query := r.Out.URL.Query(); query.Has("timeoutSeconds") {
+				s.watches.Add(1)
+				query.Set("timeoutSeconds", fmt.Sprint(2+rand.IntN(4)))
+				r.Out.URL.RawQuery = query.Encode()
+			}
+		},
+		Transport: over, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
+	}
+}
+
+// follow runs lwcat, over and over until restarts ends, and the last one until ctx ends.
+func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
+	out, err := os.Create(filepath.Join(s.folder, name+".out"))
+	require.NoError(s, err)
+	defer out.Close()
+	told, err := os.Create(filepath.Join(s.folder, name+".err"))
+	require.NoError(s, err)
+	defer told.Close()
+	for over := false; !over; {
+		s.runs.Add(1)
+		run, cancel := context.WithTimeout(ctx, time.Second+time.Duration(rand.IntN(4000))*time.Millisecond)
+		if over = ctx == restarts || restarts.Err() != nil; over {
+			cancel()
+			run = ctx
+		}
+		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
+		cmd.Stdout, cmd.Stderr = out, told
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		_ = cmd.Run() // its exit code is asked for
+		cancel()
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // an interrupt may come before it listens
+			s.Errorf("%s ended with %d", name, code)
+			return
+		}
+	}
+}
+
+// write makes random changes to objects that are the writer's own. What fails, as the server may be down, is written later.
+func (s *lwcatSoak) write(ctx context.Context, number int) {
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		name := fmt.Sprintf("cm-%d-%d", number, rand.IntN(12))
+		body := fmt.Sprintf(`{"metadata":{"name":%q},"data":{"k":"%d"}}`, name, rand.Int())
+		method, path := http.MethodPut, soakPath+"/"+name
+		switch rand.IntN(3) {
+		case 0:
+			method, path = http.MethodPost, soakPath
+		case 1:
+			method, body = http.MethodDelete, ""
+		}
+		if code, _, err := s.Do(context.WithoutCancel(ctx), method, path, "application/json", body); err == nil && code < 300 {
+			s.writes.Add(1)
+		}
+	}
+}
+
+// accidents is the bad time.
+func (s *lwcatSoak) accidents() {
+	ctx := s.Context()
+	restart := func(ctx context.Context) error {
+		s.Kill()
+		return s.StartAPIServer(ctx)
+	}
+	for _, happen := range []func(context.Context) error{s.Compact, restart, s.ExpireVersions, s.Compact} {
+		// Not for something to be ready, but for writes and timeouts to happen.
+		time.Sleep(6 * time.Second)
+		require.NoError(s, happen(ctx))
+	}
+	time.Sleep(6 * time.Second)
+}
+
+// list returns what the server has, as fold.mjs prints it.
+func (s *lwcatSoak) list() string {
+	_, text, err := s.Do(s.Context(), http.MethodGet, soakPath, "", "")
+	require.NoError(s, err)
+	var list struct {
+		Items []struct {
+			Metadata struct{ Name, ResourceVersion string }
+		}
+	}
+	require.NoError(s, json.Unmarshal(text, &list))
+	var lines []string
+	for _, item := range list.Items {
+		lines = append(lines, "default/"+item.Metadata.Name+" "+item.Metadata.ResourceVersion+"\n")
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "")
+}
+
+// fold returns what a run's lines come to, or what contradicts in them.
+func (s *lwcatSoak) fold(name string) string {
+	file, err := os.Open(filepath.Join(s.folder, name+".out"))
+	require.NoError(s, err)
+	defer file.Close()
+	cmd := exec.Command(s.node, "fold.mjs")
+	cmd.Stdin = file
+	text, _ := cmd.CombinedOutput() // which says what is wrong
+	return string(text)
+}
