@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// beside runs lwcat and kubectl side by side: the table in the README says what these tests show.
+type beside struct{ *lwcat }
+
+// newBeside starts a server whose watches end after some seconds, where a client names no other time.
+func newBeside(t *testing.T) beside {
+	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
+	l.create("first")
+	return beside{l}
+}
+
+func (l *lwcat) create(name string) {
+	l.Helper()
+	l.write(http.MethodPost, "/api/v1/namespaces/"+l.namespace+"/configmaps", `{"metadata":{"name":"`+name+`"}}`)
+}
+
+func (b beside) kubectl(args ...string) *exec.Cmd {
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	b.Cleanup(cancel)
+	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
+}
+
+// running is a command, and what it has printed so far.
+type running struct {
+	mu       sync.Mutex
+	out, err bytes.Buffer
+	ended    chan struct{}
+	cmd      *exec.Cmd
+}
+
+type locked struct {
+	mu *sync.Mutex
+	to *bytes.Buffer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+func (b beside) start(cmd *exec.Cmd) *running {
+	r := &running{ended: make(chan struct{}), cmd: cmd}
+	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
+	require.NoError(b, cmd.Start())
+	go func() {
+		_ = cmd.Wait() // the exit code is asked for
+		close(r.ended)
+	}()
+	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // if it is still there
+	return r
+}
+
+func (r *running) printed() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.String()
+}
+
+func (r *running) told() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err.String()
+}
+
+// see waits until a command has printed something.
+func (b beside) see(r *running, text string) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	require.NoError(b, kube.Poll(ctx, text, func(context.Context) error {
+		if !strings.Contains(r.printed(), text) {
+			return fmt.Errorf("it is %q, and told was %q", r.printed(), r.told())
+		}
+		return nil
+	}))
+}
+
+// ends waits until a command ends by itself, and returns its exit code.
+func (b beside) ends(r *running) int {
+	b.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(time.Minute):
+		require.Fail(b, "it does not end", "%s", r.told())
+	}
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// TestKubectlEndsWithAWatch, with 0 and without a word, when the server's time for watches is over; and when the server dies.
+// lwcat goes on, and tells what happened meanwhile.
+func TestKubectlEndsWithAWatch(t *testing.T) {
+	b := newBeside(t)
+	ours := b.start(b.command("cm", "-o", "name"))
+	b.see(ours, "configmap/first")
+	theirs := b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
+	require.Zero(t, b.ends(theirs))
+	require.Equal(t, "configmap/first\n", theirs.printed())
+	require.Empty(t, theirs.told())
+	b.create("after-the-timeout")
+	b.see(ours, "configmap/after-the-timeout")
+
+	theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
+	b.see(theirs, "configmap/first")
+	b.Kill()
+	require.Zero(t, b.ends(theirs), "as if all were well")
+	t.Logf("kubectl, of a server that was killed: %q", theirs.told())
+	require.NoError(t, b.StartAPIServer(t.Context()))
+	b.create("after-the-restart")
+	b.see(ours, "configmap/after-the-restart")
+	require.Contains(t, ours.told(), "resuming from version")
+}
+
+// TestKubectlBesideLwcat: what is printed, of what, and what both can wait for.
+func TestKubectlBesideLwcat(t *testing.T) {
+	b := newBeside(t)
+	b.write(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
+	out, err := b.kubectl("get", "cm,secrets", "-w").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "you may only specify a single resource type")
+	out, err = b.command("cm,secrets", "-o", "name", "--count", "2").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
+
+	// A deletion looks like a change to kubectl's readers, unless --output-watch-events is there, which names ignore.
+	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
+	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
+	for _, r := range []*running{ours, theirs, typed} {
+		b.see(r, "first")
+	}
+	b.write(http.MethodDelete, "/api/v1/namespaces/default/configmaps/first", "")
+	b.see(ours, `{"type":"DELETED"`)
+	b.see(theirs, "configmap/first\nconfigmap/first\n")
+	b.see(typed, "DELETED ")
+
+	// The last document of kubectl's YAML ends where the next one begins.
+	b.create("second")
+	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
+	b.see(docs, "\n...\n")
+	require.Zero(t, b.ends(theirDocs))
+	require.NotContains(t, theirDocs.printed(), "...\n")
+
+	// Both wait for a condition, with a timeout.
+	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
+	require.Equal(t, 1, b.ends(theirs))
+	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))
+	help, err := b.kubectl("get", "--help").Output()
+	require.NoError(t, err)
+	for _, missing := range []string{"--record", "--replay", "--resume", "--diff"} {
+		require.NotContains(t, string(help), missing)
+	}
+}
