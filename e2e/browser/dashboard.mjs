@@ -232,6 +232,8 @@ export function dashboard(name) {
       await view.page.setViewport({ width: 390, height: 780 })
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      const wide = () => view.page.evaluate(() => document.documentElement.scrollWidth)
+      assert.equal(await wide(), 390, 'nothing is beside the window, not even unseen')
       const outside = () => view.page.$$eval('.bar > *, .toolbar > *, .goto, #connection-text, .head > :nth-child(-n+4)', (all) => all
         .filter((e) => e.checkVisibility() && (e.getBoundingClientRect().right > innerWidth || e.id === 'connection-text' && e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML))
       assert.deepEqual(await outside(), [])
