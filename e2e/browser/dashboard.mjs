@@ -204,6 +204,21 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
+    it('sorts ages as they are shown, the youngest first, as events are unless somebody asks', play({}, async (view) => {
+      const hoursAgo = (n) => new Date(Date.now() - n * 3_600_000).toISOString()
+      for (const [name, hours] of [['a', 5], ['b', 2], ['c', 9]]) await view.create('events', { metadata: { name, namespace: 'shop' }, lastTimestamp: hoursAgo(hours) })
+      await view.goto('#/v1/events')
+      const shown = async (sort, ...keys) => {
+        await view.rows(...keys)
+        assert.equal(await view.page.$eval(`[aria-sort="${sort}"]`, (e) => e.textContent), 'Last')
+      }
+      await shown('ascending', 'shop/b', 'shop/a', 'shop/c')
+      await view.clickHead('Last')
+      await shown('descending', 'shop/c', 'shop/a', 'shop/b')
+      await view.clickHead('Last')
+      await shown('ascending', 'shop/b', 'shop/a', 'shop/c')
+    }))
+
     it('shows no value of a Secret, and does not even have it', play({}, async (view) => {
       const data = { password: 'c2VjcmV0LXZhbHVl' }
       await view.create('secrets', { metadata: { name: 'db', namespace: 'shop', annotations: { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify({ data }) } }, data })

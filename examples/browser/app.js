@@ -161,18 +161,23 @@ class App {
     this.#searched = true
   }
 
+  get #order() {
+    return this.#place.sort ? this.#place : sortOf(this.#feed.resource)
+  }
+
   #arrange() {
-    const { sort, descending } = this.#place.sort ? this.#place : sortOf(this.#feed.resource)
+    const { sort, descending } = this.#order
     this.#feed.rows.sort(sort, descending)
     this.#grid.sorted(sort, descending)
   }
 
   // A column's title sorts by it, then the other way round, then not at all.
   #sort(id) {
-    const { sort, descending } = this.#place
+    const { sort, descending } = this.#order
     if (sort !== id) this.go({ sort: id, descending: false })
-    else this.go(descending ? { sort: '', descending: false } : { descending: true })
-    announce(this.#place.sort ? `Sorted by ${id}, ${this.#place.descending ? 'descending' : 'ascending'}` : 'Sorted by key')
+    else this.go(descending ? { sort: '', descending: false } : { sort: id, descending: true })
+    const now = this.#order
+    announce(now.sort ? `Sorted by ${now.sort}, ${now.descending ? 'descending' : 'ascending'}` : 'Sorted by key')
   }
 
   #select(key) {

@@ -173,7 +173,8 @@ export class Rows {
     const { column } = this.#sort
     if (column < 0) return row.key
     if (!row.texts) return row.rank
-    return row.values[column] ?? natural(row.texts[column])
+    const value = row.values[column]
+    return this.#columns[column].time ? -value : value ?? natural(row.texts[column]) // of a moment its age is shown
   }
 
   #compare(a, b) {

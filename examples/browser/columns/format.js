@@ -1,6 +1,6 @@
 // What columns are made with. A column has an id for the URL, a title, a width in pixels (or [least, share of what is left]),
-// and `text(object)`; optionally `time(object)` in place of text, `tone(object, text)`, `rank(object)` to sort by, `end` to
-// align to the right, `spare` to give way where there is no room.
+// and `text(object)`; optionally `time(object)` in place of text, whose age is shown and sorted by, `tone(object, text)`,
+// `rank(object)` to sort by, `end` to align to the right, `spare` to give way where there is no room.
 
 export const since = (text) => (text ? Date.parse(text) : NaN)
 

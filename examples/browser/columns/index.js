@@ -24,5 +24,5 @@ export function columnsOf({ group, plural, namespaced }, chosen) {
   return columns.filter((column) => column.id !== 'namespace' || (namespaced && !chosen))
 }
 
-/** How a collection is sorted unless somebody asks: by key, but what tells of a moment by that. */
-export const sortOf = ({ plural }) => (plural === 'events' ? { sort: 'last', descending: true } : { sort: '', descending: false })
+/** How a collection is sorted unless somebody asks: by key, but what tells of a moment by its age. */
+export const sortOf = ({ plural }) => (plural === 'events' ? { sort: 'last', descending: false } : { sort: '', descending: false })

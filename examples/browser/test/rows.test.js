@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LEAVING, MARKED, Rows } from '../rows.js'
-import { count, name } from '../columns/format.js'
+import { count, created, name } from '../columns/format.js'
 
 const columns = [name, count('n', 'N', 50, (o) => o.n)]
 const item = (key, n, labels = {}) => ({ key, name: key, object: { metadata: { name: key, labels }, n } })
@@ -80,6 +80,19 @@ test('labels are found as name=value, and all words must be there', () => {
   rows.search('app=web b')
   rows.update()
   assert.equal(keys(rows), 'a', 'b is a part of web')
+})
+
+test('ages are sorted as they are shown: ascending is the youngest first, and what has none comes last', () => {
+  const rows = new Rows([name, created])
+  const born = (key, creationTimestamp) => ({ key, name: key, object: { metadata: { name: key, creationTimestamp } } })
+  const all = [born('old', '2030-01-01T00:00:00Z'), born('none'), born('young', '2030-01-01T00:01:00Z')]
+  rows.apply(all.map((one) => change('added', one)), 0)
+  for (const [descending, order] of [[false, 'young old none'], [true, 'old young none']]) {
+    rows.sort('age', descending)
+    readAll(rows)
+    rows.update()
+    assert.equal(keys(rows), order)
+  }
 })
 
 test('objects are looked at only when they are drawn, sorted by or searched', () => {
