@@ -204,6 +204,38 @@ export function dashboard(name) {
       assert.equal(await view.page.$eval('#stale', (e) => e.hidden), true)
     }))
 
+    it('gives no number of what was never listed, and says in its place why', play({}, async (view, cluster) => {
+      await view.create('pods', pod('web-0'))
+      await view.goto('#/v1/pods')
+      await view.until('the connection', () => view.text('#connection-text'), 'Live')
+      await view.until('the count', () => view.text('#count'), '1')
+      await cluster.stop()
+      await view.until('that the server is away', async () => /next try/.test(await view.text('#connection-text')))
+      await view.page.click('a[title="v1/secrets"]')
+      await view.until('what stands in place of rows', () => view.text('#empty strong'), 'Not listed yet: No connection')
+      assert.equal(await view.page.$eval('#empty', (e) => e.checkVisibility()), true)
+      assert.deepEqual([await view.text('#title'), await view.text('#count')], ['Secrets', ''])
+      await cluster.restart()
+      await view.until('that there are none', () => view.text('#empty strong'), 'No secrets')
+      assert.equal(await view.text('#count'), '0')
+      await cluster.stop()
+      await view.until('that there were none', () => view.text('#empty strong'), 'There were no secrets')
+    }))
+
+    it('shows nothing of the collection before when the URL names none, and says what to do', play({}, async (view) => {
+      await view.goto('#/v1/pods')
+      await view.until('that it is heard', () => view.text('#announcer'), 'Live. 0 pods')
+      await view.page.evaluate(() => { location.hash = '#/nosuch' })
+      await view.until('what is wrong', () => view.text('#connection-text'), 'The server has no such collection')
+      assert.deepEqual([await view.text('#title'), await view.text('#count'), await view.page.title()], ['nosuch', '', 'nosuch · listwatch'])
+      assert.doesNotMatch(await view.text('#announcer'), /pods/)
+      assert.deepEqual(await view.texts('#empty > *'), ['The server has no such collection', 'nosuch is none that it told',
+        'Choose another one in the menu, or ask the server with ⟳ for what it has now.'])
+      await view.until('what is told aloud', () => view.text('#announcer'), 'The server has no such collection')
+      await view.page.click('a[title="v1/secrets"]')
+      await view.until('another collection', () => view.text('#announcer'), 'Live. 0 secrets')
+    }))
+
     it('sorts ages as they are shown, the youngest first, as events are unless somebody asks', play({}, async (view) => {
       const hoursAgo = (n) => new Date(Date.now() - n * 3_600_000).toISOString()
       for (const [name, hours] of [['a', 5], ['b', 2], ['c', 9]]) await view.create('events', { metadata: { name, namespace: 'shop' }, lastTimestamp: hoursAgo(hours) })

@@ -14,7 +14,7 @@ import { collectionOf, format, parse } from './place.js'
 import { Reach } from './reach.js'
 import { Scope } from './scope.js'
 import { Sidebar } from './sidebar.js'
-import { showState } from './surroundings.js'
+import { forget, showState } from './surroundings.js'
 import { drawRate } from './sparkline.js'
 
 const FRAME = 6 // milliseconds of a frame that reading rows may take
@@ -141,6 +141,7 @@ class App {
     const { namespace, selected } = this.#place
     const resource = this.#resourceOf(this.#place)
     this.#feed?.close()
+    forget()
     this.#feed = new Feed(this.#link, resource, namespace, () => this.draw())
     const title = titleOf(resource)
     setText($('title'), title)

@@ -35,3 +35,9 @@ export function announce(text) {
     $('announcer').textContent = text
   }, Math.max(250, last + 3000 - Date.now()))
 }
+
+/** Takes back what was told, and what was to be. */
+export function hush() {
+  clearTimeout(waiting)
+  $('announcer').textContent = ''
+}

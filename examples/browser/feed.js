@@ -30,6 +30,10 @@ export class Feed {
     this.resource = resource
     this.columns = columnsOf(resource, namespace)
     this.rows = new Rows(this.columns)
+    if (!resource.version) { // the URL names it by its plural only, and the server told none of that name
+      this.#failure = { code: 'not-found', message: `${resource.plural} is none that it told` }
+      return
+    }
     try {
       this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token) })
     } catch (error) {

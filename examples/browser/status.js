@@ -53,6 +53,21 @@ export function staleness(state, size, now) {
   return `Stale: as it was at ${when}, ${age(now - state.lastEventAt)} ago. What happened since then is not known.${long && ` Cause: ${long}`}`
 }
 
+/** Whether the number of objects is one: nobody knows it before a list was complete, now or at an earlier visit. */
+export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVersion
+
+/** The lines that stand in place of rows, where there are none: why, and what can be done. */
+export function inPlace(state, size, { search, namespace, plural }) {
+  const { short, long } = explain(state.cause)
+  const what = namespace ? `${plural} in ${namespace}` : plural
+  if (state.cause?.code === 'not-found') return [short, long, 'Choose another one in the menu, or ask the server with ⟳ for what it has now.']
+  if (state.phase === 'stopped') return [short, long]
+  if (!isKnown(state, size)) return short ? [`Not listed yet: ${short}`, long] : []
+  if (search) return [`Nothing matches “${search}”`, 'Esc clears the search.']
+  if (state.phase === 'live') return [`No ${what}`, 'They appear here as soon as there are any.']
+  return short ? [`There were no ${what}`, `What happened since then is not known. Cause: ${long}`] : []
+}
+
 /** How far a first list is: between 0 and 1, undefined if nobody knows; and in words. */
 export function progress({ progress, phase }) {
   if (phase === 'loading') return { text: 'Loading' }

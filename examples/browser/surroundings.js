@@ -1,9 +1,15 @@
 // What is around the table: the corner, the line of staleness, the progress, and what stands in place of no rows.
 
-import { $, announce, h, setAttribute, setText } from './dom.js'
-import { canRetry, corner, explain, progress, staleness } from './status.js'
+import { $, announce, h, hush, setAttribute, setText } from './dom.js'
+import { canRetry, corner, inPlace, isKnown, progress, staleness } from './status.js'
 
 let told = ''
+
+/** Forgets what was told aloud, which was of another collection. */
+export function forget() {
+  told = ''
+  hush()
+}
 
 /** Shows how things stand. `feed` is undefined until the server was reached. */
 export function showState(state, feed, place, now) {
@@ -16,8 +22,8 @@ export function showState(state, feed, place, now) {
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)
-  showCount(size, shown, place.search)
-  showEmpty(state, feed, shown, place)
+  showCount(isKnown(state, size), size, shown, place.search)
+  showEmpty(shown || !$('progress').hidden ? [] : inPlace(state, size, place))
   document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
   const says = tone === 'busy' ? '' : text.replace(/ · .*/, '') // without the countdown
   if (says && says !== told) announce(state.phase === 'live' ? `${says}. ${size} ${place.plural}` : says)
@@ -47,18 +53,13 @@ function showProgress(state) {
   setText($('count'), text)
 }
 
-function showCount(size, shown, search) {
+function showCount(known, size, shown, search) {
   if (!$('progress').hidden) return
   const all = size.toLocaleString('en')
-  setText($('count'), search ? `${shown.toLocaleString('en')} of ${all}` : all)
+  setText($('count'), !known ? '' : search ? `${shown.toLocaleString('en')} of ${all}` : all)
 }
 
-function showEmpty(state, feed, shown, { search, namespace, plural }) {
-  let lines = []
-  if (shown || !$('progress').hidden) lines = []
-  else if (state.phase === 'stopped' || !feed) lines = state.cause ? [explain(state.cause).short, explain(state.cause).long] : []
-  else if (search) lines = [`Nothing matches “${search}”`, 'Esc clears the search.']
-  else if (state.phase === 'live') lines = [namespace ? `No ${plural} in ${namespace}` : `No ${plural}`, 'They appear here as soon as there are any.']
+function showEmpty(lines) {
   $('empty').hidden = !lines.length
   if ($('empty').dataset.lines === lines.join('\n')) return
   $('empty').dataset.lines = lines.join('\n')
