@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,7 +110,12 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			ctx, cancel := context.WithCancel(t.Context())
 			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
-			w.end = func() { <-ctx.Done() } // the last watch is silent, until all handlers have caught up
+			silent := make(chan struct{})
+			last := sync.OnceFunc(func() { close(silent) })
+			w.end = func() { // the last watch is silent, until all handlers have caught up
+				last()
+				<-ctx.Done()
+			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
 			for policy := range KeepAll + 1 {
@@ -123,10 +129,12 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- informer.Run(ctx) }()
-			time.Sleep(3 * time.Hour)
+			<-silent // how long that takes, delays and timeouts decide, which are random
+			time.Sleep(time.Hour)
 			cancel()
 			<-done
-			for _, sum := range sums {
+			for i, sum := range sums {
+				require.Equal(t, len(sum), informer.Store().Len(), "seed %d, handler %d", seed, i)
 				sum.equal(t, informer.Store())
 			}
 		})
