@@ -115,6 +115,7 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 			w.end = func() { // the last watch is silent, until all handlers have caught up
 				last()
 				<-ctx.Done()
+				synctest.Wait() // until the informer's own context has ended, too: else it takes one event more for its store
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
