@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -18,7 +17,7 @@ import (
 func TestProgress(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			var out bytes.Buffer
+			var out written
 			status, stats := &status{out: &out, terminal: terminal}, newStats()
 			m := &meter{stats: stats}
 			trace := new(lw.Trace)
