@@ -132,7 +132,7 @@ func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	openSocket(t, s.URL+watchConfigMaps)
 	s.CloseWatches() // it cannot say so: what it said before does not fit into the network
 	s.Stop()
-	require.Empty(t, s.underWay())
+	eventually(t, "the handler's own end", func() bool { return len(s.underWay()) == 0 })
 }
 
 func TestWebSocketsBehindAnotherListener(t *testing.T) {
