@@ -123,6 +123,10 @@ e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real 
 soak: e2e-server ## broken connections and a dying kube-apiserver under load for SOAK (default 10m); SEED repeats the choices
 	cd e2e && SOAK=$(or $(SOAK),10m) $(GO) test ./soak -run TestSoak -v -count 1 -timeout 0
 
+.PHONY: soak-lwcat
+soak-lwcat: e2e-server ## the same for lwcat, ROUNDS times half a minute (default 10): its lines, folded, are the server's list
+	cd e2e && ROUNDS=$(or $(ROUNDS),10) $(GO) test . -run TestLwcatSoak -v -count 1 -timeout 0
+
 .PHONY: e2e-clients
 e2e-clients: ## client-go's and the JavaScript client's informers against the embedded server (Node and npm for the latter)
 	@if command -v npm >/dev/null; then cd e2e/clients/node && npm ci --no-audit --no-fund; \

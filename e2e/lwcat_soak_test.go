@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -162,8 +164,16 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents is the bad time.
+// accidents is the bad time. ROUNDS says how often all of it happens; once, if it is not set.
 func (s *lwcatSoak) accidents() {
+	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
+	require.NoError(s, err, "ROUNDS")
+	for range rounds {
+		s.accidentsOnce()
+	}
+}
+
+func (s *lwcatSoak) accidentsOnce() {
 	ctx := s.Context()
 	restart := func(ctx context.Context) error {
 		s.Kill()
