@@ -65,8 +65,8 @@ export class View {
   }
 
   async clickHead(title) {
-    const head = await this.page.evaluateHandle((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title), title)
-    await head.click()
+    // At once, as the head is made anew while a page begins.
+    await this.page.evaluate((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title).click(), title)
   }
 
   async #write(method, path, body, token, type = 'application/json') {
