@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	clientgo "k8s.io/client-go/tools/cache"
@@ -52,26 +53,20 @@ func newClientGo() *theirs {
 	})}
 }
 
-func (s *theirs) add(o *object)    { must(s.Add(o)) }
-func (s *theirs) update(o *object) { must(s.Update(o)) }
-func (s *theirs) remove(o *object) { must(s.Delete(o)) }
+func (s *theirs) add(o *object)    { measure.Must(s.Add(o)) }
+func (s *theirs) update(o *object) { measure.Must(s.Update(o)) }
+func (s *theirs) remove(o *object) { measure.Must(s.Delete(o)) }
 
 func (s *theirs) get(namespace, name string) *object {
 	o, _, err := s.GetByKey(namespace + "/" + name)
-	must(err)
+	measure.Must(err)
 	return o.(*object)
 }
 
 func (s *theirs) onNode(node string) int {
 	found, err := s.ByIndex("node", node)
-	must(err)
+	measure.Must(err)
 	return len(found)
 }
 
 func (s *theirs) all() int { return len(s.List()) }
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}

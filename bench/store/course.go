@@ -4,8 +4,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strconv"
-	"syscall"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 // object is what is stored: a key, and what the indexes look at.
@@ -101,11 +102,11 @@ func (c course) write(moves bool) {
 // measure records the processor time of one thing of per, each time.
 func (c course) measure(work string, times, per int, do func(i int)) {
 	runtime.GC()
-	began := processorTime()
+	began := measure.ProcessorTime()
 	for i := range times {
 		do(i)
 	}
-	c.results.add(work, float64((processorTime()-began).Nanoseconds())/float64(times)/float64(per))
+	c.results.add(work, float64((measure.ProcessorTime()-began).Nanoseconds())/float64(times)/float64(per))
 }
 
 // snapshots measures by the clock what is too short to measure otherwise.
@@ -154,31 +155,15 @@ func (c course) mixed() {
 	})
 }
 
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 // sizeOf returns the bytes of a store beside the objects, for each.
 func sizeOf(c contender, n int) float64 {
 	held := newObjects(n)
-	before := heap()
+	before := measure.Heap()
 	for _, o := range held {
 		c.add(o)
 	}
-	after := heap()
+	after := measure.Heap()
 	runtime.KeepAlive(c)
 	runtime.KeepAlive(held)
-	return float64(after-before) / float64(n)
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
+	return (after - before) / float64(n)
 }

@@ -8,15 +8,21 @@ import (
 	"os"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 var (
 	objects = flag.Int("objects", 100_000, "how many there are")
 	rounds  = flag.Int("rounds", 5, "how often all is measured, in turns; the medians are printed")
+	short   = flag.Bool("short", false, "little work, only to see that all works")
 )
 
 func main() {
 	flag.Parse()
+	if *short {
+		*objects, *rounds = 1000, 1
+	}
 	ours, theirs := &results{}, &results{}
 	for round := range *rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, *rounds)
@@ -26,7 +32,7 @@ func main() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ns\tlistwatch\tclient-go\tratio")
 	for _, work := range ours.order {
-		mine, other := median(ours.times[work]), median(theirs.times[work])
+		mine, other := measure.Median(ours.times[work]), measure.Median(theirs.times[work])
 		if other == 0 {
 			fmt.Fprintf(w, "%s\t%.0f\n", work, mine)
 			continue
@@ -52,12 +58,4 @@ func (r *results) add(work string, ns float64) {
 		r.order = append(r.order, work)
 	}
 	r.times[work] = append(r.times[work], ns)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	slices.Sort(values)
-	return values[len(values)/2]
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -36,7 +37,7 @@ type ours struct{ transport lw.Transport }
 
 func newOurs(server address, transport string) contender {
 	over, err := lwhttp.New(server.URL, &lwhttp.Options{CAData: []byte(server.CA)})
-	must(err)
+	measure.Must(err)
 	if transport == webSocket {
 		return ours{ws.New(over, nil)}
 	}
@@ -45,7 +46,7 @@ func newOurs(server address, transport string) contender {
 
 func (c ours) informer(namespace string) informer {
 	client, err := lw.NewClient(c.transport, lw.Pods(namespace), lw.RawCodec{}, nil)
-	must(err)
+	measure.Must(err)
 	return ourInformer{cache.NewInformer(client, nil)}
 }
 
@@ -74,7 +75,7 @@ type theirs struct{ dynamic.Interface }
 func newClientGo(server address, _ string) contender {
 	config := &rest.Config{Host: server.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(server.CA)}}
 	client, err := dynamic.NewForConfig(config)
-	must(err)
+	measure.Must(err)
 	return theirs{client}
 }
 
@@ -92,7 +93,7 @@ func (i theirInformer) handle(told func(string)) {
 		UpdateFunc: func(_, object any) { version(object) },
 		DeleteFunc: version,
 	})
-	must(err)
+	measure.Must(err)
 }
 
 func (i theirInformer) run(ctx context.Context) { i.RunWithContext(ctx) }

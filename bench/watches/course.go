@@ -15,8 +15,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 // task is one measurement, made by a process of its own.
@@ -59,20 +60,20 @@ func run(t task) result {
 	defer stop()
 	c := &course{task: t, contender: contenders[t.Contender](t.Server, t.Transport), ctx: ctx}
 	c.warmUp()
-	bytes, goroutines := memory(), runtime.NumGoroutine()
+	bytes, goroutines := measure.HeapAndStacks(), runtime.NumGoroutine()
 	c.start()
 	perWatch := func() float64 {
 		if t.Watches == 1 {
 			return 0 // is lost in what the runtime rounds up
 		}
-		return (memory() - bytes) / float64(t.Watches)
+		return (measure.HeapAndStacks() - bytes) / float64(t.Watches)
 	}
 	c.Bytes, c.Goroutines = perWatch(), float64(runtime.NumGoroutine()-goroutines)/float64(t.Watches)
 	c.profile("idle")
 	if t.Idle > 0 {
-		began := processorTime()
+		began := measure.ProcessorTime()
 		time.Sleep(t.Idle)
-		c.IdleCPU = float64(processorTime()-began) / t.Idle.Seconds() / float64(t.Watches)
+		c.IdleCPU = float64(measure.ProcessorTime()-began) / t.Idle.Seconds() / float64(t.Watches)
 	}
 	for _, one := range c.informers {
 		one.handle(c.told) // a second handler
@@ -131,7 +132,7 @@ func (c *course) told(version string) {
 	left := e.left.Add(-1)
 	if e.delays != nil {
 		sent, err := strconv.ParseInt(version, 10, 64)
-		must(err)
+		measure.Must(err)
 		e.delays[left] = time.Duration(time.Now().UnixNano() - sent)
 	}
 	if left == 0 {
@@ -152,10 +153,10 @@ func (c *course) pace() {
 func (c *course) saturate() {
 	pods := max(c.Pods/c.Watches, 1)
 	perWatch := max(c.Events/c.Watches, 2*pods)
-	began, cpu := time.Now(), processorTime()
+	began, cpu := time.Now(), measure.ProcessorTime()
 	c.send(&ear{}, order{Pods: pods, Events: perWatch})
 	events := float64(perWatch * c.Watches)
-	c.CPU, c.Clock = float64(processorTime()-cpu)/events, float64(time.Since(began))/events
+	c.CPU, c.Clock = float64(measure.ProcessorTime()-cpu)/events, float64(time.Since(began))/events
 }
 
 // send orders events of every watch, and returns when all handlers were told all of them.
@@ -164,12 +165,12 @@ func (c *course) send(e *ear, o order) {
 	e.done = make(chan struct{})
 	c.ear.Store(e)
 	body, err := json.Marshal(o)
-	must(err)
+	measure.Must(err)
 	request, err := http.NewRequestWithContext(c.ctx, http.MethodPost, c.Server.Control, bytes.NewReader(body))
-	must(err)
+	measure.Must(err)
 	request.Close = true
 	response, err := http.DefaultClient.Do(request)
-	must(err)
+	measure.Must(err)
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		panic("the server does not take the order: " + response.Status)
@@ -189,23 +190,7 @@ func (c *course) profile(when string) {
 	}
 	name := fmt.Sprintf("%s-%s-%d-%s.heap", c.Contender, strings.ReplaceAll(c.Transport, "/", ""), c.Watches, when)
 	file, err := os.Create(filepath.Join(c.Profile, name))
-	must(err)
-	must(pprof.WriteHeapProfile(file))
-	must(file.Close())
-}
-
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
-// memory is that of heap and stacks. A stack that is too large by far is halved by every collection.
-func memory() float64 {
-	for range 5 {
-		runtime.GC()
-	}
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return float64(stats.HeapInuse + stats.StackInuse)
+	measure.Must(err)
+	measure.Must(pprof.WriteHeapProfile(file))
+	measure.Must(file.Close())
 }

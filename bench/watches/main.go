@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 const (
@@ -42,10 +43,7 @@ func main() {
 		serve(os.Args[2])
 		return
 	}
-	if len(os.Args) == 3 && os.Args[1] == "client" {
-		var t task
-		must(json.Unmarshal([]byte(os.Args[2]), &t))
-		must(json.NewEncoder(os.Stdout).Encode(run(t)))
+	if measure.Worker("client", run) {
 		return
 	}
 	flag.Parse()
@@ -70,7 +68,7 @@ func compare(ctx context.Context) error {
 	for round := range *rounds {
 		for _, t := range tasks(numbers, round == 0) {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %d watches, %s, %s\n", round+1, *rounds, t.Watches, t.Contender, t.Transport)
-			measured, err := measure(ctx, t)
+			measured, err := withServer(ctx, t)
 			if err != nil {
 				return fmt.Errorf("%d watches, %s, %s: %w", t.Watches, t.Contender, t.Transport, err)
 			}
@@ -123,10 +121,4 @@ func watches() (numbers []int, err error) {
 		return nil, fmt.Errorf("%d watches need %d open files, of which a process may have %d here: raise ulimit -Hn, or give -watches", most, needed, files.Cur)
 	}
 	return numbers, nil
-}
-
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -3,8 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 // results are what was measured, by contender, transport and number of watches.
@@ -74,9 +75,5 @@ func median(of []result, figure func(result) float64) float64 {
 			values = append(values, value)
 		}
 	}
-	if len(values) == 0 {
-		return 0
-	}
-	slices.Sort(values)
-	return values[len(values)/2]
+	return measure.Median(values)
 }

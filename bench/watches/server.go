@@ -15,6 +15,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 )
 
@@ -61,7 +62,7 @@ func serve(transport string) {
 		api.Start()
 	}
 	found.URL, found.Control = api.URL, httptest.NewServer(http.HandlerFunc(s.takeOrder)).URL
-	must(json.NewEncoder(os.Stdout).Encode(found))
+	measure.Must(json.NewEncoder(os.Stdout).Encode(found))
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
 }
 
@@ -126,7 +127,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := upgrader.Upgrade(w, r, nil)
-	must(err)
+	measure.Must(err)
 	go func() { // answers pings
 		for err := error(nil); err == nil; {
 			_, _, err = conn.NextReader()

@@ -8,17 +8,18 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
 var (
 	keys   = flag.Int("keys", 200_000, "how many there are")
 	rounds = flag.Int("rounds", 5, "how often all is measured, in turns; the medians are printed")
+	short  = flag.Bool("short", false, "little work, only to see that all works")
 )
 
 // contender is a queue of keys.
@@ -103,6 +104,9 @@ func workersUntil(ctx context.Context, c contender, n int, body func(string)) {
 
 func main() {
 	flag.Parse()
+	if *short {
+		*keys, *rounds = 1000, 1
+	}
 	names := make([]string, *keys)
 	for i := range names {
 		names[i] = "namespace-" + strconv.Itoa(i%1000) + "/some-workload-5d8f9c7b6d-" + strconv.Itoa(i)
@@ -113,7 +117,7 @@ func main() {
 		for _, work := range works {
 			both := times[work.name]
 			for side, c := range []contender{newOurs(), newClientGo()} {
-				both[side] = append(both[side], measure(func() int { return work.do(c, names) }))
+				both[side] = append(both[side], perKey(func() int { return work.do(c, names) }))
 				c.close()
 			}
 			times[work.name] = both
@@ -122,7 +126,7 @@ func main() {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ns a key\tlistwatch\tclient-go\tratio")
 	for _, work := range works {
-		line(w, work.name, median(times[work.name][0]), median(times[work.name][1]))
+		line(w, work.name, measure.Median(times[work.name][0]), measure.Median(times[work.name][1]))
 	}
 	line(w, "bytes a key that is delayed", sizeOf(newOurs(), names), sizeOf(newClientGo(), names))
 	w.Flush()
@@ -132,48 +136,27 @@ func line(w *tabwriter.Writer, name string, mine, other float64) {
 	fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.2f\n", name, mine, other, mine/other)
 }
 
-func median(values []float64) float64 {
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-// measure returns the processor time a key.
-func measure(do func() int) float64 {
+// perKey returns the processor time a key.
+func perKey(do func() int) float64 {
 	runtime.GC()
-	began := processorTime()
+	began := measure.ProcessorTime()
 	n := do()
 	if n < *keys {
 		panic("keys were lost")
 	}
-	return float64((processorTime() - began).Nanoseconds()) / float64(n)
-}
-
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+	return float64((measure.ProcessorTime() - began).Nanoseconds()) / float64(n)
 }
 
 // sizeOf returns the bytes of a queue in which every key waits for its time.
 func sizeOf(c contender, names []string) float64 {
-	before := heap()
+	before := measure.Heap()
 	for _, name := range names {
 		c.addAfter(name, time.Hour)
 	}
 	// client-go takes them up in a goroutine of its own.
 	time.Sleep(time.Second)
-	after := heap()
+	after := measure.Heap()
 	c.close()
 	runtime.KeepAlive(names)
-	return float64(after-before) / float64(len(names))
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
+	return (after - before) / float64(len(names))
 }

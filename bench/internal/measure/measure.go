@@ -1,0 +1,71 @@
+// Package measure holds what all benchmarks measure with: processor time, memory, medians of rounds, processes of their own.
+package measure
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// ProcessorTime is that of this process so far, the collector's included.
+func ProcessorTime() time.Duration {
+	var usage syscall.Rusage
+	Must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// Heap returns the bytes of objects that are in use.
+func Heap() float64 { return float64(collected().HeapAlloc) }
+
+// HeapAndStacks returns the bytes of both as they are taken from the system, with what is lost between objects.
+func HeapAndStacks() float64 {
+	stats := collected()
+	return float64(stats.HeapInuse + stats.StackInuse)
+}
+
+// collected reads the figures after some collections: one frees what a finalizer kept, and each halves stacks that are far too
+// large.
+func collected() (stats runtime.MemStats) {
+	for range 5 {
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&stats)
+	return stats
+}
+
+// PeakRSS returns the most bytes of memory that this process has had, as Linux tells it; zero elsewhere. What getrusage tells
+// may be the parent's.
+func PeakRSS() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(status) {
+		if fields := bytes.Fields(line); len(fields) == 3 && string(fields[0]) == "VmHWM:" {
+			kB, err := strconv.ParseFloat(string(fields[1]), 64)
+			Must(err)
+			return kB * 1024
+		}
+	}
+	return 0
+}
+
+// Median returns the middle one of the values, of two the larger; zero if there are none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// Must panics with the error, if there is one: a benchmark that cannot do its work has no result.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
