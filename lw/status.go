@@ -91,7 +91,7 @@ const maxErrorBody = 64 << 10
 // ReadStatusError makes the error of a response whose status code is no success. It understands a Status, and takes
 // anything else as a message; retryAfter is the header of that name. A transport calls it; the body stays open.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // a body that breaks off takes nothing from the status code
+	text := readUpTo(body, maxErrorBody)
 	e := &StatusError{}
 	if status, err := ParseStatus(text); err == nil {
 		e.Status = status
@@ -104,6 +104,22 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
+}
+
+// readUpTo reads at most n bytes. A body that breaks off takes nothing from the status code, so what failed is not told. It is
+// io.ReadAll of an io.LimitedReader, which are half a kilobyte of the browser's program, and nowhere else needed.
+func readUpTo(body io.Reader, n int) []byte {
+	text := make([]byte, 0, 512)
+	for len(text) < n {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		read, err := body.Read(text[len(text):min(cap(text), n)])
+		if text = text[:len(text)+read]; err != nil {
+			break
+		}
+	}
+	return text
 }
 
 // ParseStatus reads a Status from JSON. Anything else is a *[MalformedError].

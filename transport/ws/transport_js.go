@@ -2,7 +2,6 @@ package ws
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"io"
 
@@ -86,7 +85,7 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*jsx.Stream, err
 	}
 	stream := jsx.NewStream("ws" + url[len("http"):])
 	if token != "" {
-		stream.Add("", tokenProtocol+base64.RawURLEncoding.EncodeToString([]byte(token)))
+		stream.Add("", tokenProtocol+base64url(token))
 		stream.Add("", otherProtocol)
 	}
 	if err := stream.Dial(ctx, t.opts.MaxMessage); err != nil {
@@ -94,6 +93,23 @@ func (t *Transport) dial(ctx context.Context, req *lw.Request) (*jsx.Stream, err
 		return nil, err
 	}
 	return stream, nil
+}
+
+// base64url is base64.RawURLEncoding, whose package is a kilobyte of the browser's program.
+func base64url(text string) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	encoded := make([]byte, 0, (len(text)*4+2)/3)
+	var bits uint32 // of which the lowest n are still to be written
+	n := 0
+	for i := range len(text) {
+		for bits, n = bits<<8|uint32(text[i]), n+8; n >= 6; n -= 6 {
+			encoded = append(encoded, digits[bits>>(n-6)&63])
+		}
+	}
+	if n > 0 {
+		encoded = append(encoded, digits[bits<<(6-n)&63])
+	}
+	return string(encoded)
 }
 
 // body is a watch's messages, joined by newlines.
