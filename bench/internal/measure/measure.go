@@ -69,3 +69,18 @@ func Must(err error) {
 		panic(err)
 	}
 }
+
+// Asked says whether what was asked for holds, as "at least 40: yes".
+func Asked(what string, holds bool) string {
+	if holds {
+		return what + ": yes"
+	}
+	return what + ": no"
+}
+
+// Allocations is how many objects were allocated so far.
+func Allocations() float64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return float64(stats.Mallocs)
+}

@@ -1,0 +1,43 @@
+package decoders
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// TestAllDecodeTheSame: in its turn each has done the whole work, and made the Pods that were sent.
+func TestAllDecodeTheSame(t *testing.T) {
+	pods := sample.Pods(1, 3)
+	events := NewEvents(pods)
+	for _, decoder := range All() {
+		kept := reflect.ValueOf(decoder.Run(decoder.Stream(events), 5, 2))
+		for i, want := range []sample.Pod{pods[1], pods[0]} { // the fifth, and the fourth
+			name, node := read(t, kept.Index(i).Interface())
+			if name != want.Name || node != want.Node {
+				t.Errorf("%s: Pod %d is %s on %s, and not %s on %s", decoder.Name, i, name, node, want.Name, want.Node)
+			}
+		}
+	}
+}
+
+// read finds out what a decoder made.
+func read(t *testing.T, made any) (name, node string) {
+	var object lw.Value
+	switch made := made.(type) {
+	case []byte:
+		object = lw.Value(made).Get("object")
+	case *lw.Object:
+		object = lw.Value(made.Raw())
+	default:
+		text, err := json.Marshal(made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object = lw.Value(text)
+	}
+	return object.Get("metadata.name").String(), object.Get("spec.nodeName").String()
+}
