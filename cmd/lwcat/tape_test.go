@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,27 +41,4 @@ func TestReplayDoesWhatTheRunDid(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestARecordingThatCannotGoOnEndsIt, with the reason; what is printed until then is whole.
-func TestARecordingThatCannotGoOnEndsIt(t *testing.T) {
-	server := start(t, nil)
-	create(t, server, "configmaps", named("first"))
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	var out, errs written
-	done := make(chan int)
-	go func() {
-		done <- run(t.Context(), []string{"-s", server.URL, "cm", "--record", pipe, "-o", "wire"}, &out, &errs, false)
-	}()
-	reader, err := os.Open(pipe)
-	require.NoError(t, err)
-	line, err := bufio.NewReader(reader).ReadString('\n')
-	require.NoError(t, err)
-	require.Contains(t, line, "lwcat-recording")
-	eventually(t, "the list", func() bool { return strings.Contains(out.String(), "first") })
-	require.NoError(t, reader.Close())
-	require.Equal(t, exitRefused, <-done)
-	require.Regexp(t, `(?m)^lwcat: --record: write .*: broken pipe$`, errs.String())
-	require.Equal(t, []string{"ADDED ConfigMap default/first"}, describe(t, out.String()))
 }

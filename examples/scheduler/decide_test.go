@@ -75,7 +75,7 @@ func TestWhichNodes(t *testing.T) {
 		require.Equal(t, want, isUsable(object(t, text)), text)
 	}
 	require.EqualValues(t, 1500, cpuOf(object(t, `{"status":{"allocatable":{"cpu":"1500m"}}}`)))
-	require.EqualValues(t, math.MaxInt64/2, cpuOf(object(t, `{}`)))
+	require.Equal(t, int64(math.MaxInt64/2), cpuOf(object(t, `{}`)))
 	require.EqualValues(t, 350, requested(object(t, `{"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}},{},{"resources":{"requests":{"cpu":"0.25"}}}]}}`)))
 }
 

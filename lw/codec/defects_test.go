@@ -125,7 +125,7 @@ func TestDefectOverflow(t *testing.T) {
 	require.EqualValues(t, 1410065407, small.A)
 	var large struct{ A int64 }
 	require.NoError(t, plain.Unmarshal([]byte(`{"A":25000000000000000000}`), &large))
-	require.EqualValues(t, 6553255926290448384, large.A)
+	require.Equal(t, int64(6553255926290448384), large.A)
 
 	_, err := through(t, `"int32":9999999999`)
 	require.ErrorContains(t, err, "field int32: expected int32, found a number")
