@@ -104,7 +104,7 @@ func (s *scanner) expectedNext(object bool) bool {
 
 func (s *scanner) push(object bool) bool {
 	if s.depth == maxDepth {
-		return s.fail(&MalformedError{Offset: s.offset(s.pos - 1), Expected: "at most 1000 levels of nesting", Found: "one more"})
+		return s.tooDeep(s.pos - 1)
 	}
 	word, bit := s.depth>>6, uint64(1)<<(s.depth&63)
 	if object {
@@ -114,6 +114,10 @@ func (s *scanner) push(object bool) bool {
 	}
 	s.depth++
 	return true
+}
+
+func (s *scanner) tooDeep(at int) bool {
+	return s.fail(&MalformedError{Offset: s.offset(at), Expected: "at most 1000 levels of nesting", Found: "one more"})
 }
 
 func (s *scanner) inObject() bool {

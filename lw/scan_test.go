@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -169,6 +170,32 @@ func TestNestingIsLimited(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 1000: expected at most 1000 levels of nesting, found one more")
 	_, err = ParseValue([]byte(strings.Repeat(`{"a":`, maxDepth+1)))
 	require.ErrorContains(t, err, "at most 1000 levels of nesting")
+}
+
+// TestEveryBracketIsClosedByItsOwnKind, also at depths that a call of skip leaves to another.
+func TestEveryBracketIsClosedByItsOwnKind(t *testing.T) {
+	for _, levels := range []int{1, 2, 62, 63, 64, 65, 126, 127, 190, maxDepth} {
+		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
+			text, closing := []byte{}, []byte{}
+			for level := range levels - 1 {
+				if level%3 == 0 {
+					text, closing = append(text, '['), append(closing, ']')
+				} else {
+					text, closing = append(text, `{"a":`...), append(closing, '}')
+				}
+			}
+			slices.Reverse(closing)
+			text = append(append(text, inner...), closing...)
+			_, err := ParseValue(text)
+			require.NoError(t, err, "%s", text)
+			for at := len(text) - len(closing); at < len(text); at++ {
+				text[at] ^= '}' ^ ']'
+				_, err := ParseValue(text)
+				require.Error(t, err, "%s", text)
+				text[at] ^= '}' ^ ']'
+			}
+		}
+	}
 }
 
 func TestFrameLimit(t *testing.T) {

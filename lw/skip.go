@@ -5,12 +5,16 @@ import "math/bits"
 // skip steps over one value of any kind, validating it. It is the hot path of the whole library, hence one long
 // function with its state in local variables; whatever is rare (white space, the end of the data, escapes) happens in
 // methods, after which the locals are read again.
+//
+// What most often stands together, as a quote and a colon, is looked at in one load of both bytes.
 func (s *scanner) skip() {
 	if s.err != nil {
 		return
 	}
-	b, i, floor := s.data, s.pos, s.depth
-	object := false // whether the innermost open bracket is an object's
+	b, i := s.data, s.pos
+	// The brackets that are open, the innermost lowest: a one for an object's, a zero for an array's, above them a one.
+	open := uint64(1)
+	most := uint64(1) << min(63, maxDepth-s.depth)
 value:
 	switch c := b[i]; {
 	case c == '"':
@@ -29,19 +33,24 @@ value:
 		}
 		s.pos = i
 		s.finishString()
-	case c == '{' || c == '[':
-		s.pos = i + 1
-		if object = c == '{'; !s.push(object) {
-			return
+	case c|0x20 == '{': // or '[', which differs in that bit
+		if open >= most {
+			s.deeper(i, open)
+			break
+		}
+		if b[i+1] == c+2 { // closed at once, as half of all are in managedFields
+			i += 2
+			goto after
 		}
 		i++
+		open = open<<1 | uint64(c>>5&1)
 		if b[i] <= ' ' {
 			b, i = s.toNext(i)
 		}
 		switch {
-		case b[i] == c+2: // closed at once
+		case b[i] == c+2:
 			goto closed
-		case object:
+		case c == '{':
 			goto key
 		}
 		goto value
@@ -60,18 +69,18 @@ value:
 	}
 	b, i = s.data, s.pos
 after:
-	if s.depth == floor {
+	if open == 1 {
 		s.pos = i
 		return
 	}
 again:
 	switch c := b[i]; {
 	case c == ',':
-		if i++; object {
+		if i++; open&1 != 0 {
 			goto key
 		}
 		goto value
-	case c == '}' && object, c == ']' && !object:
+	case c == ']'|byte(open&1)<<5: // that bit again
 		goto closed
 	case c <= ' ':
 		if b, i = s.toNext(i); b[i] > ' ' {
@@ -79,13 +88,11 @@ again:
 		}
 	}
 	s.pos = i
-	s.expectedNext(object)
+	s.expectedNext(open&1 != 0)
 	return
 closed:
 	i++
-	if s.depth--; s.depth > floor {
-		object = s.inObject()
-	}
+	open >>= 1
 	goto after
 key:
 	if b[i] != '"' {
@@ -95,32 +102,46 @@ key:
 			return
 		}
 	}
-	if at := special(b[i+1 : i+9 : i+9]); at != 0 {
-		i += 1 + bits.TrailingZeros64(at)>>3
-	} else {
-		i = plain(b, i+9)
-	}
-	if b[i] == '\\' {
-		i = stringEnd(b, i)
-	}
-	if b[i] == '"' {
-		i++
-	} else {
-		s.pos = i
-		if s.finishString(); s.err != nil {
-			return
+	for i++; ; i += 16 { // what plain does, which is too large for the compiler to put it here
+		w := b[i : i+16 : i+16]
+		first, second := special(w[:8]), special(w[8:])
+		if first|second == 0 {
+			continue
 		}
-		b, i = s.data, s.pos
-	}
-	if b[i] != ':' {
-		if b, i = s.toNext(i); b[i] != ':' {
-			s.pos = i
-			s.expected("':' after a member name")
-			return
+		if first == 0 {
+			first, i = second, i+8
 		}
+		i += bits.TrailingZeros64(first) >> 3
+		break
 	}
-	i++
+	if w := b[i : i+2 : i+2]; uint16(w[0])|uint16(w[1])<<8 == '"'|':'<<8 {
+		i += 2
+		goto value
+	}
+	if b, i = s.afterKey(i); s.err != nil {
+		return
+	}
 	goto value
+}
+
+// afterKey steps over the end of a member's name, from where plain stopped, and over the colon.
+func (s *scanner) afterKey(i int) ([]byte, int) {
+	s.pos = i
+	s.finishString()
+	s.take(':', "':' after a member name")
+	return s.data, s.pos
+}
+
+// deeper steps over the value at i for a caller that has counted as many open brackets as it can.
+func (s *scanner) deeper(i int, open uint64) {
+	levels := bits.Len64(open) - 1
+	s.pos = i
+	if s.depth += levels; s.depth == maxDepth {
+		s.tooDeep(i)
+		return
+	}
+	s.skip()
+	s.depth -= levels
 }
 
 // scalar steps over a number or a literal that begins with c.
