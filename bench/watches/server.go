@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -62,8 +61,8 @@ func serve(transport string) {
 		api.Start()
 	}
 	found.URL, found.Control = api.URL, httptest.NewServer(http.HandlerFunc(s.takeOrder)).URL
-	measure.Must(json.NewEncoder(os.Stdout).Encode(found))
-	_, _ = bufio.NewReader(os.Stdin).ReadByte()
+	measure.Say(found)
+	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
 func (s *server) takeOrder(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,30 @@
+// Command listwatch reads a list with an informer, for bench/list.
+package main
+
+import (
+	"context"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+func main() {
+	task.Main(map[string]func(context.Context, string) task.Held{"": read})
+}
+
+func read(ctx context.Context, url string) task.Held {
+	transport, err := lwhttp.New(url, nil)
+	measure.Must(err)
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	measure.Must(err)
+	informer := cache.NewInformer(client, nil)
+	go func() { _ = informer.Run(ctx) }()
+	select {
+	case <-informer.Synced():
+	case <-ctx.Done():
+	}
+	return task.Held{N: informer.Store().Len(), By: informer}
+}
