@@ -23,8 +23,8 @@ type Change[T any] struct {
 	held T // Updated, Deleted: what the store held before, and the handler was told
 }
 
-// Handler is told what changes. Each func may be nil. They are called one after the other, in one goroutine of the
-// handler's own.
+// Handler is told what changes. Each func may be nil. They are called one after the other, in a goroutine of the handler's
+// own, which is there while there is something to tell.
 type Handler[T any] struct {
 	Added   func(object T, initial bool)
 	Updated func(old, new T)
@@ -70,6 +70,7 @@ type Registration[T any] struct {
 	done   chan struct{}
 	over   sync.Once
 
+	handler *Handler[T] // nil: it is a range
 	key     func(T) lw.Key
 	forget  func(r *Registration[T], drop bool) // these are the informer's
 	resync  func(*Registration[T])
@@ -102,15 +103,15 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // Remove takes the handler from the informer: no call begins any more, and what waits is dropped. It does not wait for a
 // call that has begun; Done tells. A handler may remove itself. Removing it again does nothing.
 func (r *Registration[T]) Remove() {
+	r.queue.close(true) // first, as only what the informer knows is sure not to be started when a run has ended
 	r.forget(r, true)
-	r.queue.close(true)
 }
 
 // Drain takes the handler from the informer, lets it be told what waits, and returns when its last call has returned, or
 // with context.Cause(ctx) when ctx ends before. It needs the informer to run.
 func (r *Registration[T]) Drain(ctx context.Context) error {
-	r.forget(r, false)
 	r.queue.close(false)
+	r.forget(r, false)
 	select {
 	case <-r.done:
 		return nil
@@ -140,8 +141,9 @@ func (r *Registration[T]) Lag() time.Duration {
 	return lag
 }
 
-// changes yields what waits, until ctx ends or the queue is closed and empty.
-func (r *Registration[T]) changes(ctx context.Context) iter.Seq[Change[T]] {
+// changes yields what waits, until ctx ends or the queue is closed and empty; or until nothing waits and who takes may come
+// back for what comes later, which is noted in parked, if it is not nil.
+func (r *Registration[T]) changes(ctx context.Context, parked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
 		defer timer.stop()
@@ -152,6 +154,10 @@ func (r *Registration[T]) changes(ctx context.Context) iter.Seq[Change[T]] {
 				r.finish()
 				return
 			case next == nil:
+				if parked != nil && timer.timer == nil && r.queue.park() {
+					*parked = true
+					return
+				}
 				if timer.wait(ctx, r.queue.arrived) {
 					r.resync(r)
 				}
@@ -170,14 +176,15 @@ func (r *Registration[T]) changes(ctx context.Context) iter.Seq[Change[T]] {
 	}
 }
 
-// run calls the handler's funcs until ctx ends or the handler is removed.
-func (r *Registration[T]) run(ctx context.Context, h Handler[T]) {
-	for change := range r.changes(ctx) {
-		r.guarded(h, change)
+// run calls the handler's funcs until ctx ends, the handler is removed, or it is parked, as nothing waits.
+func (r *Registration[T]) run(ctx context.Context) (parked bool) {
+	for change := range r.changes(ctx, &parked) {
+		r.guarded(change)
 	}
+	return parked
 }
 
-func (r *Registration[T]) guarded(h Handler[T], change Change[T]) {
+func (r *Registration[T]) guarded(change Change[T]) {
 	if r.opts.OnPanic != nil {
 		defer func() {
 			if value := recover(); value != nil {
@@ -186,7 +193,7 @@ func (r *Registration[T]) guarded(h Handler[T], change Change[T]) {
 			}
 		}()
 	}
-	h.call(change)
+	r.handler.call(change)
 }
 
 // tell queues a delta, as far as the filter lets it through.

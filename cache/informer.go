@@ -20,14 +20,8 @@ type Informer[T lw.Keyed] struct {
 	handlers []*Registration[T]
 	waiting  []*Registration[T] // those of which Synced waits to hear
 	synced   chan struct{}
-	start    func(*Registration[T], Handler[T]) // starts a handler's goroutine; nil while the informer does not run
-	resting  []resting[T]                       // handlers without a goroutine, as the informer does not run
-}
-
-// resting is a handler that will be called when the informer runs.
-type resting[T any] struct {
-	registration *Registration[T]
-	handler      Handler[T]
+	start    func(*Registration[T]) // lets a handler be called; nil while the informer does not run
+	resting  []*Registration[T]     // handlers that are not called, as the informer does not run
 }
 
 // NewInformer returns an informer with an empty store and no handlers. Nothing happens before Run. opts may be nil.
@@ -48,8 +42,8 @@ func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 func (i *Informer[T]) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
-	i.awake(func(r *Registration[T], h Handler[T]) {
-		group.Go(func() { i.serve(ctx, r, h) })
+	i.awake(func(r *Registration[T]) {
+		r.queue.serve(func() { group.Go(func() { i.serve(ctx, r) }) })
 	})
 	defer func() {
 		i.asleep()
@@ -68,9 +62,9 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// serve calls a handler until ctx ends or the handler is removed. One whose func ends its goroutine is removed: nobody could
-// call it.
-func (i *Informer[T]) serve(ctx context.Context, r *Registration[T], h Handler[T]) {
+// serve calls a handler until nothing waits for it, ctx ends or the handler is removed. One whose func ends its goroutine is
+// removed: nobody could call it.
+func (i *Informer[T]) serve(ctx context.Context, r *Registration[T]) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -78,13 +72,14 @@ func (i *Informer[T]) serve(ctx context.Context, r *Registration[T], h Handler[T
 			r.finish()
 		}
 	}()
-	r.run(ctx, h)
-	returned = true
-	i.rest(r, h)
+	parked := r.run(ctx)
+	if returned = true; !parked {
+		i.rest(r)
+	}
 }
 
 // awake lets handlers be called from now on.
-func (i *Informer[T]) awake(start func(*Registration[T], Handler[T])) {
+func (i *Informer[T]) awake(start func(*Registration[T])) {
 	if !i.running.CompareAndSwap(false, true) {
 		panic("cache: an Informer is run again before its last Run has returned")
 	}
@@ -92,7 +87,7 @@ func (i *Informer[T]) awake(start func(*Registration[T], Handler[T])) {
 	defer i.mu.Unlock()
 	i.start = start
 	for _, r := range i.resting {
-		start(r.registration, r.handler)
+		start(r)
 	}
 	i.resting = nil
 }
@@ -101,30 +96,36 @@ func (i *Informer[T]) asleep() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.start = nil
+	for _, r := range i.handlers {
+		if r.handler != nil && !r.queue.leave() { // who takes will rest it else
+			i.resting = append(i.resting, r)
+		}
+	}
 }
 
 // rest keeps a handler for the next run, unless it was removed.
-func (i *Informer[T]) rest(r *Registration[T], h Handler[T]) {
+func (i *Informer[T]) rest(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if r.dropped {
 		r.finish()
 	}
 	if !isClosed(r.done) {
-		i.resting = append(i.resting, resting[T]{r, h})
+		i.resting = append(i.resting, r)
 	}
 }
 
 // Handle adds a handler, at any time. It is told what the store holds first. opts may be nil.
 func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registration[T] {
 	r := newRegistration(i, opts)
+	r.handler = &h
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.register(r)
 	if i.start != nil {
-		i.start(r, h)
+		i.start(r)
 	} else {
-		i.resting = append(i.resting, resting[T]{r, h})
+		i.resting = append(i.resting, r)
 	}
 	return r
 }
@@ -139,7 +140,7 @@ func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter
 		i.register(r)
 		i.mu.Unlock()
 		defer r.Remove()
-		r.changes(ctx)(yield)
+		r.changes(ctx, nil)(yield)
 	}
 }
 
@@ -210,7 +211,7 @@ func (i *Informer[T]) forget(r *Registration[T], drop bool) {
 	}
 	r.dropped = true
 	before := len(i.resting)
-	i.resting = slices.DeleteFunc(i.resting, func(other resting[T]) bool { return other.registration == r })
+	i.resting = slices.DeleteFunc(i.resting, func(other *Registration[T]) bool { return other == r })
 	if len(i.resting) < before {
 		r.finish()
 	}

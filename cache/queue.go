@@ -30,7 +30,7 @@ type item[T any] struct {
 	prev, next *item[T]
 }
 
-// queue holds the changes that wait for one handler. One goroutine adds, under the informer's lock; one takes.
+// queue holds the changes that wait for one handler. One goroutine adds, under the informer's lock; one takes, if any.
 type queue[T any] struct {
 	policy   Policy
 	capacity int
@@ -41,6 +41,8 @@ type queue[T any] struct {
 	length  int
 	most    int
 	closed  bool          // nothing is added any more
+	start   func()        // starts a goroutine that takes; nil: nobody is to take now, or who does is there anyway
+	taking  bool          // the goroutine that was started takes
 	arrived chan struct{} // has one element when something was added, or the queue was closed
 	room    chan struct{} // has one element when something was taken, or the queue was closed
 }
@@ -72,7 +74,9 @@ func (q *queue[T]) add(key lw.Key, change Change[T]) {
 func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.append(&item[T]{mark: true, since: time.Now()})
+	if !q.closed {
+		q.append(&item[T]{mark: true, since: time.Now()})
+	}
 }
 
 func (q *queue[T]) append(i *item[T]) {
@@ -84,7 +88,47 @@ func (q *queue[T]) append(i *item[T]) {
 		}
 		q.most = max(q.most, q.length)
 	}
+	q.arrive()
+}
+
+// arrive lets the goroutine that takes know that there is something to do, and starts it if there is none.
+func (q *queue[T]) arrive() {
+	if q.start != nil && !q.taking {
+		q.taking = true
+		q.start()
+	}
 	notify(q.arrived)
+}
+
+// serve lets start bring about a goroutine that takes, whenever there is something to do, until leave. So a handler that has
+// nothing to do has no stack, which would be as much memory as all else that it needs.
+func (q *queue[T]) serve(start func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.start, q.taking = start, false
+	if q.ring.next != &q.ring || q.closed {
+		q.arrive()
+	}
+}
+
+// leave ends serve, and tells whether a goroutine is taking still.
+func (q *queue[T]) leave() (taking bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.start = nil
+	return q.taking
+}
+
+// park reports that there is nothing to do, so that the goroutine that takes ends, to be started again; unless that would
+// not come about.
+func (q *queue[T]) park() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.start == nil || q.ring.next != &q.ring || q.closed {
+		return false
+	}
+	q.taking = false
+	return true
 }
 
 // merge makes one change of two of the same key, from what the handler knows to what is there now.
@@ -144,7 +188,7 @@ func (q *queue[T]) close(discard bool) {
 		q.length = 0
 		clear(q.pending)
 	}
-	notify(q.arrived)
+	q.arrive()
 	notify(q.room)
 }
 
