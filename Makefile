@@ -177,6 +177,10 @@ ifndef CHECK
 endif
 	@CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(NODE) bench/browser/run.mjs bin/bench-browser bin/clientgo/clientgo.wasm
 
+.PHONY: api
+api: ## note the public API as it is now in api/, which a test compares
+	$(GO) test ./internal/rules -run PublicAPI -update
+
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"bytes"
+	"flag"
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the files in api/ anew")
+
+// public are the packages that others import.
+var public = []string{
+	"lw", "lw/codec", "lw/lwtest", "cache", "cache/compact", "cache/savefile", "cache/workqueue",
+	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
+}
+
+// TestPublicAPIIsWhatTheFilesSay, so that what others call changes only when somebody means it to.
+func TestPublicAPIIsWhatTheFilesSay(t *testing.T) {
+	for _, room := range public {
+		found := strings.Join(apiOf(t, room), "\n") + "\n"
+		file := filepath.Join(root, "api", strings.ReplaceAll(room, "/", "-")+".txt")
+		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+			require.NoError(t, os.WriteFile(file, []byte(found), 0o644))
+		}
+		noted, err := os.ReadFile(file)
+		require.NoError(t, err, "make api writes it")
+		require.Equal(t, string(noted), found, "the API of %s is another than %s says; if it is meant to be, run make api, and say so in CHANGELOG.md", room, file)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "api", "*"))
+	require.NoError(t, err)
+	require.Len(t, files, len(public))
+}
+
+// apiOf returns what a package exports natively, a line for each func, method, type, field, constant and variable. What pages
+// have is the same: see parity_test.go.
+func apiOf(t *testing.T, room string) (lines []string) {
+	for _, name := range goList(t, platforms[0], "-f", `{{join .GoFiles " "}}`, "./"+room) {
+		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, room, name), nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, decl := range tree.Decls {
+			switch decl := decl.(type) {
+			case *ast.FuncDecl:
+				if decl.Name.IsExported() && (decl.Recv == nil || exportedReceiver(decl.Recv.List[0].Type)) {
+					lines = append(lines, source(t, &ast.FuncDecl{Recv: decl.Recv, Name: decl.Name, Type: decl.Type}))
+				}
+			case *ast.GenDecl:
+				lines = append(lines, namesOf(t, decl)...)
+			}
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func exportedReceiver(of ast.Expr) bool {
+	switch of := of.(type) {
+	case *ast.StarExpr:
+		return exportedReceiver(of.X)
+	case *ast.IndexExpr:
+		return exportedReceiver(of.X)
+	case *ast.IndexListExpr:
+		return exportedReceiver(of.X)
+	case *ast.Ident:
+		return of.IsExported()
+	}
+	return false
+}
+
+// namesOf returns the lines of a declaration of types, constants or variables.
+func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
+	var kind ast.Expr // of constants that are counted up
+	for _, spec := range decl.Specs {
+		switch spec := spec.(type) {
+		case *ast.ValueSpec:
+			if spec.Type != nil || len(spec.Values) > 0 {
+				kind = spec.Type
+			}
+			for i, name := range spec.Names {
+				line := strings.TrimSpace(decl.Tok.String() + " " + name.Name + " " + source(t, kind))
+				if decl.Tok == token.CONST && kind == nil && i < len(spec.Values) {
+					line += " = " + source(t, spec.Values[i])
+				}
+				if name.IsExported() {
+					lines = append(lines, line)
+				}
+			}
+		case *ast.TypeSpec:
+			if spec.Name.IsExported() {
+				lines = append(lines, typeOf(t, spec)...)
+			}
+		}
+	}
+	return lines
+}
+
+// typeOf returns a type's line, and one for each field or method that is exported.
+func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
+	head := *spec
+	head.Doc, head.Comment = nil, nil
+	var parts *ast.FieldList
+	switch of := spec.Type.(type) {
+	case *ast.StructType:
+		head.Type, parts = &ast.StructType{Fields: &ast.FieldList{}}, of.Fields
+	case *ast.InterfaceType:
+		head.Type, parts = &ast.InterfaceType{Methods: &ast.FieldList{}}, of.Methods
+	}
+	lines := []string{"type " + strings.TrimSuffix(source(t, &head), " { }")}
+	if parts == nil {
+		return lines
+	}
+	for _, part := range parts.List {
+		if len(part.Names) == 0 { // embedded
+			lines = append(lines, lines[0]+", "+source(t, part.Type))
+		}
+		for _, name := range part.Names {
+			if name.IsExported() {
+				lines = append(lines, lines[0]+", "+name.Name+" "+source(t, part.Type))
+			}
+		}
+	}
+	return lines
+}
+
+// source is a node's text in one line.
+func source(t *testing.T, node any) string {
+	if node == nil || node == ast.Expr(nil) {
+		return ""
+	}
+	var text bytes.Buffer
+	require.NoError(t, format.Node(&text, token.NewFileSet(), node))
+	return strings.Join(strings.Fields(text.String()), " ")
+}
