@@ -134,3 +134,20 @@ func TestAllocationsOfAnEvent(t *testing.T) {
 	w := newWhole(podEvents())
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() { keptObject = w.next() }))
 }
+
+// BenchmarkGet reads a field that lies behind most of a Pod, as an index by node does.
+func BenchmarkGet(b *testing.B) {
+	w := newWhole(podEvents())
+	objects := make([]*Object, 500)
+	for i := range objects {
+		objects[i] = w.next()
+	}
+	b.SetBytes(int64(len(objects[0].Raw())))
+	i := 0
+	for b.Loop() {
+		if objects[i%500].Get("spec.nodeName").String() == "" {
+			b.Fatal("no node")
+		}
+		i++
+	}
+}

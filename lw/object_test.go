@@ -221,3 +221,21 @@ func TestIntIsWhatStrconvReads(t *testing.T) {
 		require.False(t, list.Get("a["+index+"]").Exists(), index)
 	}
 }
+
+// TestValuesEndWhereTheyEnd, wherever they lie in the eight bytes that are looked at together.
+func TestValuesEndWhereTheyEnd(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
+		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
+		`{"name \u005d":"{","\n":[",]",null,-1.5e3]}`, `["Y_y\u007f","é]é"]`,
+		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // bytes of characters and brackets, with the high bit
+	} {
+		for before := range 17 {
+			for behind := range 9 {
+				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", behind) + `}`))
+				require.NoError(t, err)
+				require.Equal(t, text, string(in.Get("a")))
+			}
+		}
+	}
+}

@@ -169,30 +169,19 @@ func (v Value) element(index uint64) Value {
 
 // valueEnd returns the position behind the value that begins at i. The text is known to be valid.
 func valueEnd(v Value, i int) int {
-	depth := 0
-	for ; i < len(v); i++ {
-		switch v[i] {
-		case '"':
-			for i++; v[i] != '"'; i++ {
-				if v[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-			continue
-		case '}', ']':
-			depth--
-		case ',', ':', ' ', '\n', '\r', '\t':
-			continue
-		default:
-			for i+1 < len(v) && !isDelimiter(v[i+1]) {
+	switch c := v[i]; c {
+	case '"':
+		for i++; v[i] != '"'; i++ {
+			if v[i] == '\\' {
 				i++
 			}
 		}
-		if depth == 0 {
-			return i + 1
-		}
+		return i + 1
+	case '{', '[':
+		return bracketEnd(v, i+1)
+	}
+	for i < len(v) && !isDelimiter(v[i]) {
+		i++
 	}
 	return i
 }
