@@ -41,7 +41,7 @@ func (l *podList) Read(p []byte) (int, error) {
 // TestLargeListStreams: reading a list of 100 MB takes less memory than the list has bytes, the store included.
 func TestLargeListStreams(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 100 MB")
+		t.Skip("reads 100 MB: run it without -short")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage, which is not the question, must stay small beside the rest
 	heap := func() int {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 )
 
 // TestBrowsersAndRealServer: the package of wasm/ in Node, Chromium and Firefox against a real server, whose CORS, tokens
@@ -17,11 +19,7 @@ import (
 func TestBrowsersAndRealServer(t *testing.T) {
 	for _, needed := range []string{"browser/node_modules/puppeteer-core", "../wasm/listwatch.wasm", "../bin/stage"} {
 		if _, err := os.Stat(needed); err != nil || os.Getenv("CHROME") == "" || os.Getenv("FIREFOX") == "" {
-			missing := t.Skip
-			if os.Getenv("LISTWATCH_CI") != "" {
-				missing = t.Fatal
-			}
-			missing("Node, Chromium or Firefox is missing, or what they run; with all of them: make e2e")
+			need.Missing(t, "Node, Chromium or Firefox is missing, or what they run; with all of them: make e2e")
 		}
 	}
 	c := shared.Get(t)

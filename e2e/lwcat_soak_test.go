@@ -26,17 +26,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 )
 
 // TestLwcatSoak: lwcat follows a collection, that random writes change, through watches that the server ends after seconds, a
 // compaction, a kill -9, and versions that have expired. What it printed, folded by fold.mjs, is the server's list at the end.
 // Two run all the time, over HTTP and WebSocket; two are interrupted every few seconds, and go on with --resume.
 func TestLwcatSoak(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil && os.Getenv("LISTWATCH_CI") == "" {
-		t.Skip("there is no Node to fold the lines with")
-	}
-	require.NoError(t, err)
+	node := need.Program(t, "node", "with Node 20 or later, which folds the lines: make e2e")
 	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
 	front := httptest.NewServer(s.impatient())
 	defer front.Close()

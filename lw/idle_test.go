@@ -3,10 +3,8 @@ package lw
 import (
 	"context"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
-	"weak"
 
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 	"github.com/stretchr/testify/require"
@@ -64,37 +62,4 @@ func TestIdleStreamHoldsLittle(t *testing.T) {
 	for i, n := range waited {
 		require.LessOrEqual(t, n, idleBuffer, "before text %d", i)
 	}
-}
-
-// TestIdleWatchGivesItsBufferBack: nothing views it any more, so that the collector can take it.
-func TestIdleWatchGivesItsBufferBack(t *testing.T) {
-	if runtime.GOOS == "js" {
-		t.Skip("as WebAssembly the one buffer that is lent stays, for the next stream")
-	}
-	pod := sample.Pods(1, 1)[0].Event("ADDED")
-	var buffer weak.Pointer[byte]
-	waited := 0
-	stream := &bursts{
-		texts: []string{pod, pod},
-		reads: func(p []byte) {
-			if len(p) > idleBuffer {
-				buffer = weak.Make(&p[0])
-			}
-		},
-		waits: func([]byte) {
-			if waited++; waited == 2 {
-				for range 3 { // a sync.Pool forgets within two
-					runtime.GC()
-				}
-				require.Nil(t, buffer.Value())
-			}
-		},
-	}
-	client, err := NewClient(stream, Pods(""), RawCodec{}, nil)
-	require.NoError(t, err)
-	for _, err := range client.Watch(t.Context(), WatchOptions{}) {
-		require.NoError(t, err)
-	}
-	require.Equal(t, 2, waited)
-	require.NotZero(t, buffer)
 }

@@ -74,7 +74,7 @@ func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) in
 // TestRetained: what the package is for.
 func TestRetained(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 70 MB")
+		t.Skip("reads 70 MB: run it without -short")
 	}
 	const n = 10_000
 	each := retained(t, NewCodec(lw.RawCodec{}, nil), sample.Templated(1, n, templates))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
@@ -139,19 +140,14 @@ cat line`,
 func TestShells(t *testing.T) {
 	for shell, script := range shells {
 		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				if os.Getenv("LISTWATCH_CI") != "" {
-					t.Fatal(shell + " is missing")
-				}
-				t.Skip("there is no " + shell + "; on Debian: apt install " + shell)
-			}
+			path := need.Program(t, shell, "on Debian: apt install "+shell)
 			folder := completable(t)
 			self, err := os.Executable()
 			require.NoError(t, err)
 			require.NoError(t, os.Symlink(self, filepath.Join(folder, "lwcat"))) // the tests' binary is lwcat under that name
 			for line, want := range shellCompletions(shell) {
 				args := map[string][]string{"bash": {"--norc", "-c", script, "bash"}, "zsh": {"-f", "-c", script, "zsh"}, "fish": {"-N", "-c", script, "--"}}[shell]
-				cmd := exec.CommandContext(t.Context(), shell, append(args, line)...)
+				cmd := exec.CommandContext(t.Context(), path, append(args, line)...)
 				cmd.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=dumb")
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", out)

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
@@ -56,13 +56,7 @@ func TestManual(t *testing.T) {
 	}
 	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, roff(`.a-b\c`+"\n'd"))
 
-	if _, err := exec.LookPath("mandoc"); err != nil {
-		if os.Getenv("LISTWATCH_CI") != "" {
-			t.Fatal("mandoc is missing")
-		}
-		t.Skip("there is no mandoc; on Debian: apt install mandoc")
-	}
-	lint := exec.Command("mandoc", "-T", "lint", "-W", "warning")
+	lint := exec.Command(need.Program(t, "mandoc", "on Debian: apt install mandoc"), "-T", "lint", "-W", "warning")
 	lint.Stdin = strings.NewReader(page)
 	out, _ := lint.CombinedOutput() // it ends with 2 if it says anything
 	for line := range strings.Lines(string(out)) {

@@ -5,7 +5,7 @@ import { equal, follow, isAway, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function tabs(scene) {
-  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to' }
+  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to, in chromium.test.mjs' }
 
   it('twenty tabs share one connection, and whoever goes takes only its own with it', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 )
 
 // nodeClient is the JavaScript client's informers, in a process that answers a line with what they hold.
@@ -22,16 +24,10 @@ type nodeClient struct {
 
 // needNode skips the test if what it needs is missing; in CI it fails.
 func needNode(t *testing.T) (node string) {
-	missing := t.Skipf
-	if os.Getenv("LISTWATCH_CI") != "" {
-		missing = t.Fatalf
-	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		missing("%v; with Node 20 or later and npm: make e2e-clients", err)
-	}
+	t.Helper()
+	node = need.Program(t, "node", "with Node 20 or later and npm: make e2e-clients")
 	if _, err := os.Stat("node/node_modules/@kubernetes/client-node"); err != nil {
-		missing("the JavaScript client is not installed; with Node 20 or later and npm: make e2e-clients")
+		need.Missing(t, "the JavaScript client is not installed; with Node 20 or later and npm: make e2e-clients")
 	}
 	return node
 }

@@ -3,23 +3,21 @@ package kube
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 )
 
 // Binaries returns the folder of the binaries kube and kubectl. Without them it
-// skips the test, and says which command would enable it. In CI, where the
-// environment has LISTWATCH_CI, it fails the test instead: a suite that skips
-// everything must not look green there.
+// skips the test, and says which command would enable it, or fails it where
+// nothing may be missing, see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := Locate()
-	switch {
-	case err == nil:
-	case errors.Is(err, ErrNotBuilt) && os.Getenv("LISTWATCH_CI") == "":
-		t.Skip(err)
-	default:
+	if errors.Is(err, ErrNotBuilt) {
+		need.Missing(t, "%v", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	return folder

@@ -67,6 +67,7 @@ var rooms = map[string][]string{
 	"internal/leak":        nil,
 	"internal/lwcatscript": nil,
 	"internal/nearest":     nil,
+	"internal/need":        nil,
 	"internal/jsx":         nil,
 	"internal/wire":        nil,
 	"internal/bundle":      {"lw", "cache"},

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/need"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,13 +54,7 @@ func TestRefusesWhatGoDoesNotWrite(t *testing.T) {
 
 // TestPackedProgramRuns packs a program of maps, texts and variables, and sees the same output in fewer segments.
 func TestPackedProgramRuns(t *testing.T) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		if os.Getenv("LISTWATCH_CI") != "" {
-			t.Fatal("Node is missing")
-		}
-		t.Skip("Node is missing; with Node 20 or later: go test ./internal/wasmpack")
-	}
+	node := need.Program(t, "node", "with Node 20 or later: go test ./internal/wasmpack")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	runner := filepath.Join(string(goroot[:len(goroot)-1]), "lib", "wasm", "wasm_exec_node.js")
