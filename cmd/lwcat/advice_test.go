@@ -1,15 +1,9 @@
 package main
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
@@ -45,13 +40,8 @@ func refused(t *testing.T, args string, want ...string) {
 // secure puts a server behind TLS, with a certificate for 127.0.0.1 that is valid from and until some hours from now. It tells
 // a time that is some hours ahead of ours, or that is ours.
 func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration) (url, ca string) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"api.test"},
-		NotBefore: time.Now().Add(from), NotAfter: time.Now().Add(until), IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	authority, now := certs.NewAuthority(t), time.Now()
+	certificate, err := tls.X509KeyPair(authority.IssueBetween(t, now.Add(from), now.Add(until), "api.test", "127.0.0.1"))
 	require.NoError(t, err)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead && r.Header.Get("Authorization") != "" {
@@ -61,10 +51,10 @@ func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration
 		handler.ServeHTTP(w, r)
 	}))
 	server.Config.ErrorLog = log.New(new(written), "", 0)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return server.URL, file(t, "ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
+	return server.URL, file(t, "ca.crt", string(authority.PEM))
 }
 
 func file(t *testing.T, name, text string) string {

@@ -2,26 +2,20 @@ package clients
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
-	mathrand "math/rand/v2"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
@@ -34,7 +28,7 @@ type outcome struct {
 
 // kubeconfigs are random files, and what their entries may refer to.
 type kubeconfigs struct {
-	*mathrand.Rand
+	*rand.Rand
 	*testing.T
 	folder     string
 	cert, key  [2][]byte // two pairs; the first certificate is an authority, too
@@ -48,14 +42,16 @@ func TestKubeconfigsAsClientGo(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("HOME", t.TempDir())
 	k := &kubeconfigs{T: t, folder: t.TempDir(), names: []string{"a", "b", "c"}, deliberate: map[string]int{}}
+	authority := certs.NewAuthority(t)
 	for i := range k.cert {
-		k.cert[i], k.key[i] = selfSigned(t)
+		cert, key := authority.Issue(t, "jane")
+		k.cert[i], k.key[i] = bytes.TrimSpace(cert), bytes.TrimSpace(key)
 		k.put(fmt.Sprintf("cert%d", i), k.cert[i])
 		k.put(fmt.Sprintf("key%d", i), k.key[i])
 	}
 	same, refused := 0, 0
 	for seed := range uint64(3000) {
-		k.Rand = mathrand.New(mathrand.NewPCG(seed, 1))
+		k.Rand = rand.New(rand.NewPCG(seed, 1))
 		opts, overrides := k.options(), &clientcmd.ConfigOverrides{}
 		t.Setenv("KUBECONFIG", k.write())
 		translate(opts, overrides)
@@ -303,15 +299,4 @@ func translate(o *kubeconfig.Options, into *clientcmd.ConfigOverrides) {
 	into.Context = api.Context{Cluster: o.Cluster, AuthInfo: o.User, Namespace: o.Namespace}
 	into.ClusterInfo = api.Cluster{Server: o.Server, TLSServerName: o.ServerName, CertificateAuthority: o.CAFile, InsecureSkipTLSVerify: o.Insecure}
 	into.AuthInfo = api.AuthInfo{Token: o.Token, Impersonate: o.As, ImpersonateGroups: o.AsGroups}
-}
-
-func selfSigned(t *testing.T) (cert, key []byte) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	require.NoError(t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	return bytes.TrimSpace(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), bytes.TrimSpace(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}))
 }

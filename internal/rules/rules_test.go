@@ -68,6 +68,7 @@ var rooms = map[string][]string{
 	"internal/lwcatscript": nil,
 	"internal/nearest":     nil,
 	"internal/need":        nil,
+	"internal/certs":       nil,
 	"internal/jsx":         nil,
 	"internal/wire":        nil,
 	"internal/bundle":      {"lw", "cache"},

@@ -3,21 +3,20 @@
 package http_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"net/http"
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
 // TestCredentialFuncGivesCertificates: another one means another connection, and what is being read goes on.
 func TestCredentialFuncGivesCertificates(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		first, second := credential(t, ours, "first", "t1"), credential(t, ours, "second", "t1")
 		var asked, refusals atomic.Int32
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
@@ -32,13 +31,7 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 				}
 				return second, nil
 			}})
-		watch, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
-		require.NoError(t, err)
-		defer watch.Close()
-		lines := bufio.NewReader(watch)
-		line, err := lines.ReadString('\n')
-		require.NoError(t, err)
-		who, address := parse(t, line)
+		watch, who, address := s.watch(t, transport)
 		require.Equal(t, "first t1", who)
 
 		s.refused.Store("first")
@@ -47,15 +40,13 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 		require.NotEqual(t, address, next)
 		require.Equal(t, int32(3), asked.Load(), "for each request, and after the refusal")
 		s.lines <- "more"
-		line, err = lines.ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "more\n", line)
+		require.Equal(t, "more\n", watch.next(t))
 	})
 }
 
 // TestIdleConnectionsOfAnOldCredentialClose, as nobody uses them again.
 func TestIdleConnectionsOfAnOldCredentialClose(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := credential(t, ours, "first", "t1")
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
 			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil }})
@@ -67,8 +58,8 @@ func TestIdleConnectionsOfAnOldCredentialClose(t *testing.T) {
 	})
 }
 
-func credential(t *testing.T, a *authority, name, token string) *lwhttp.Credential {
-	cert, key := a.issue(t, name)
+func credential(t *testing.T, a *certs.Authority, name, token string) *lwhttp.Credential {
+	cert, key := a.Issue(t, name)
 	return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}
 }
 
@@ -102,7 +93,7 @@ func TestCredentialFuncAfterARefusal(t *testing.T) {
 			return &lwhttp.Credential{Token: "t"}, nil
 		}, 1, "log in first"},
 		"a certificate beside a Client": {func(*lwhttp.Credential) (*lwhttp.Credential, error) {
-			return credential(t, newAuthority(t), "jane", ""), nil
+			return credential(t, certs.NewAuthority(t), "jane", ""), nil
 		}, 0, "can give no certificate"},
 	} {
 		sent, answer = 0, c.answer
@@ -121,7 +112,7 @@ func more(c *lwhttp.Credential) string {
 
 // TestBrokenCertificateOfACredentialFunc is the request's failure, and shows no key.
 func TestBrokenCertificateOfACredentialFunc(t *testing.T) {
-	_, key := newAuthority(t).issue(t, "jane")
+	_, key := certs.NewAuthority(t).Issue(t, "jane")
 	for _, given := range []*lwhttp.Credential{{KeyData: key}, {CertData: []byte("x"), KeyData: key}, {CertData: key, KeyData: key}} {
 		transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{
 			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil },

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -17,7 +18,7 @@ import (
 // TestFilesAreLookedAtOnceAMinute, or at once when a request failed with what they hold.
 func TestFilesAreLookedAtOnceAMinute(t *testing.T) {
 	directory := t.TempDir()
-	rotate := func() { write(t, directory, "ca", newAuthority(t).pem) }
+	rotate := func() { write(t, directory, "ca", certs.NewAuthority(t).PEM) }
 	rotate()
 	synctest.Test(t, func(t *testing.T) {
 		transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{CAFile: directory + "/ca"})
@@ -51,10 +52,10 @@ func TestFilesOfTheCallersClient(t *testing.T) {
 
 // TestFilesThatAreBroken change nothing until they are good again.
 func TestFilesThatAreBroken(t *testing.T) {
-	authority, directory := newAuthority(t), t.TempDir()
-	cert, key := authority.issue(t, "jane")
-	newCert, newKey := authority.issue(t, "joe")
-	bundle := slices.Concat(authority.pem, newAuthority(t).pem)
+	authority, directory := certs.NewAuthority(t), t.TempDir()
+	cert, key := authority.Issue(t, "jane")
+	newCert, newKey := authority.Issue(t, "joe")
+	bundle := slices.Concat(authority.PEM, certs.NewAuthority(t).PEM)
 	for name, files := range map[string]map[string]string{
 		"authority empty":                   {"ca": ""},
 		"authority no PEM":                  {"ca": "pa55word"},
@@ -71,7 +72,7 @@ func TestFilesThatAreBroken(t *testing.T) {
 		"authority new, certificate broken": {"ca": string(bundle), "cert": ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			good := map[string]string{"ca": string(authority.pem), "cert": string(cert), "key": string(key)}
+			good := map[string]string{"ca": string(authority.PEM), "cert": string(cert), "key": string(key)}
 			put := func(files map[string]string) {
 				for name, text := range files {
 					if text == "-" {

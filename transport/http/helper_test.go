@@ -3,23 +3,15 @@
 package http_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
 	"log"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -62,7 +54,7 @@ func connect(t *testing.T, server *httptest.Server, opts *lwhttp.Options) *lwhtt
 func trust(server *httptest.Server) *lwhttp.Options {
 	opts := &lwhttp.Options{}
 	if server.Certificate() != nil {
-		opts.CAData = encode("CERTIFICATE", server.Certificate().Raw)
+		opts.CAData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	}
 	return opts
 }
@@ -101,65 +93,6 @@ func get(t *testing.T, transport *lwhttp.Transport, request *lw.Request) (string
 	return string(text), err
 }
 
-// authority signs certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  []byte
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	a := &authority{key: key, cert: template("authority")}
-	a.cert.IsCA, a.cert.BasicConstraintsValid, a.cert.KeyUsage = true, true, x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, key.Public(), key)
-	require.NoError(t, err)
-	a.pem = encode("CERTIFICATE", der)
-	return a
-}
-
-func template(name string) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-}
-
-// issue makes a certificate for a name, and for addresses, and its key, both in PEM.
-func (a *authority) issue(t *testing.T, name string, addresses ...net.IP) (cert, key []byte) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	leaf := template(name)
-	leaf.IPAddresses = addresses
-	der, err := x509.CreateCertificate(rand.Reader, leaf, a.cert, private.Public(), a.key)
-	require.NoError(t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	return encode("CERTIFICATE", der), encode("PRIVATE KEY", pkcs8)
-}
-
-// config is a server's, with a certificate for a name and addresses.
-func (a *authority) config(t *testing.T, name string, addresses ...net.IP) *tls.Config {
-	t.Helper()
-	pair, err := tls.X509KeyPair(a.issue(t, name, addresses...))
-	require.NoError(t, err)
-	return &tls.Config{Certificates: []tls.Certificate{pair}}
-}
-
-func (a *authority) pool() *x509.CertPool {
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(a.pem)
-	return pool
-}
-
-func encode(kind string, der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
-}
-
 // write puts text into a file of a directory and returns its path.
 func write(t *testing.T, directory, name string, text []byte) string {
 	t.Helper()
@@ -169,7 +102,7 @@ func write(t *testing.T, directory, name string, text []byte) string {
 }
 
 // loopback is the address that servers of this package listen on.
-var loopback = net.IPv4(127, 0, 0, 1)
+const loopback = "127.0.0.1"
 
 // roundTripper is a network of one function.
 type roundTripper func(*http.Request) (*http.Response, error)

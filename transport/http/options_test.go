@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -15,9 +16,9 @@ import (
 // TestBadOptions are found by New, and no error shows a secret.
 func TestBadOptions(t *testing.T) {
 	directory := t.TempDir()
-	authority := newAuthority(t)
-	cert, key := authority.issue(t, "jane")
-	_, otherKey := authority.issue(t, "joe")
+	authority := certs.NewAuthority(t)
+	cert, key := authority.Issue(t, "jane")
+	_, otherKey := authority.Issue(t, "joe")
 	empty := write(t, directory, "empty", nil)
 	certFile, otherKeyFile := write(t, directory, "cert", cert), write(t, directory, "key", otherKey)
 	token := func(context.Context) (string, error) { return "pa55word", nil }

@@ -5,7 +5,6 @@ package http_test
 import (
 	"bytes"
 	"crypto/tls"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/internal/wire"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -27,23 +27,24 @@ func TestProxyOverTLS(t *testing.T) {
 		return
 	}
 	leak.Check(t)
-	ours, directory := newAuthority(t), t.TempDir()
-	write(t, directory, "ca", ours.pem)
-	cert, key := ours.issue(t, "jane")
+	ours, directory := certs.NewAuthority(t), t.TempDir()
+	write(t, directory, "ca", ours.PEM)
+	cert, key := ours.Issue(t, "jane")
 	write(t, directory, "cert", cert)
 	write(t, directory, "key", key)
 	behind := serveByCertificate(t, ours)[len("https://"):]
 
 	var tunnels atomic.Int32
-	config := ours.config(t, "proxy.test", loopback) // and not for api.test
+	config := ours.Config(t, "proxy.test", loopback) // and not for api.test
 	config.ClientAuth = tls.RequestClientCert
 	config.NextProtos = []string{"h2", "http/1.1"} // whoever offers h2 gets it
+	tunnel := &wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", behind) }}
 	proxy := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TLS.PeerCertificates) > 0 || r.Method != http.MethodConnect || r.Host != "k8s.example:6443" {
 			t.Errorf("%s %s over %s with %d certificates", r.Method, r.Host, r.Proto, len(r.TLS.PeerCertificates))
 		}
 		tunnels.Add(1)
-		tunnel(t, w, behind)
+		tunnel.ServeHTTP(w, r)
 	})
 
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyOverTLS$", "-test.v")
@@ -69,8 +70,8 @@ func askThroughProxy(t *testing.T, directory string) {
 // client certificate and no token.
 func TestProxyOption(t *testing.T) {
 	leak.Check(t)
-	ours := newAuthority(t)
-	cert, key := ours.issue(t, "jane")
+	ours := certs.NewAuthority(t)
+	cert, key := ours.Issue(t, "jane")
 	behind := serveByCertificate(t, ours)[len("https://"):]
 	proxy := &wire.Proxy{Dial: func(address, user string) (net.Conn, error) {
 		if address != "k8s.example:6443" || user != "joe:p" {
@@ -78,7 +79,7 @@ func TestProxyOption(t *testing.T) {
 		}
 		return net.Dial("tcp", behind)
 	}}
-	secure := ours.config(t, "proxy.test", loopback)
+	secure := ours.Config(t, "proxy.test", loopback)
 	secure.ClientAuth, secure.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
 	connect := func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.TLS != nil && len(r.TLS.PeerCertificates) > 0 {
@@ -97,7 +98,7 @@ func TestProxyOption(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			transport, err := lwhttp.New("https://k8s.example:6443", &lwhttp.Options{
-				CAData: ours.pem, CertData: cert, KeyData: key, ServerName: "api.test", Token: "t1", Proxy: url,
+				CAData: ours.PEM, CertData: cert, KeyData: key, ServerName: "api.test", Token: "t1", Proxy: url,
 			})
 			require.NoError(t, err)
 			defer transport.Close()
@@ -106,26 +107,4 @@ func TestProxyOption(t *testing.T) {
 			require.Equal(t, "jane", user)
 		})
 	}
-}
-
-// tunnel joins a CONNECT's connection to an address.
-func tunnel(t *testing.T, w http.ResponseWriter, address string) {
-	client, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer client.Close()
-	server, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer server.Close()
-	_, _ = io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
-	go func() {
-		_, _ = io.Copy(server, client)
-		_ = server.(*net.TCPConn).CloseWrite()
-	}()
-	_, _ = io.Copy(client, server)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -56,16 +57,16 @@ func (w *witness) take() []string {
 // TestRedirectsGetNoCredentials, except within the server's own origin.
 func TestRedirectsGetNoCredentials(t *testing.T) {
 	leak.Check(t)
-	authority := newAuthority(t)
-	config := authority.config(t, "localhost", loopback)
+	authority := certs.NewAuthority(t)
+	config := authority.Config(t, "localhost", loopback)
 	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out
 	server, neighbour, plain := newWitness(t, config), newWitness(t, config), newWitness(t, nil)
 	otherName := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
-	cert, key := authority.issue(t, "jane")
+	cert, key := authority.Issue(t, "jane")
 	header := http.Header{"Impersonate-User": {"system:admin"}}
 
-	native := &lwhttp.Options{CAData: authority.pem, CertData: cert, KeyData: key, Token: "s3cret", Header: header}
-	theirs := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.pool()}, ForceAttemptHTTP2: true}
+	native := &lwhttp.Options{CAData: authority.PEM, CertData: cert, KeyData: key, Token: "s3cret", Header: header}
+	theirs := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}
 	custom := &lwhttp.Options{Client: &http.Client{Transport: theirs}, Token: "s3cret", Header: header}
 	for name, c := range map[string]struct {
 		opts *lwhttp.Options

@@ -3,12 +3,12 @@
 package http_test
 
 import (
-	"bufio"
 	"crypto/tls"
 	"io"
 	"sync"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -17,44 +17,38 @@ import (
 // TestRotationDuringAWatch: the watch goes on, and the next request has the new credential, over a new connection where
 // that is what it takes. The old connection closes behind the watch.
 func TestRotationDuringAWatch(t *testing.T) {
-	other := newAuthority(t)
+	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
-		rotate func(*testing.T, *scene, *authority)
+		rotate func(*testing.T, *scene, *certs.Authority)
 		minute bool // passes before it is noticed; else a refusal tells
 		who    string
 		sent   int32 // requests, at most
 	}{
-		"client certificate": {func(t *testing.T, s *scene, ours *authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
-		"client certificate, refused": {func(t *testing.T, s *scene, ours *authority) {
+		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
+		"client certificate, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.issue(t, ours, "second")
 			s.refused.Store("first")
 		}, false, "second t1", 2},
-		"authority": {func(t *testing.T, s *scene, ours *authority) {
+		"authority": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, ours)
-			write(t, s.directory, "ca", other.pem)
+			write(t, s.directory, "ca", other.PEM)
 		}, true, "first t1", 1},
-		"token, refused": {func(t *testing.T, s *scene, ours *authority) {
+		"token, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			write(t, s.directory, "token", []byte("t2"))
 			s.refused.Store("Bearer t1")
 		}, false, "first t2", 2},
-		"all at once, refused": {func(t *testing.T, s *scene, ours *authority) {
+		"all at once, refused": {func(t *testing.T, s *scene, ours *certs.Authority) {
 			s.trusts(t, other, other)
 			s.issue(t, other, "second")
-			write(t, s.directory, "ca", other.pem)
+			write(t, s.directory, "ca", other.PEM)
 			write(t, s.directory, "token", []byte("t2"))
 			s.refused.Store("Bearer t1")
 		}, false, "second t2", 2}, // over HTTP/1.1 one, as the next connection fails before it
 	} {
 		t.Run(name, func(t *testing.T) {
-			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 				transport := s.connect(t)
-				watch, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
-				require.NoError(t, err)
-				defer watch.Close()
-				lines := bufio.NewReader(watch)
-				line, err := lines.ReadString('\n')
-				require.NoError(t, err)
-				who, address := parse(t, line)
+				watch, who, address := s.watch(t, transport)
 				require.Equal(t, "first t1", who)
 
 				c.rotate(t, s, ours)
@@ -70,11 +64,9 @@ func TestRotationDuringAWatch(t *testing.T) {
 				}
 
 				s.lines <- "more"
-				line, err = lines.ReadString('\n')
-				require.NoError(t, err)
-				require.Equal(t, "more\n", line)
+				require.Equal(t, "more\n", watch.next(t))
 				s.lines <- ""
-				_, err = lines.ReadString('\n')
+				_, err := watch.lines.ReadString('\n')
 				require.Equal(t, io.EOF, err)
 				require.NoError(t, watch.Close())
 				transport.Close()
@@ -86,7 +78,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 
 // TestIdleConnectionsClose: those that are idle when the files change.
 func TestIdleConnectionsClose(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		_, _ = s.who(t, transport)
 		s.issue(t, ours, "second")
@@ -99,14 +91,14 @@ func TestIdleConnectionsClose(t *testing.T) {
 // TestRefusedInTheHandshake: a connection that either side does not want any more makes the files be looked at at once. In
 // TLS 1.3 the server's refusal comes after the handshake.
 func TestRefusedInTheHandshake(t *testing.T) {
-	other := newAuthority(t)
+	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
-			eachProtocol(t, version, func(t *testing.T, s *scene, ours *authority) {
+			eachProtocol(t, version, func(t *testing.T, s *scene, ours *certs.Authority) {
 				transport := s.connect(t)
 				for _, rotate := range []func(){
 					func() { s.issue(t, other, "second") },
-					func() { write(t, s.directory, "ca", other.pem) },
+					func() { write(t, s.directory, "ca", other.PEM) },
 				} {
 					who, _ := s.who(t, transport)
 					requests, handshakes := s.requests.Load(), s.handshakes.Load()
@@ -132,10 +124,10 @@ func TestRefusedInTheHandshake(t *testing.T) {
 
 // TestBrokenFilesKeepTheOld: what works goes on working, and what is refused is reported as the server says it.
 func TestBrokenFilesKeepTheOld(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		_, address := s.who(t, transport)
-		_, key := ours.issue(t, "second")
+		_, key := ours.Issue(t, "second")
 		write(t, s.directory, "key", key)
 		transport.Age()
 		who, same := s.who(t, transport)
@@ -156,7 +148,7 @@ func TestBrokenFilesKeepTheOld(t *testing.T) {
 
 // TestManyOpensWhileFilesRotate: none of them fails, as whoever was first looks for all.
 func TestManyOpensWhileFilesRotate(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		for _, refused := range []string{"first", "second", "third"} {
 			s.issue(t, ours, map[string]string{"first": "second", "second": "third", "third": "fourth"}[refused])
@@ -177,15 +169,15 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 
 // TestCallersOptionsMayGo: what New was given is not read again, files aside.
 func TestCallersOptionsMayGo(t *testing.T) {
-	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *authority) {
-		cert, key := ours.issue(t, "jane")
+	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
+		cert, key := ours.Issue(t, "jane")
 		opts := &lwhttp.Options{CAFile: s.directory + "/ca", CertData: cert, KeyData: key, Token: "t1"}
 		transport := connect(t, s.Server, opts)
 		clear(key)
 		opts.CAFile = "elsewhere"
-		other := newAuthority(t)
+		other := certs.NewAuthority(t)
 		s.trusts(t, other, ours)
-		write(t, s.directory, "ca", other.pem)
+		write(t, s.directory, "ca", other.PEM)
 		who, _ := s.who(t, transport)
 		require.Equal(t, "jane t1", who)
 	})

@@ -3,8 +3,10 @@
 package http_test
 
 import (
+	"bufio"
 	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -76,15 +80,15 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // trusts makes the server show a certificate of one authority and want its clients' of another, from the next connection.
-func (s *scene) trusts(t *testing.T, own, clients *authority) {
-	config := own.config(t, "api.test", loopback)
-	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.pool()
+func (s *scene) trusts(t *testing.T, own, clients *certs.Authority) {
+	config := own.Config(t, "api.test", loopback)
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, clients.Pool()
 	s.config.Store(config)
 }
 
 // issue writes a client certificate.
-func (s *scene) issue(t *testing.T, a *authority, name string) {
-	cert, key := a.issue(t, name)
+func (s *scene) issue(t *testing.T, a *certs.Authority, name string) {
+	cert, key := a.Issue(t, name)
 	write(t, s.directory, "cert", cert)
 	write(t, s.directory, "key", key)
 }
@@ -94,6 +98,30 @@ func (s *scene) connect(t *testing.T) *lwhttp.Transport {
 	return connect(t, s.Server, &lwhttp.Options{
 		CAFile: s.directory + "/ca", CertFile: s.directory + "/cert", KeyFile: s.directory + "/key", TokenFile: s.directory + "/token",
 	})
+}
+
+// watch is one that is read line by line.
+type watch struct {
+	io.Closer
+	lines *bufio.Reader
+}
+
+// watch opens one, whose first line tells who asked, over which connection.
+func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, who, address string) {
+	t.Helper()
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = body.Close() })
+	w = &watch{body, bufio.NewReader(body)}
+	who, address = parse(t, w.next(t))
+	return w, who, address
+}
+
+func (w *watch) next(t *testing.T) string {
+	t.Helper()
+	line, err := w.lines.ReadString('\n')
+	require.NoError(t, err)
+	return line
 }
 
 // eventuallyOpen waits until the server has a number of connections.
@@ -119,14 +147,14 @@ func parse(t *testing.T, line string) (who, address string) {
 }
 
 // eachProtocol runs a test in a scene with everything in good order: first's certificate, the token t1, authority ours.
-func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *authority)) {
+func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {
 			leak.Check(t)
-			s, ours := newScene(t, protocol, version), newAuthority(t)
+			s, ours := newScene(t, protocol, version), certs.NewAuthority(t)
 			s.trusts(t, ours, ours)
 			s.issue(t, ours, "first")
-			write(t, s.directory, "ca", ours.pem)
+			write(t, s.directory, "ca", ours.PEM)
 			write(t, s.directory, "token", []byte("t1"))
 			test(t, s, ours)
 		})

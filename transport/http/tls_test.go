@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -15,12 +16,12 @@ import (
 
 func TestServerIsVerified(t *testing.T) {
 	leak.Check(t)
-	ours, other := newAuthority(t), newAuthority(t)
+	ours, other := certs.NewAuthority(t), certs.NewAuthority(t)
 	directory := t.TempDir()
 	hello := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }
-	byAddress := serve(t, ours.config(t, "api.test", loopback), hello)
-	byName := serve(t, ours.config(t, "api.test"), hello)
-	old := ours.config(t, "api.test", loopback)
+	byAddress := serve(t, ours.Config(t, "api.test", loopback), hello)
+	byName := serve(t, ours.Config(t, "api.test"), hello)
+	old := ours.Config(t, "api.test", loopback)
 	old.MinVersion, old.MaxVersion = tls.VersionTLS10, tls.VersionTLS11
 	outdated := serve(t, old, hello)
 
@@ -29,19 +30,19 @@ func TestServerIsVerified(t *testing.T) {
 		opts lwhttp.Options
 		err  string
 	}{
-		"authority by file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.pem)}, ""},
-		"authority by data":                  {byAddress.URL, lwhttp.Options{CAData: ours.pem}, ""},
-		"data before a file":                 {byAddress.URL, lwhttp.Options{CAData: ours.pem, CAFile: "nowhere"}, ""},
-		"several authorities":                {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.pem...), ours.pem...)}, ""},
-		"another authority":                  {byAddress.URL, lwhttp.Options{CAData: other.pem}, "certificate"},
+		"authority by file":                  {byAddress.URL, lwhttp.Options{CAFile: write(t, directory, "ca", ours.PEM)}, ""},
+		"authority by data":                  {byAddress.URL, lwhttp.Options{CAData: ours.PEM}, ""},
+		"data before a file":                 {byAddress.URL, lwhttp.Options{CAData: ours.PEM, CAFile: "nowhere"}, ""},
+		"several authorities":                {byAddress.URL, lwhttp.Options{CAData: append(append([]byte(nil), other.PEM...), ours.PEM...)}, ""},
+		"another authority":                  {byAddress.URL, lwhttp.Options{CAData: other.PEM}, "certificate"},
 		"the system's roots":                 {byAddress.URL, lwhttp.Options{}, "certificate"},
-		"a certificate for another name":     {byName.URL, lwhttp.Options{CAData: ours.pem}, "127.0.0.1"},
-		"its name given":                     {byName.URL, lwhttp.Options{CAData: ours.pem, ServerName: "api.test"}, ""},
-		"a wrong name given":                 {byAddress.URL, lwhttp.Options{CAData: ours.pem, ServerName: "other.test"}, "other.test"},
+		"a certificate for another name":     {byName.URL, lwhttp.Options{CAData: ours.PEM}, "127.0.0.1"},
+		"its name given":                     {byName.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "api.test"}, ""},
+		"a wrong name given":                 {byAddress.URL, lwhttp.Options{CAData: ours.PEM, ServerName: "other.test"}, "other.test"},
 		"not verified":                       {byName.URL, lwhttp.Options{InsecureSkipVerify: true}, ""},
-		"TLS 1.1":                            {outdated.URL, lwhttp.Options{CAData: ours.pem}, "version"},
+		"TLS 1.1":                            {outdated.URL, lwhttp.Options{CAData: ours.PEM}, "version"},
 		"TLS 1.1, with nothing verified":     {outdated.URL, lwhttp.Options{InsecureSkipVerify: true}, "version"},
-		"TLS on a port that speaks plain":    {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.pem}, "HTTP"},
+		"TLS on a port that speaks plain":    {"https" + serve(t, nil, hello).URL[len("http"):], lwhttp.Options{CAData: ours.PEM}, "HTTP"},
 		"plain HTTP on a port that asks TLS": {"http" + byAddress.URL[len("https"):], lwhttp.Options{}, "400"},
 	}
 	for name, c := range cases {
@@ -61,9 +62,9 @@ func TestServerIsVerified(t *testing.T) {
 }
 
 // serveByCertificate starts a server that wants a client certificate from an authority and answers with its name.
-func serveByCertificate(t *testing.T, a *authority) string {
-	config := a.config(t, "api.test", loopback)
-	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.pool()
+func serveByCertificate(t *testing.T, a *certs.Authority) string {
+	config := a.Config(t, "api.test", loopback)
+	config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, a.Pool()
 	return serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
 	}).URL
@@ -71,18 +72,18 @@ func serveByCertificate(t *testing.T, a *authority) string {
 
 func TestClientCertificate(t *testing.T) {
 	leak.Check(t)
-	ours, other, directory := newAuthority(t), newAuthority(t), t.TempDir()
+	ours, other, directory := certs.NewAuthority(t), certs.NewAuthority(t), t.TempDir()
 	url := serveByCertificate(t, ours)
-	cert, key := ours.issue(t, "jane")
+	cert, key := ours.Issue(t, "jane")
 	certFile, keyFile := write(t, directory, "cert", cert), write(t, directory, "key", key)
-	foreign, foreignKey := other.issue(t, "eve")
+	foreign, foreignKey := other.Issue(t, "eve")
 
 	for name, opts := range map[string]*lwhttp.Options{
 		"by file": {CertFile: certFile, KeyFile: keyFile},
 		"by data": {CertData: cert, KeyData: key},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opts.CAData = ours.pem
+			opts.CAData = ours.PEM
 			transport, err := lwhttp.New(url, opts)
 			require.NoError(t, err)
 			defer transport.Close()
@@ -96,7 +97,7 @@ func TestClientCertificate(t *testing.T) {
 		"one that nobody vouches for": {CertData: foreign, KeyData: foreignKey},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opts.CAData = ours.pem
+			opts.CAData = ours.PEM
 			transport, err := lwhttp.New(url, opts)
 			require.NoError(t, err)
 			defer transport.Close()

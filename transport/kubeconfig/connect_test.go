@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
@@ -32,18 +32,18 @@ func TestMain(m *testing.M) {
 // server answers with who asks: the client certificate's name, the token, and who is impersonated.
 type server struct {
 	*httptest.Server
-	authority *authority
+	authority *certs.Authority
 	refused   atomic.Value // a token or name to answer with 401
 	requests  atomic.Int32
 }
 
 func newServer(t *testing.T, secure bool) *server {
-	s := &server{authority: newAuthority(t)}
+	s := &server{authority: certs.NewAuthority(t)}
 	s.refused.Store("none")
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // refused handshakes are wanted
 	if secure {
-		s.TLS, s.EnableHTTP2 = s.authority.config(t), true
+		s.TLS, s.EnableHTTP2 = config(t, s.authority), true
 		s.StartTLS()
 	} else {
 		s.Start()
@@ -72,7 +72,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 
 // cluster are its fields in a kubeconfig.
 func (s *server) cluster() string {
-	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.pem)
+	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.PEM)
 }
 
 // who asks with a kubeconfig.
@@ -93,8 +93,8 @@ func who(ctx context.Context, t *testing.T, config *kubeconfig.Config) (string, 
 func TestCredentials(t *testing.T) {
 	home := alone(t)
 	s, plain := newServer(t, true), newServer(t, false)
-	cert, key := s.authority.issue(t, "jane", time.Now().Add(time.Hour))
-	other, otherKey := s.authority.issue(t, "joe", time.Now().Add(time.Hour))
+	cert, key := s.authority.Issue(t, "jane")
+	other, otherKey := s.authority.Issue(t, "joe")
 	files := "client-certificate: " + write(t, home+"/cert", other) + "; client-key: " + write(t, home+"/key", otherKey)
 	data := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key)
 	token := "tokenFile: " + write(t, home+"/token", " filed\n")
@@ -111,7 +111,7 @@ func TestCredentials(t *testing.T) {
 		"a certificate and a token":          {s.cluster(), data + "; token: t1", "jane t1"},
 		"not verified":                       {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", "t1"},
 		"a name for TLS":                     {s.cluster() + "; tls-server-name: api.test", "token: t1", "t1"},
-		"authority by path":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.pem), "token: t1", "t1"},
+		"authority by path":                  {"server: " + s.URL + "; certificate-authority: " + write(t, home+"/ca", s.authority.PEM), "token: t1", "t1"},
 		"plain, and nothing sent":            {"server: " + plain.URL, "token: t1; " + data, ""},
 		"plain without a scheme":             {"server: " + plain.URL[len("http://"):], "token: t1", ""},
 		"impersonation": {s.cluster(), "token: t1; as: joe; as-uid: '7'; as-groups: [a, b]; as-user-extra: {example.com/team: [x, y]}",
@@ -132,8 +132,8 @@ func TestCredentials(t *testing.T) {
 func TestOptionsCountMore(t *testing.T) {
 	home := alone(t)
 	s, plain := newServer(t, true), newServer(t, false)
-	cert, key := s.authority.issue(t, "jane", time.Now().Add(time.Hour))
-	ca := write(t, home+"/ca", s.authority.pem)
+	cert, key := s.authority.Issue(t, "jane")
+	ca := write(t, home+"/ca", s.authority.PEM)
 	user := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key) + "; as: root; as-groups: [masters]"
 	for name, c := range map[string]struct {
 		cluster, user string
@@ -142,7 +142,7 @@ func TestOptionsCountMore(t *testing.T) {
 	}{
 		"token":                      {s.cluster(), user, kubeconfig.Options{Token: "t2"}, "t2, User=root, Group=masters"},
 		"token over plain HTTP":      {"server: " + plain.URL, "{}", kubeconfig.Options{Token: "t2"}, "t2"},
-		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.pem), "token: t1", kubeconfig.Options{Server: s.URL}, "t1"},
+		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeconfig.Options{Server: s.URL}, "t1"},
 		"name":                       {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeconfig.Options{ServerName: "api.test"}, "t1"},
 		"authority":                  {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeconfig.Options{CAFile: ca}, "t1"},
 		"insecure":                   {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeconfig.Options{Insecure: true}, "t1"},
@@ -176,7 +176,7 @@ func TestOptionsCountMore(t *testing.T) {
 func TestOptionsAlone(t *testing.T) {
 	home := alone(t)
 	s := newServer(t, true)
-	ca := write(t, home+"/ca", s.authority.pem)
+	ca := write(t, home+"/ca", s.authority.PEM)
 	config, err := kubeconfig.Load(&kubeconfig.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
@@ -203,7 +203,7 @@ func TestServiceAccount(t *testing.T) {
 	write(t, account+"/token", "t1\n")
 	_, err = kubeconfig.Load(opts)
 	require.ErrorContains(t, err, "service account: ca.crt: open ")
-	write(t, account+"/ca.crt", s.authority.pem)
+	write(t, account+"/ca.crt", s.authority.PEM)
 	config, err := kubeconfig.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "default", config.Namespace)

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
@@ -17,9 +17,9 @@ import (
 // TestMistakes: each names the file, the line, the entry and the field, and shows no value that may be secret.
 func TestMistakes(t *testing.T) {
 	home := alone(t)
-	a := newAuthority(t)
-	cert, key := a.issue(t, "jane", time.Now().Add(time.Hour))
-	_, otherKey := a.issue(t, "joe", time.Now().Add(time.Hour))
+	a := certs.NewAuthority(t)
+	cert, key := a.Issue(t, "jane")
+	_, otherKey := a.Issue(t, "joe")
 	empty, dir, certFile := write(t, home+"/empty", "\n"), home, write(t, home+"/cert", cert)
 	const good = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct{ cluster, user, want string }{
@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		"a key twice":            {good + "; server: pa55word", "{}", `:11: cluster "east": server: it stands here a second time`},
 		"a key that is a list":   {good + "; [pa55word]: x", "{}", `cluster "east": a key must be text`},
 		"insecure and text":      {good + "; insecure-skip-tls-verify: pa55word", "{}", `insecure-skip-tls-verify: it must be true or false`},
-		"insecure and an authority": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.pem), "{}",
+		"insecure and an authority": {good + "; insecure-skip-tls-verify: true; certificate-authority-data: " + b64(a.PEM), "{}",
 			`insecure-skip-tls-verify: it contradicts certificate-authority-data`},
 		"authority no base64":    {good + "; certificate-authority-data: pa55word!", "{}", `certificate-authority-data: it is no base64`},
 		"authority no PEM":       {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data: it holds no certificate`},

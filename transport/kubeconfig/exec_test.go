@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
@@ -150,7 +151,7 @@ func TestPluginsCertificates(t *testing.T) {
 	alone(t)
 	s, p := newServer(t, true), newPlugin(t)
 	give := func(name string, until time.Time) {
-		cert, key := s.authority.issue(t, name, until)
+		cert, key := s.authority.IssueBetween(t, until.Add(-time.Hour), until, name)
 		p.gives(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	}
 	give("jane", time.Now().Add(time.Hour))
@@ -168,13 +169,13 @@ func TestPluginsCertificates(t *testing.T) {
 	require.Equal(t, "ann", text, "though joe's has no expirationTimestamp")
 }
 
-func quoted(pem string) string { return `"` + strings.ReplaceAll(pem, "\n", `\n`) + `"` }
+func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
 
 // TestPluginsAreTold their arguments, and of the cluster if they ask.
 func TestPluginsAreTold(t *testing.T) {
 	home := alone(t)
-	a := newAuthority(t)
-	cluster := "server: https://127.0.0.1:1; tls-server-name: api.test; proxy-url: http://p:1; certificate-authority: " + write(t, home+"/ca", a.pem) +
+	a := certs.NewAuthority(t)
+	cluster := "server: https://127.0.0.1:1; tls-server-name: api.test; proxy-url: http://p:1; certificate-authority: " + write(t, home+"/ca", a.PEM) +
 		"; extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a, 1, true, null]}}]"
 	for version, more := range map[string]string{"v1": "", "v1beta1": ", interactiveMode: ~"} {
 		p := newPlugin(t)
@@ -188,7 +189,7 @@ func TestPluginsAreTold(t *testing.T) {
 		runs := p.runs()
 		head := `get the token {"apiVersion":"client.authentication.k8s.io/` + version + `","kind":"ExecCredential","spec":{`
 		require.Equal(t, head+`"interactive":false}}`, runs[0])
-		require.Equal(t, head+`"cluster":{"server":"https://127.0.0.1:1","tls-server-name":"api.test","certificate-authority-data":"`+b64(a.pem)+
+		require.Equal(t, head+`"cluster":{"server":"https://127.0.0.1:1","tls-server-name":"api.test","certificate-authority-data":"`+b64(a.PEM)+
 			`","proxy-url":"http://p:1","config":{"audience":["a",1,true,null]}},"interactive":false}}`, runs[1])
 	}
 }

@@ -3,22 +3,14 @@
 package kubeconfig_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
-	"encoding/pem"
-	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
@@ -35,7 +27,7 @@ func alone(t *testing.T) string {
 }
 
 // write makes a file, and the folders that it needs.
-func write(t *testing.T, path, text string) string {
+func write[T string | []byte](t *testing.T, path string, text T) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -69,58 +61,12 @@ func load(t *testing.T, path string) *kubeconfig.Config {
 	return config
 }
 
-// authority signs certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  string
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	a := &authority{key: key, cert: template("authority", time.Now().Add(time.Hour))}
-	a.cert.IsCA, a.cert.BasicConstraintsValid, a.cert.KeyUsage = true, true, x509.KeyUsageCertSign
-	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, key.Public(), key)
-	require.NoError(t, err)
-	a.pem = encode("CERTIFICATE", der)
-	return a
-}
-
-func template(name string, until time.Time) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-}
-
-// issue makes a certificate and its key, both in PEM.
-func (a *authority) issue(t *testing.T, name string, until time.Time) (cert, key string) {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	der, err := x509.CreateCertificate(rand.Reader, template(name, until), a.cert, private.Public(), a.key)
-	require.NoError(t, err)
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	return encode("CERTIFICATE", der), encode("PRIVATE KEY", pkcs8)
-}
-
 // config is a server's, for 127.0.0.1, which asks for client certificates.
-func (a *authority) config(t *testing.T) *tls.Config {
+func config(t *testing.T, a *certs.Authority) *tls.Config {
 	t.Helper()
-	cert, key := a.issue(t, "api.test", time.Now().Add(time.Hour))
-	pair, err := tls.X509KeyPair([]byte(cert), []byte(key))
-	require.NoError(t, err)
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM([]byte(a.pem))
-	return &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: pool}
+	config := a.Config(t, "api.test", "127.0.0.1")
+	config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, a.Pool()
+	return config
 }
 
-func encode(kind string, der []byte) string {
-	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
-func b64(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+func b64[T string | []byte](text T) string { return base64.StdEncoding.EncodeToString([]byte(text)) }

@@ -8,8 +8,8 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/internal/wire"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -25,10 +25,10 @@ import (
 func TestEverythingThroughProxies(t *testing.T) {
 	leak.Check(t)
 	alone(t)
-	a := newAuthority(t)
+	a := certs.NewAuthority(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	config := a.config(t)
+	config := config(t, a)
 	config.ClientAuth = tls.RequireAndVerifyClientCert
 	config.NextProtos = []string{"http/1.1"}
 	server, err := lwtest.Start(&lwtest.Options{Listener: tls.NewListener(listener, config), Tokens: map[string]lwtest.Access{"t1": lwtest.FullAccess}})
@@ -53,12 +53,12 @@ func TestEverythingThroughProxies(t *testing.T) {
 	go proxy.ServeSocks(socks)
 
 	p := newPlugin(t)
-	cert, key := a.issue(t, "jane", time.Now().Add(time.Hour))
+	cert, key := a.Issue(t, "jane")
 	p.gives(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	for name, url := range map[string]string{"http": "http://joe:p@" + tunnel.Listener.Addr().String(), "socks5": "socks5://joe:p@" + socks.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
 			tunnels.Store(0)
-			config := load(t, file(t, "server: https://k8s.example:6443; tls-server-name: api.test; proxy-url: "+url+"; certificate-authority-data: "+b64(a.pem), p.user("")))
+			config := load(t, file(t, "server: https://k8s.example:6443; tls-server-name: api.test; proxy-url: "+url+"; certificate-authority-data: "+b64(a.PEM), p.user("")))
 			over, err := config.Transport()
 			require.NoError(t, err)
 			defer over.Close()

@@ -1,0 +1,103 @@
+// Package certs makes certificates for tests.
+package certs
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Authority signs certificates.
+type Authority struct {
+	PEM  []byte // its own one
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// NewAuthority makes an authority that nobody trusts yet.
+func NewAuthority(t testing.TB) *Authority {
+	t.Helper()
+	a := &Authority{key: newKey(t), cert: template("authority")}
+	a.cert.IsCA, a.cert.BasicConstraintsValid, a.cert.KeyUsage = true, true, x509.KeyUsageCertSign
+	a.PEM = a.sign(t, a.cert, a.key)
+	return a
+}
+
+// Issue makes a certificate, for servers and clients, and its key, both in PEM. The first name is its owner's; what is an IP address
+// among the names is one in the certificate, too.
+func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
+	t.Helper()
+	return a.issue(t, template(names...))
+}
+
+// IssueBetween is [Authority.Issue] for another time than now.
+func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...string) (cert, key []byte) {
+	t.Helper()
+	leaf := template(names...)
+	leaf.NotBefore, leaf.NotAfter = from, until
+	return a.issue(t, leaf)
+}
+
+func (a *Authority) issue(t testing.TB, leaf *x509.Certificate) (cert, key []byte) {
+	t.Helper()
+	private := newKey(t)
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+}
+
+// Config is a server's, with a certificate for names as of [Authority.Issue].
+func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
+	t.Helper()
+	pair, err := tls.X509KeyPair(a.Issue(t, names...))
+	require.NoError(t, err)
+	return &tls.Config{Certificates: []tls.Certificate{pair}}
+}
+
+// Pool holds the authority, and no other.
+func (a *Authority) Pool() *x509.CertPool {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(a.PEM)
+	return pool
+}
+
+func (a *Authority) sign(t testing.TB, cert *x509.Certificate, key *ecdsa.PrivateKey) []byte {
+	t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, cert, a.cert, key.Public(), a.key)
+	require.NoError(t, err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// template is valid from an hour ago, as clocks may be set back, for another hour.
+func template(names ...string) *x509.Certificate {
+	cert := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, name := range names {
+		if address := net.ParseIP(name); address != nil {
+			cert.IPAddresses = append(cert.IPAddresses, address)
+		} else {
+			cert.DNSNames = append(cert.DNSNames, name)
+		}
+	}
+	return cert
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	return key
+}
