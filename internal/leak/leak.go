@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Main runs a package's tests, and fails if they leave goroutines behind. It does not return.
-func Main(m *testing.M) {
+// Main runs a package's tests, calls what ends the goroutines that they may leave, and fails if there are others. It does not
+// return.
+func Main(m *testing.M, ends ...func()) {
 	before := runtime.NumGoroutine()
 	if runtime.GOOS == "js" {
 		before++ // the one that brings the timer's events, whenever we look
@@ -20,6 +21,9 @@ func Main(m *testing.M) {
 	code := m.Run()
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		os.Exit(code) // the fuzzer leaves some of its own
+	}
+	for _, end := range ends {
+		end()
 	}
 	if code == 0 && !settled(before) {
 		fmt.Fprintln(os.Stderr, "goroutines were left behind:")

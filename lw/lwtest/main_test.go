@@ -1,38 +1,18 @@
 package lwtest
 
 import (
-	"flag"
-	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/stretchr/testify/require"
 )
 
-// No goroutine survives the tests. Those of the fuzzing machinery may.
 func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	if flag.Lookup("test.fuzz").Value.String() != "" {
-		os.Exit(code)
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	deadline := time.Now().Add(5 * time.Second)
-	for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
-		runtime.Gosched()
-	}
-	if n := runtime.NumGoroutine(); n > before {
-		buf := make([]byte, 1<<20)
-		fmt.Fprintf(os.Stderr, "%d goroutines at the start, %d at the end:\n%s\n", before, n, buf[:runtime.Stack(buf, true)])
-		code = 1
-	}
-	os.Exit(code)
+	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections)
 }
 
 func TestForbiddenImports(t *testing.T) {
