@@ -12,7 +12,9 @@ const (
 // were cut off together do not come back together. The zero value begins anew.
 type backoff struct{ last time.Duration }
 
-func (b *backoff) next(random float64) time.Duration {
+// next returns the next delay. asked is what the server asked to wait, the same of all clients: it takes the place of a
+// delay that is shorter, but not of what is random.
+func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 	b.last = min(max(2*b.last, firstDelay), longestDelay)
-	return b.last + time.Duration(random*float64(b.last))
+	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }

@@ -329,11 +329,12 @@ func (m *machine) broke(err error, n next, now time.Time) *Break {
 		b.Final, b.Relist = true, false
 		return b
 	}
-	if !n.now {
-		b.Delay = m.backoff.next(m.random())
-	}
+	var asked time.Duration
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		b.Delay = max(b.Delay, e.RetryAfter)
+		asked = e.RetryAfter
+	}
+	if !n.now || asked > 0 {
+		b.Delay = m.backoff.next(m.random(), asked)
 	}
 	return b
 }

@@ -274,6 +274,22 @@ func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {
 	require.Equal(t, firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
 }
 
+// TestWhoWereRefusedTogetherComeBackApart: all are told the same Retry-After, so what is random comes on top of it, and grows.
+func TestWhoWereRefusedTogetherComeBackApart(t *testing.T) {
+	refused := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
+	b := newRig(t, Options{}).synced("7")
+	b.random = func() float64 { return 0.5 }
+	for _, spread := range []time.Duration{firstDelay, 2 * firstDelay, 4 * firstDelay} {
+		require.Equal(t, 5*time.Second+spread/2, b.watchFails(refused).Delay)
+	}
+	require.Equal(t, 12*firstDelay, b.watchFails(refused).Delay, "a longer delay of our own holds")
+
+	b = newRig(t, Options{})
+	b.random = func() float64 { return 0.5 }
+	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}, RetryAfter: time.Second}
+	require.Equal(t, time.Second+firstDelay/2, b.do(input{signal: listFailed, err: tooLarge}).Delay, "not at once, if the server asks")
+}
+
 // TestTimeWithoutAWatchDoesNotHeal: only a watch that lived shows health, not a dial that took long to fail.
 func TestTimeWithoutAWatchDoesNotHeal(t *testing.T) {
 	b := newRig(t, Options{}).synced("7")

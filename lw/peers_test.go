@@ -133,7 +133,8 @@ func TestRetryAfterInTheBodyOnly(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
-		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
+		unspread := &Options{NoStreamingList: true, Random: func() float64 { return 0 }}
+		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), unspread) {
 			if event.Type == Interrupted {
 				require.ErrorIs(t, event.Break.Err, ErrTooManyRequests)
 				require.Equal(t, 40*time.Second, event.Break.Delay)
