@@ -55,12 +55,15 @@ func PeakRSS() float64 {
 }
 
 // Median returns the middle one of the values, of two the larger; zero if there are none.
-func Median(values []float64) float64 {
+func Median(values []float64) float64 { return Quantile(values, 0.5) }
+
+// Quantile returns the value below which a share of them lies, in [0, 1); zero if there are none.
+func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	return sorted[int(float64(len(sorted))*share)]
 }
 
 // Must panics with the error, if there is one: a benchmark that cannot do its work has no result.
