@@ -1,0 +1,66 @@
+package main
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	second  = time.Second
+	old     = 60    // seconds, of a saved state
+	ancient = 10000 // seconds, of one that is too old
+)
+
+// scenarios are those that are printed.
+var scenarios = withoutJitter([]scenario{
+	{name: "begin: streaming lists", expected: func(s *server, n float64) (float64, float64) { return n, n * s.stream }},
+	{name: "begin: ordinary lists", plain: true, expected: func(s *server, n float64) (float64, float64) { return 2 * n, n * s.list }},
+	{name: "begin over 30 s", spread: 30 * second, expected: func(s *server, n float64) (float64, float64) { return n, n * s.stream }},
+	{name: "begin from a state 60 s old", saved: old, expected: func(s *server, n float64) (float64, float64) { return n, n * old * s.event }},
+	{name: "begin from a state too old", saved: ancient, happens: func(s *server) { s.oldest = s.version() - old },
+		expected: func(s *server, n float64) (float64, float64) { return 2 * n, n * s.stream }},
+	{name: "begin, limited", limited: true},
+	{name: "begin from a state too old, limited", saved: ancient, limited: true, happens: func(s *server) { s.oldest = s.version() - old }},
+	{name: "connections are cut", running: true, happens: cut, expected: after(0)},
+	{name: "away for 10 s", running: true, happens: away(10*second, false), expected: after(10 * second)},
+	{name: "away for 60 s", running: true, happens: away(60*second, false), expected: after(60 * second)},
+	{name: "away for 10 s, then too old, limited", running: true, limited: true, happens: away(10*second, true)},
+	{name: "watches end, another server takes over", running: true, happens: handover,
+		expected: func(s *server, n float64) (float64, float64) { return n, 0 }},
+	{name: "the same, limited", running: true, limited: true, happens: handover},
+	{name: "the same with a pause of up to 1 s", running: true, limited: true, happens: handover, pause: second},
+	{name: "watches end, 429 for 5 s with Retry-After 5", running: true, limited: true, happens: refusing(5*second, 5*second, false)},
+	{name: "watches end, 429 for 3 s with Retry-After 1, then too old", running: true, limited: true, happens: refusing(3*second, second, true)},
+})
+
+// withoutJitter adds to every scenario with a delay in it the same without jitter.
+func withoutJitter(of []scenario) (all []scenario) {
+	for _, s := range of {
+		all = append(all, s)
+		if s.running && s.pause == 0 || s.limited && !s.running {
+			s.name, s.noJitter, s.expected = "… without jitter", true, nil
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// The library's delays.
+const (
+	firstDelay   = 0.8 // seconds
+	longestDelay = 30.0
+	meanJitter   = 1.5 // times a delay, that much is waited on average
+)
+
+// after is what is expected after a server was away: a try at the end of each delay that began within that time, and then one
+// with success, which brings what has changed meanwhile.
+func after(away time.Duration) func(*server, float64) (float64, float64) {
+	return func(s *server, n float64) (requests, bytes float64) {
+		tries, waited, delay := 0.0, 0.0, firstDelay
+		for ; waited <= away.Seconds(); tries++ {
+			waited += meanJitter * delay
+			delay = math.Min(2*delay, longestDelay)
+		}
+		return n * tries, n * waited * s.event
+	}
+}

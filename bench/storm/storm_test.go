@@ -1,0 +1,97 @@
+package main
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const few, someClients = 200, 300
+
+func TestASeedRepeatsExactly(t *testing.T) {
+	of := sizesOf(few)
+	for _, s := range scenarios {
+		require.Equal(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 1), s.name)
+		require.NotEqual(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 2), s.name)
+	}
+}
+
+// TestItComesAsOnPaper: the formulas and the simulation know nothing of each other.
+func TestItComesAsOnPaper(t *testing.T) {
+	of, compared := sizesOf(few), 0
+	for _, s := range scenarios {
+		o := play(s, someClients, few, of, 1)
+		require.Less(t, o.all, until, "%s: some have no watch in the end", s.name)
+		if s.expected == nil {
+			continue
+		}
+		compared++
+		require.InEpsilon(t, o.expectedRequests, len(o.arrivals), 0.1, s.name)
+		require.InDelta(t, o.expectedBytes, sum(o.sendings), 0.15*o.expectedBytes+someClients*(4*headBytes+of.event), s.name)
+	}
+	require.Greater(t, compared, 5)
+}
+
+// TestJitterSpreads: without it all come in the same moment, each time.
+func TestJitterSpreads(t *testing.T) {
+	of := sizesOf(few)
+	for _, happens := range []func(*server){cut, away(10*time.Second, false), refusing(5*time.Second, 5*time.Second, false)} {
+		s := scenario{running: true, limited: true, happens: happens}
+		spread := most(since(play(s, someClients, few, of, 1).arrivals, later), 10*time.Millisecond)
+		s.noJitter = true
+		require.Less(t, 10*spread, most(since(play(s, someClients, few, of, 1).arrivals, later), 10*time.Millisecond))
+	}
+}
+
+func TestLimitsHold(t *testing.T) {
+	srv := &server{clock: newClock(0), pods: 1000, limited: true}
+	refused := 0
+	for i := range 400 {
+		srv.receive(&request{list: true, reply: func(a answer) {
+			if a.err != nil {
+				refused++
+			}
+		}})
+		require.LessOrEqual(t, srv.seated, seats)
+		require.Equal(t, max(0, i+1-seats/mostListSeats-queued), refused)
+	}
+	srv.run(time.Minute)
+	require.Zero(t, srv.seated)
+	require.Zero(t, srv.underWay)
+	require.Equal(t, seats/mostListSeats+queued, srv.mostUnderWay)
+	require.Len(t, srv.sendings, 400)
+}
+
+func TestMostWithinAWindow(t *testing.T) {
+	at := func(seconds ...int) (all []moment) {
+		for _, s := range seconds {
+			all = append(all, moment{time.Duration(s) * time.Second, 1})
+		}
+		return all
+	}
+	require.Equal(t, 3.0, most(at(0, 5, 6, 6, 7), 2*time.Second))
+	require.Equal(t, 2.0, most(at(0, 5, 6, 6, 7), time.Second))
+	require.Equal(t, at(6, 7), since(at(0, 5, 6, 7), 6*time.Second))
+	require.Zero(t, most(nil, time.Second))
+}
+
+// TestTimeJumpsFromOneAppointmentToTheNext, in order, whoever makes them.
+func TestTimeJumpsFromOneAppointmentToTheNext(t *testing.T) {
+	c, random := newClock(-time.Second), rand.New(rand.NewPCG(1, 1))
+	last, told := c.now, 0
+	for range 50 {
+		c.play(time.Duration(random.IntN(100)), func(p *player) {
+			for !p.over {
+				require.GreaterOrEqual(t, c.now, last)
+				last = c.now
+				told++
+				p.sleep(time.Duration(random.IntN(10)))
+			}
+		})
+	}
+	c.run(1000)
+	require.Greater(t, told, 5000)
+	require.LessOrEqual(t, last, time.Duration(1000))
+}
