@@ -6,6 +6,8 @@ const (
 	// DefaultMaxFrame is the largest event, or list item, that is accepted by default, in bytes.
 	DefaultMaxFrame = 64 << 20
 
+	mostFrame = 1 << 30 // what a larger limit comes down to, as an Object counts in 32 bits
+
 	// pad zero bytes always stand behind the data, so that the scanner may load sixteen bytes at any position and
 	// meets a byte that no JSON text contains where the data end. It then needs no length check of its own.
 	pad = 16
@@ -36,13 +38,13 @@ func newBuffer(src io.Reader, maxFrame int) buffer {
 		maxFrame = DefaultMaxFrame
 	}
 	idle := make([]byte, idleBuffer)
-	return buffer{src: src, data: idle, idle: idle, mark: -1, max: maxFrame}
+	return buffer{src: src, data: idle, idle: idle, mark: -1, max: min(maxFrame, mostFrame)}
 }
 
 // textBuffer holds a copy of a whole text, which never moves or changes.
 func textBuffer(text []byte) buffer {
 	data := make([]byte, len(text)+pad)
-	return buffer{data: data, end: copy(data, text), mark: -1, srcErr: io.EOF}
+	return buffer{data: data, end: copy(data, text), mark: -1, max: mostFrame, srcErr: io.EOF}
 }
 
 // offset is the position in the stream of the byte at i.

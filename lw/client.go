@@ -73,8 +73,8 @@ type WatchOptions struct {
 
 // ClientOptions configure a [Client].
 type ClientOptions struct {
-	// MaxFrame is the largest event or list item accepted, in bytes; [DefaultMaxFrame] if zero. A larger one is a
-	// *[FrameTooLargeError]. It bounds the memory that one response may take.
+	// MaxFrame is the largest event or list item accepted, in bytes; [DefaultMaxFrame] if zero, and 1 GiB at most. A larger
+	// one is a *[FrameTooLargeError]. It bounds the memory that one response may take.
 	MaxFrame int
 
 	// MetadataOnly asks for PartialObjectMetadata, which is an object's metadata and nothing else.

@@ -30,7 +30,28 @@ func (k Key) String() string {
 // came by list or by watch; it lacks metadata.managedFields, unless the codec was told to keep them.
 type Object struct {
 	raw                                   string
-	namespace, name, uid, resourceVersion string // parts of raw
+	namespace, name, uid, resourceVersion part
+}
+
+// part is a string in an object's text. Four strings would take twice as much, and be four pointers more to follow for the
+// collector, of every object of a store.
+type part struct {
+	start uint32
+	size  int32 // below zero: it has escape sequences, and takes -size bytes
+}
+
+func (o *Object) part(at part) string {
+	if at.size < 0 {
+		return o.unescaped(at)
+	}
+	return o.raw[at.start : at.start+uint32(at.size)]
+}
+
+// unescaped is not inlined, so that part is. No name of a Kubernetes object has escape sequences.
+//
+//go:noinline
+func (o *Object) unescaped(at part) string {
+	return string(unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
 // newObject copies a scanned object without cuts, none of which may concern the metadata that every object has.
@@ -41,10 +62,7 @@ func newObject(s *Scanned, cuts []span) *Object {
 
 // objectOf is an object whose text is what was scanned, with so many bytes in front and without cuts.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
-	part := func(at span) string {
-		if at.escaped {
-			return string(s.bytes(at))
-		}
+	find := func(at span) part {
 		start := at.start + prefix
 		for _, cut := range cuts {
 			if cut.start > at.start {
@@ -52,24 +70,28 @@ func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 			}
 			start -= cut.end - cut.start
 		}
-		return raw[start : start+at.end-at.start]
+		size := int32(at.end - at.start)
+		if at.escaped {
+			size = -size
+		}
+		return part{uint32(start), size}
 	}
 	return &Object{
 		raw:             raw,
-		namespace:       part(s.namespace),
-		name:            part(s.name),
-		uid:             part(s.uid),
-		resourceVersion: part(s.resourceVersion),
+		namespace:       find(s.namespace),
+		name:            find(s.name),
+		uid:             find(s.uid),
+		resourceVersion: find(s.resourceVersion),
 	}
 }
 
-// ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError].
+// ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseObject(text []byte) (*Object, error) {
 	s := scanner{buffer: textBuffer(text)}
 	var scanned Scanned
 	s.markNext()
 	s.object(&scanned)
-	if s.err != nil {
+	if !s.finish() {
 		return nil, s.err
 	}
 	scanned.body = s.data[s.mark:s.pos]
@@ -81,16 +103,18 @@ func ParseObject(text []byte) (*Object, error) {
 }
 
 // GetNamespace, GetName, GetUID and GetResourceVersion return the metadata of that name.
-func (o *Object) GetNamespace() string       { return o.namespace }
-func (o *Object) GetName() string            { return o.name }
-func (o *Object) GetUID() string             { return o.uid }
-func (o *Object) GetResourceVersion() string { return o.resourceVersion }
+func (o *Object) GetNamespace() string       { return o.part(o.namespace) }
+func (o *Object) GetName() string            { return o.part(o.name) }
+func (o *Object) GetUID() string             { return o.part(o.uid) }
+func (o *Object) GetResourceVersion() string { return o.part(o.resourceVersion) }
 
 // Key returns the object's namespace and name.
-func (o *Object) Key() Key { return Key{Namespace: o.namespace, Name: o.name} }
+func (o *Object) Key() Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
 // String names the object, as "Secret shop/token@7", and tells nothing of its content, so that it can be logged.
-func (o *Object) String() string { return o.Kind() + " " + o.Key().String() + "@" + o.resourceVersion }
+func (o *Object) String() string {
+	return o.Kind() + " " + o.Key().String() + "@" + o.GetResourceVersion()
+}
 
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }

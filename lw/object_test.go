@@ -90,6 +90,13 @@ func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
 	require.Equal(t, "7", object.GetResourceVersion())
+
+	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
+	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+	object = decoded(scanned)
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "behind what was put in front, and what was cut")
+	require.Equal(t, `\d`, object.GetUID())
+	require.Empty(t, object.GetResourceVersion())
 }
 
 // TestObjectDoesNotAliasTheBuffer: the bytes of the stream may be overwritten at once.

@@ -2,6 +2,7 @@ package lw
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -95,12 +96,12 @@ func TestTablesAreRefused(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
 }
 
-// upperCase is a codec that changes what it decodes.
-type upperCase struct{ RawCodec }
+// marking is a codec that changes what it decodes.
+type marking struct{ RawCodec }
 
-func (c upperCase) Decode(s *Scanned) (*Object, error) {
+func (c marking) Decode(s *Scanned) (*Object, error) {
 	o, err := c.RawCodec.Decode(s)
-	o.name = "decoded " + o.name
+	o.raw += " decoded"
 	return o, err
 }
 
@@ -113,12 +114,13 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 				first.body = podEvent("ADDED", "a", "5") + endOfInitial
 			}
 			s := &script{answers: []answer{first, {body: podEvent("MODIFIED", "a", "11") + podEvent("DELETED", "a", "12")}}}
-			client, err := NewClient(s, Pods(""), upperCase{}, nil)
+			client, err := NewClient(s, Pods(""), marking{}, nil)
 			require.NoError(t, err)
 			seen := 0
 			for event := range ListAndWatch(t.Context(), client, opts) {
 				if event.Object != nil {
-					require.Equal(t, "decoded a", event.Object.GetName())
+					require.Equal(t, "a", event.Object.GetName())
+					require.True(t, strings.HasSuffix(event.Object.Raw(), "} decoded"))
 					if seen++; seen == 3 {
 						break
 					}

@@ -220,7 +220,7 @@ func TestProjectedMemory(t *testing.T) {
 	}
 	each := (heap() - before) / n
 	t.Logf("%d bytes each, of them %d text", each, len(objects[0].Raw()))
-	require.LessOrEqual(t, each, 700)
+	require.LessOrEqual(t, each, 640)
 	runtime.KeepAlive(objects)
 	runtime.KeepAlive(w)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -212,6 +213,8 @@ func TestFrameLimit(t *testing.T) {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.err)
 	}
+	unlimited := newBuffer(strings.NewReader(""), math.MaxInt)
+	require.Equal(t, mostFrame, unlimited.max, "an Object counts in 32 bits")
 }
 
 // TestBufferIsGivenBack: after a large frame the buffer shrinks, so that an idle watch does not hold on to it.
