@@ -62,59 +62,6 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// serve calls a handler until nothing waits for it, ctx ends or the handler is removed. One whose func ends its goroutine is
-// removed: nobody could call it.
-func (i *Informer[T]) serve(ctx context.Context, r *Registration[T]) {
-	returned := false
-	defer func() {
-		if !returned {
-			r.Remove()
-			r.finish()
-		}
-	}()
-	parked := r.run(ctx)
-	if returned = true; !parked {
-		i.rest(r)
-	}
-}
-
-// awake lets handlers be called from now on.
-func (i *Informer[T]) awake(start func(*Registration[T])) {
-	if !i.running.CompareAndSwap(false, true) {
-		panic("cache: an Informer is run again before its last Run has returned")
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.start = start
-	for _, r := range i.resting {
-		start(r)
-	}
-	i.resting = nil
-}
-
-func (i *Informer[T]) asleep() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.start = nil
-	for _, r := range i.handlers {
-		if r.handler != nil && !r.queue.leave() { // who takes will rest it else
-			i.resting = append(i.resting, r)
-		}
-	}
-}
-
-// rest keeps a handler for the next run, unless it was removed.
-func (i *Informer[T]) rest(r *Registration[T]) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if r.dropped {
-		r.finish()
-	}
-	if !isClosed(r.done) {
-		i.resting = append(i.resting, r)
-	}
-}
-
 // Handle adds a handler, at any time. It is told what the store holds first. opts may be nil.
 func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registration[T] {
 	r := newRegistration(i, opts)
@@ -227,23 +174,6 @@ func (i *Informer[T]) resync(r *Registration[T]) {
 	for _, object := range i.Store().List() {
 		r.tell(Change[T]{Type: Updated, Old: object, New: object, Resync: true, held: object})
 	}
-}
-
-// waitForRoom waits until no handler holds up the stream. It returns false when ctx ends first.
-func (i *Informer[T]) waitForRoom(ctx context.Context) bool {
-	i.mu.Lock()
-	handlers := i.handlers
-	i.mu.Unlock()
-	for _, r := range handlers {
-		for r.queue.full() {
-			select {
-			case <-r.queue.room:
-			case <-ctx.Done():
-				return false
-			}
-		}
-	}
-	return true
 }
 
 func isClosed(c <-chan struct{}) bool {

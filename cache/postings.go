@@ -1,0 +1,141 @@
+package cache
+
+import (
+	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// postings lead from a key to the slots of its objects.
+type postings[K comparable] struct {
+	table slots.Table
+	cells slots.Vector[*posting[K]]
+}
+
+type posting[K comparable] struct {
+	key   K
+	slots slots.Set // never empty
+	epoch uint64    // that may change it
+}
+
+// find returns the posting of a key; nil if there is none.
+func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[K]) {
+	cell, ok := in.table.Find(x.hash(key), func(cell uint32) bool {
+		found, _ = in.cells.Get(cell)
+		return found.key == key
+	})
+	if !ok {
+		return 0, nil
+	}
+	return cell, found
+}
+
+func (x *Index[T, K]) prepare(old, object *T) {
+	x.old, x.new = x.old[:0], x.new[:0]
+	if old != nil {
+		x.old = x.appendKeys(x.old, *old)
+	}
+	if object != nil {
+		x.new = x.appendKeys(x.new, *object)
+	}
+}
+
+// appendKeys appends an object's keys, each once. They are copied: a keys func may return a slice of the object's own.
+func (x *Index[T, K]) appendKeys(to []K, object T) []K {
+	if x.scratch == nil {
+		x.scratch = make([]K, 0, 8)
+	}
+	for _, key := range x.keys(object, x.scratch) {
+		if !slices.Contains(to, key) {
+			to = append(to, key)
+		}
+	}
+	clear(x.scratch[:cap(x.scratch)]) // they are parts of an object's text
+	return to
+}
+
+func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
+	if !slices.Equal(x.old, x.new) {
+		x.change(epoch, slot)
+	}
+	clear(x.old) // they are parts of an object's text
+	clear(x.new)
+}
+
+func (x *Index[T, K]) change(epoch uint64, slot uint32) {
+	for _, key := range x.old {
+		if !slices.Contains(x.new, key) {
+			x.remove(epoch, key, slot)
+		}
+	}
+	for _, key := range x.new {
+		if !slices.Contains(x.old, key) {
+			x.insert(epoch, key, slot)
+		}
+	}
+}
+
+func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) {
+	cell, p := x.find(&x.postings, key)
+	if p == nil {
+		if n := len(x.free); n > 0 {
+			cell, x.free = x.free[n-1], x.free[:n-1]
+		} else {
+			cell = x.next
+			x.next++
+		}
+		p = &posting[K]{key: ownKey(key), epoch: epoch}
+		x.table.Insert(epoch, x.hash(key), cell)
+		x.cells.Set(epoch, cell, p)
+	}
+	x.own(epoch, cell, p).slots.Insert(epoch, slot)
+}
+
+func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
+	cell, p := x.find(&x.postings, key)
+	if p == nil || !p.slots.Has(slot) {
+		return // the object's keys are not what they were: it was changed, or a key is not equal to itself
+	}
+	if p.slots.Len() > 1 {
+		x.own(epoch, cell, p).slots.Remove(epoch, slot)
+		return
+	}
+	x.cells.Clear(epoch, cell)
+	x.table.Remove(epoch, x.hash(key), cell)
+	x.free = append(x.free, cell)
+}
+
+// own returns a cell's posting for writing.
+func (x *Index[T, K]) own(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
+	if p.epoch != epoch {
+		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
+		x.cells.Set(epoch, cell, p)
+	}
+	return p
+}
+
+// move makes the index anew for objects that went to other slots.
+func (x *Index[T, K]) move(epoch uint64, to map[uint32]uint32) {
+	old := x.postings
+	x.postings, x.free, x.next = postings[K]{}, nil, 0
+	old.cells.All(func(_ uint32, p *posting[K]) bool {
+		return p.slots.All(func(slot uint32) bool {
+			x.insert(epoch, p.key, to[slot])
+			return true
+		})
+	})
+}
+
+// ownKey copies a text. It may be a part of an object's, and would keep it alive for as long as the key is there.
+func ownKey[K comparable](key K) K {
+	switch text := any(key).(type) {
+	case string:
+		return any(clone(text)).(K)
+	case lw.Key:
+		return any(lw.Key{Namespace: clone(text.Namespace), Name: clone(text.Name)}).(K)
+	}
+	return key
+}
+
+func clone(text string) string { return string([]byte(text)) }

@@ -1,0 +1,69 @@
+package lw
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// ListerWatcher lists a collection, and watches it from a resource version. [Client] is one, and any system whose history
+// has versions can be another: examples/etcd is one of etcd.
+//
+// An error that matches [ErrExpired] or [ErrTooLarge] leads to a new list. A *[StatusError] says what was answered; any
+// other error that this package does not name is taken for the connection's fault, and tried again after a delay. When
+// ctx ends, whatever the sequence ends with is taken for context.Cause(ctx).
+type ListerWatcher[T Keyed] interface {
+	// List makes one request and yields the objects as they arrive. After an error nothing more is yielded, unless it is
+	// a *[DecodeError]. meta is complete when the sequence has ended without another error. A source that does not know
+	// pages may yield more than opts.Limit; one that does gives every page as of the first one's version.
+	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
+
+	// Watch makes one request. It yields Live when the response has arrived, and then an event each; of a streaming list
+	// Synced where its list part ends. The sequence ends where the server ended the watch in good order; after an error
+	// nothing more is yielded, unless it is a *[DecodeError].
+	//
+	// An event with a ResourceVersion says that all up to this version has been told. Where several changes have one
+	// version, only the last of them may have it: a stream that breaks in between is resumed from the version before. The
+	// first Bookmark promises more of them, one a minute: 150 s of silence are then a dead connection, and otherwise 5 s more
+	// than opts.Timeout.
+	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
+}
+
+// ListStreamer is a ListerWatcher that may know streaming lists, see [WatchOptions]. StreamsLists tells whether they are
+// worth asking for; a ListerWatcher that is none is asked for ordinary lists only. One that wraps another passes it on.
+type ListStreamer interface{ StreamsLists() bool }
+
+// Recaller is a ListerWatcher that can spare its caller the decoding of objects that it holds already. Recall returns
+// one that asks known for every item of a list, and yields what known returns in place of a decoded item. The three byte
+// slices are valid only during the call.
+type Recaller[T Keyed] interface {
+	Recall(known func(namespace, name, resourceVersion []byte) (T, bool)) ListerWatcher[T]
+}
+
+// ListOptions are the parameters of one list request. Their meaning is the API's:
+// https://kubernetes.io/docs/reference/using-api/api-concepts/
+type ListOptions struct {
+	LabelSelector   string // as "app=web,tier!=db"; passed through
+	FieldSelector   string // as "spec.nodeName=n1"; passed through
+	ResourceVersion string // the list is not older than this; "" asks for the latest, "0" for whatever the server has at hand
+	Limit           int    // most items in the response; zero means all
+	Continue        string // ListMeta.Continue of the page before; ResourceVersion must then be ""
+
+	// ShardSelector asks for a part of the collection, as "shardRange(object.metadata.uid,'0x0000000000000000',
+	// '0x8000000000000000')" (KEP-5866). A server that does not know it returns all: that is ErrShardIgnored.
+	ShardSelector string
+}
+
+// WatchOptions are the parameters of one watch request.
+type WatchOptions struct {
+	LabelSelector   string
+	FieldSelector   string
+	ShardSelector   string
+	ResourceVersion string        // events after this version; "" or "0" begins with an Added for every object: the engine never asks so
+	Timeout         time.Duration // the server ends the watch after this, in whole seconds; zero leaves it to the server
+
+	// SendInitialEvents asks for a streaming list: the collection first, as Added events, then Synced, then what happens.
+	// ResourceVersion is then the version that the list must have reached; "" means the latest.
+	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
+	SendInitialEvents bool
+}
