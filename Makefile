@@ -143,7 +143,7 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	GOARCH=386 $(GO) vet ./...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo && $(GO) mod tidy -diff
+	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program ./wasm/iterator ./wasm/world && $(GO) mod tidy -diff
 	cd examples/metrics && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
@@ -153,7 +153,7 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 # The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.
-BENCHES = decode list store workqueue watches poll storm
+BENCHES = decode list store workqueue watches poll storm wasm
 
 .PHONY: bench
 bench: ## all that docs/performance.md shows, beside client-go; one of it: cd bench && go run ./store

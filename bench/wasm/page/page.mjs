@@ -1,0 +1,22 @@
+// Runs the tasks that the server has, one after the other, each in a page of its own or in a worker.
+import { run } from './world.mjs'
+
+const ask = globalThis.fetch // run puts another one in its place
+const task = await (await ask('/task')).json()
+let result
+try {
+  result = await (task.worker ? inWorker() : run(location.origin, task))
+} catch (error) {
+  result = { error: String(error) }
+}
+await ask('/result', { method: 'POST', body: JSON.stringify(result) })
+location.reload()
+
+function inWorker() {
+  const worker = new Worker('/bench/wasm/page/worker.mjs', { type: 'module' })
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data)
+    worker.onerror = ({ message }) => reject(new Error(message))
+    worker.postMessage(task)
+  })
+}

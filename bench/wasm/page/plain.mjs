@@ -1,0 +1,131 @@
+// Plain JavaScript that does the same, with nothing left out that would be wrong.
+import { operate } from './operations.mjs'
+
+/** A store: objects by key, and by the node that they are on. */
+class Store {
+  objects = new Map()
+  nodes = new Map()
+
+  put(object) {
+    const { namespace, name, resourceVersion } = object.metadata
+    const key = `${namespace}/${name}`
+    const old = this.objects.get(key)
+    if (old && old.metadata.resourceVersion === resourceVersion) return
+    object.metadata.managedFields = undefined
+    this.objects.set(key, object)
+    const was = old?.spec.nodeName, is = object.spec.nodeName
+    if (was !== undefined && was !== is) this.#leave(was, key)
+    if (is === undefined) return
+    let there = this.nodes.get(is)
+    if (!there) this.nodes.set(is, there = new Map())
+    there.set(key, object)
+  }
+
+  delete({ metadata: { namespace, name } }) {
+    const key = `${namespace}/${name}`
+    const old = this.objects.get(key)
+    if (!old) return
+    this.objects.delete(key)
+    if (old.spec.nodeName !== undefined) this.#leave(old.spec.nodeName, key)
+  }
+
+  #leave(node, key) {
+    const there = this.nodes.get(node)
+    there.delete(key)
+    if (!there.size) this.nodes.delete(node)
+  }
+}
+
+/** Calls each with every event of a watch. */
+async function events(each) {
+  const reader = (await fetch('http://server/api/v1/pods?watch=1')).body.getReader()
+  const decoder = new TextDecoder()
+  let begun = '' // of a line
+  while (true) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const text = decoder.decode(value, { stream: true })
+    let start = 0, end
+    while ((end = text.indexOf('\n', start)) >= 0) {
+      each(JSON.parse(begun ? begun + text.slice(start, end) : text.slice(start, end)))
+      begun = ''
+      start = end + 1
+    }
+    begun += text.slice(start)
+  }
+  if (begun + decoder.decode()) throw new Error('the stream was cut short')
+}
+
+async function list(store) {
+  const reader = (await fetch('http://server/api/v1/pods')).body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (true) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += decoder.decode(value, { stream: true })
+  }
+  for (const object of JSON.parse(text + decoder.decode()).items) store.put(object)
+}
+
+const known = (type) => {
+  if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`an event of type ${type}`)
+}
+
+let last // of the objects, as if somebody wanted it
+
+export const plain = {
+  async decode(passes, { began, ended }) {
+    for (let i = 0; i < passes; i++) {
+      began()
+      await events(({ type, object }) => {
+        known(type)
+        last = object
+      })
+      ended('decode')
+    }
+  },
+
+  async store(passes, { began, ended, tell }) {
+    const store = new Store()
+    for (let i = 0; i < passes; i++) {
+      began()
+      await events(({ type, object }) => {
+        known(type)
+        if (type === 'DELETED') store.delete(object)
+        else store.put(object)
+      })
+      ended('store')
+    }
+    tell('objects', store.objects.size)
+  },
+
+  async list(passes, { began, ended, tell }) {
+    for (let i = 0; i < passes; i++) {
+      const store = new Store()
+      began()
+      await list(store)
+      ended('list')
+      tell('objects', store.objects.size)
+    }
+  },
+
+  /** Needs --expose-gc, and Node, which tells what is in use. */
+  async hold(_, { tell }) {
+    const store = new Store()
+    const before = await inUse()
+    await list(store)
+    tell('in use', await inUse() - before)
+    tell('objects', store.objects.size)
+  },
+
+  operate,
+}
+
+async function inUse() {
+  for (let i = 0; i < 5; i++) { // what is not needed goes in steps
+    globalThis.gc()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return process.memoryUsage().heapUsed
+}
