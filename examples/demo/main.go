@@ -12,19 +12,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/cache"
-	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 func main() {
@@ -77,10 +72,7 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	printing := make(chan error, 1)
 	go func() { printing <- printPods(alive, lwcat, server.URL) }()
 
-	// A store of our own outlives them, to see the last of their writes.
-	following, enough := context.WithCancel(context.Background())
-	defer enough()
-	f, err := follow(following, server.URL)
+	f, err := follow(server.URL)
 	if err != nil {
 		return err
 	}
@@ -93,15 +85,7 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 		err = errors.Join(err, errors.New("lwcat ended early"))
 	}
 	living.Wait()
-	equal := f.catchUp(server)
-	enough()
-	<-f.done
-	fmt.Printf("\n%d events seen, %d interruptions, %d relists; store equal to server: %s (%d pods)\n",
-		f.events.Load(), f.breaks.Load(), f.relists.Load(), map[bool]string{true: "yes", false: "NO"}[equal], f.store.Len())
-	if err == nil && !equal {
-		err = errors.New("the store differs from the server")
-	}
-	return err
+	return errors.Join(err, f.finish(server))
 }
 
 // accidents happen now and then: a dropped connection, and each second time versions that are too old afterwards. Without a
@@ -141,64 +125,4 @@ func printPods(ctx context.Context, lwcat, url string) error {
 		return nil
 	}
 	return err
-}
-
-// follower keeps a store equal to the server's Pods, and counts.
-type follower struct {
-	store                   *cache.Store[*lw.Object]
-	events, breaks, relists atomic.Int64
-	done                    chan struct{}
-}
-
-func follow(ctx context.Context, url string) (*follower, error) {
-	transport, err := lwhttp.New(url, nil)
-	if err != nil {
-		return nil, err
-	}
-	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
-	if err != nil {
-		return nil, err
-	}
-	reflector := cache.NewReflector(client, nil)
-	f := &follower{store: reflector.Store(), done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
-		defer transport.Close()
-		for event, deltas := range reflector.Deltas(ctx) {
-			f.events.Add(int64(len(deltas)))
-			if event.Break != nil {
-				f.breaks.Add(1)
-				if event.Break.Relist {
-					f.relists.Add(1)
-				}
-			}
-		}
-	}()
-	return f, nil
-}
-
-// catchUp waits until the store holds what the server does, at most for the longest delay between two tries.
-func (f *follower) catchUp(server *lwtest.Server) bool {
-	_, want := server.State("pods")
-	versions := make(map[string]string, len(want))
-	for key, object := range want {
-		versions[key] = object.ResourceVersion
-	}
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		got := map[string]string{}
-		for object := range f.store.All() {
-			got[object.Key().String()] = object.GetResourceVersion()
-		}
-		if maps.Equal(got, versions) {
-			return true
-		}
-		select {
-		case <-deadline:
-			return false
-		case <-tick.C:
-		}
-	}
 }

@@ -75,6 +75,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
+// do changes what is there, or shows it, or has something befall the server.
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
@@ -91,6 +92,17 @@ func (c *cluster) do(cmd *command) (any, error) {
 		c.AddResource(kind(cmd.Name))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
+	case "look":
+		return c.look(), nil
+	default:
+		return nil, c.befall(cmd)
+	}
+	return nil, nil
+}
+
+// befall is what happens to servers, and on the way to them.
+func (c *cluster) befall(cmd *command) error {
+	switch cmd.Do {
 	case "drop":
 		c.DropConnections()
 	case "end":
@@ -100,7 +112,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 	case "stop":
 		c.Stop()
 	case "restart":
-		return nil, c.Restart()
+		return c.Restart()
 	case "close":
 		c.Close()
 	case "expire":
@@ -116,12 +128,10 @@ func (c *cluster) do(cmd *command) (any, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.revoked[cmd.Token] = cmd.Do == "revoke"
-	case "look":
-		return c.look(), nil
 	default:
-		return nil, errors.New("no such command")
+		return errors.New("no such command")
 	}
-	return nil, nil
+	return nil
 }
 
 // write makes n random creates, updates and deletes.
@@ -178,35 +188,4 @@ func (c *cluster) isRevoked(r lwtest.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.revoked[sent]
-}
-
-// tooOld is the event by which a server ends a watch that it cannot continue.
-const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
-	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
-
-// expired lets n events of a watch pass, and sends the event above in place of the next one.
-func expired(n int) lwtest.Fault {
-	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return lwtest.Frame(1, true, []byte(tooOld)), true })
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		socket(&expiring{w, n}, r, next)
-	}
-}
-
-type expiring struct {
-	http.ResponseWriter
-	left int // events to pass
-}
-
-var errExpired = errors.New("the watch has expired")
-
-// Unwrap lets http.ResponseController find Flush.
-func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
-
-func (e *expiring) Write(event []byte) (int, error) {
-	if e.left == 0 {
-		_, _ = e.ResponseWriter.Write([]byte(tooOld))
-		return 0, errExpired
-	}
-	e.left--
-	return e.ResponseWriter.Write(event)
 }

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// follower keeps a store equal to the server's Pods, and counts. It outlives what else there is, to see the last of its writes.
+type follower struct {
+	store                   *cache.Store[*lw.Object]
+	events, breaks, relists atomic.Int64
+	stop                    context.CancelFunc
+	done                    chan struct{}
+}
+
+func follow(url string) (*follower, error) {
+	transport, err := lwhttp.New(url, nil)
+	if err != nil {
+		return nil, err
+	}
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	reflector := cache.NewReflector(client, nil)
+	ctx, stop := context.WithCancel(context.Background())
+	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		defer transport.Close()
+		for event, deltas := range reflector.Deltas(ctx) {
+			f.events.Add(int64(len(deltas)))
+			if event.Break != nil {
+				f.breaks.Add(1)
+				if event.Break.Relist {
+					f.relists.Add(1)
+				}
+			}
+		}
+	}()
+	return f, nil
+}
+
+// finish waits until the store has caught up, and prints what was seen. It fails if the store differs from the server.
+func (f *follower) finish(server *lwtest.Server) error {
+	equal := f.catchUp(server)
+	f.stop()
+	<-f.done
+	fmt.Printf("\n%d events seen, %d interruptions, %d relists; store equal to server: %s (%d pods)\n",
+		f.events.Load(), f.breaks.Load(), f.relists.Load(), map[bool]string{true: "yes", false: "NO"}[equal], f.store.Len())
+	if !equal {
+		return errors.New("the store differs from the server")
+	}
+	return nil
+}
+
+// catchUp waits until the store holds what the server does, at most for the longest delay between two tries.
+func (f *follower) catchUp(server *lwtest.Server) bool {
+	_, want := server.State("pods")
+	versions := make(map[string]string, len(want))
+	for key, object := range want {
+		versions[key] = object.ResourceVersion
+	}
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		got := map[string]string{}
+		for object := range f.store.All() {
+			got[object.Key().String()] = object.GetResourceVersion()
+		}
+		if maps.Equal(got, versions) {
+			return true
+		}
+		select {
+		case <-deadline:
+			return false
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,41 @@
+//go:build !js
+
+package main
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// tooOld is the event by which a server ends a watch that it cannot continue.
+const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
+	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
+
+// expired lets n events of a watch pass, and sends the event above in place of the next one.
+func expired(n int) lwtest.Fault {
+	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return lwtest.Frame(1, true, []byte(tooOld)), true })
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		socket(&expiring{w, n}, r, next)
+	}
+}
+
+type expiring struct {
+	http.ResponseWriter
+	left int // events to pass
+}
+
+var errExpired = errors.New("the watch has expired")
+
+// Unwrap lets http.ResponseController find Flush.
+func (e *expiring) Unwrap() http.ResponseWriter { return e.ResponseWriter }
+
+func (e *expiring) Write(event []byte) (int, error) {
+	if e.left == 0 {
+		_, _ = e.ResponseWriter.Write([]byte(tooOld))
+		return 0, errExpired
+	}
+	e.left--
+	return e.ResponseWriter.Write(event)
+}
