@@ -11,6 +11,8 @@ import (
 // The names of those for which something was asked for.
 const (
 	Listwatch    = "listwatch, lw.RawCodec"
+	Projected    = "listwatch, ten fields"
+	Compact      = "listwatch, cache/compact"
 	Floor        = "find the newline, copy the line"
 	Unstructured = "client-go, unstructured"
 	Typed        = "client-go, *corev1.Pod of JSON"
@@ -31,10 +33,10 @@ func All() []Decoder {
 }
 
 // Stream gives the events in the form that the decoder reads, again and again.
-func (d Decoder) Stream(events *Events) io.Reader { return &loop{text: events.text[d.form]} }
+func (d Decoder) Stream(events *Events) io.Reader { return &loop{text: events.in(d.form)} }
 
 // Bytes is the size of one event in the form that the decoder reads, on average.
-func (d Decoder) Bytes(events *Events) int { return len(events.text[d.form]) / events.n }
+func (d Decoder) Bytes(events *Events) int { return len(events.in(d.form)) / len(events.pods) }
 
 // of returns a decoder that calls keep with each of n objects.
 func of[T any](name string, form form, decode func(events io.Reader, n int, keep func(T))) Decoder {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -30,6 +31,8 @@ func read(t *testing.T, made any) (name, node string) {
 	switch made := made.(type) {
 	case []byte:
 		object = lw.Value(made).Get("object")
+	case *compact.Object:
+		object = lw.Value(made.Object().Raw())
 	case *lw.Object:
 		object = lw.Value(made.Raw())
 	default:

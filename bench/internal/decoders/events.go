@@ -24,25 +24,38 @@ const (
 
 // Events are those of some Pods, each modified once, as a server sends them in either form.
 type Events struct {
-	n    int
+	pods []sample.Pod
 	text [2][]byte
 }
 
-// NewEvents serializes the Pods.
-func NewEvents(pods []sample.Pod) *Events {
-	e := &Events{n: len(pods)}
-	var binary bytes.Buffer
+// NewEvents returns the events of the Pods.
+func NewEvents(pods []sample.Pod) *Events { return &Events{pods: pods} }
+
+// in serializes them when somebody first reads them.
+func (e *Events) in(form form) []byte {
+	if e.text[form] == nil {
+		if form == asProtobuf {
+			e.text[form] = e.protobuf()
+		} else {
+			for _, pod := range e.pods {
+				e.text[form] = append(e.text[form], pod.Event("MODIFIED")...)
+			}
+		}
+	}
+	return e.text[form]
+}
+
+func (e *Events) protobuf() []byte {
+	var text bytes.Buffer
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	pod := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
-	to := streaming.NewEncoder(info.StreamSerializer.NewFrameWriter(&binary), info.StreamSerializer)
-	for _, p := range pods {
-		e.text[asJSON] = append(e.text[asJSON], p.Event("MODIFIED")...)
-		typed := must(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(p.JSON())))
-		raw := runtime.RawExtension{Raw: must(runtime.Encode(pod, typed))}
+	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
+	to := streaming.NewEncoder(info.StreamSerializer.NewFrameWriter(&text), info.StreamSerializer)
+	for _, pod := range e.pods {
+		typed := must(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
+		raw := runtime.RawExtension{Raw: must(runtime.Encode(encoder, typed))}
 		measure.Must(to.Encode(&metav1.WatchEvent{Type: string(watch.Modified), Object: raw}))
 	}
-	e.text[asProtobuf] = binary.Bytes()
-	return e
+	return text.Bytes()
 }
 
 // loop gives the same text again and again, as fast as it is read.

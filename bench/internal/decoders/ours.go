@@ -8,13 +8,23 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
+// tenFields are what a table of Pods shows.
+var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
+	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
+	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
+
 func ours() []Decoder {
+	fields := must(lw.Project(tenFields...))
 	return []Decoder{
 		of(Listwatch, asJSON, watched(lw.RawCodec{})),
+		of(Projected, asJSON, watched(fields)),
+		of(Compact, asJSON, watched(compact.NewCodec(lw.RawCodec{}, nil))),
+		of("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields, nil))),
 		of("listwatch, codec.JSON of *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
 		of(Floor, asJSON, floor),
 	}
