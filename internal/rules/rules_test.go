@@ -61,6 +61,7 @@ var rooms = map[string][]string{
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
 	"examples/etcd":        {"lw"},
 	"examples/browser":     nil,
+	"examples/server":      {"lw/lwtest"},
 	"examples/demo":        {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser"},
 	"internal/sample":      nil,
 	"internal/slots":       nil,
@@ -76,6 +77,7 @@ var rooms = map[string][]string{
 	"internal/scenarios":   {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":         {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":       nil,
+	"internal/docs":        nil,
 	"internal/wasmbuild":   {"internal/wasmpack"},
 
 	"internal/wire/serve": {"internal/wire"},

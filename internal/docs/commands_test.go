@@ -1,0 +1,129 @@
+package docs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// command is one of a block of the language console, with what is shown behind it.
+type command struct {
+	at           string
+	text         string
+	above, below string // what is shown before "^C", or all of it, and after
+	interrupted  bool   // there is a "^C"
+	statusAsked  bool   // the next command is about its status
+	like         bool   // see pattern
+}
+
+// commands takes a block apart: a command begins with "$ " and goes on behind a backslash at a line's end. All of a block of
+// the language sh is one command, of which nothing is shown.
+func commands(b Block) (found []command, err error) {
+	if b.Language == "sh" {
+		return []command{{at: b.String(), text: b.Text}}, nil
+	}
+	goesOn := false
+	for i, line := range strings.Split(strings.TrimSuffix(b.Text, "\n"), "\n") {
+		text, begins := strings.CutPrefix(line, "$ ")
+		switch {
+		case goesOn:
+			found[len(found)-1].text += "\n" + line
+		case begins:
+			found = append(found, command{at: fmt.Sprintf("%s:%d", b.File, b.Line+i), text: text, like: b.Info == "like"})
+		case len(found) == 0:
+			return nil, wrong(b, "no command begins with $, so it is text")
+		case line == "^C":
+			found[len(found)-1].interrupted = true
+		case found[len(found)-1].interrupted:
+			found[len(found)-1].below += line + "\n"
+		default:
+			found[len(found)-1].above += line + "\n"
+		}
+		goesOn = (goesOn || begins) && strings.HasSuffix(line, `\`)
+	}
+	for i := range found[1:] {
+		found[i].statusAsked = strings.HasPrefix(found[i+1].text, "echo $?")
+	}
+	return found, nil
+}
+
+// ends tells of a lwcat that ends by itself, or is not waited for.
+var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
+
+// goesOn tells whether it is a lwcat that has to be interrupted.
+func (c command) goesOn() bool {
+	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
+}
+
+// parts are what is not compared letter by letter: what is left out, times, UIDs, durations, spaces; and numbers, if they
+// need only be like those.
+var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
+	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
+
+// pattern is what a shown output stands for: itself, but for times, durations and UIDs, the width of spaces, and whatever "…"
+// leaves out: lines, if it stands alone on one. Behind a command that shows nothing anything may be printed, and what goes on
+// may print more than it shows. In a block that is marked as "like", any number may be another one, and other lines may come
+// in between.
+func (c command) pattern(shown string) *regexp.Regexp {
+	var b strings.Builder
+	for line := range strings.Lines(shown) {
+		if c.like || line == "…\n" {
+			b.WriteString(`(?:.*\n)*?`)
+		}
+		if line != "…\n" {
+			b.WriteString(c.line(strings.TrimRight(line, " \n")) + ` *\n`)
+		}
+	}
+	if c.like || c.goesOn() || shown == "" {
+		b.WriteString(`(?:.*\n?)*`)
+	}
+	return regexp.MustCompile(`^` + b.String() + `$`)
+}
+
+func (c command) line(line string) string {
+	out, at := "", 0
+	for _, part := range parts.FindAllStringIndex(line, -1) {
+		out += regexp.QuoteMeta(line[at:part[0]])
+		at = part[1]
+		switch text := line[part[0]:part[1]]; {
+		case text == "…":
+			out += `.*`
+		case strings.TrimSpace(text) == "":
+			out += `[ \t]+`
+		case strings.ContainsAny(text, ":-µmsh"):
+			out += `[-0-9a-fµmshZ:.]+`
+		case c.like:
+			out += `\d+`
+		default:
+			out += text
+		}
+	}
+	return out + regexp.QuoteMeta(line[at:])
+}
+
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		shown, text string
+		like        bool
+		want        bool
+	}{
+		{"a 7\n", "a   7\n", false, true},
+		{"a 7\n", "a 8\n", false, false},
+		{"a 7\n", "a 8\n", true, true},
+		{"a\n", "a\nb\n", false, false},
+		{"a\nc\n", "a\nb\nc\nd\n", true, true},
+		{"a\nc\n", "c\na\n", true, false},
+		{"a\n…\nc\n", "a\nb\nb\nc\n", false, true},
+		{"a\n…\nc\n", "a\nc\n", false, true},
+		{"a … c\n", "a b b c\n", false, true},
+		{"13:09:37.139 2s 1.9s x\n", "14:00:00.1 10ms 20µs x\n", false, true},
+		{"13:09:37.139 x\n", "14:00:00.1 y\n", false, false},
+		{"2 pods\n", "3 pods\n", false, false},
+		{"uid ae2dedbf-8afa-47c5-838a-2f8a8e21e06d\n", "uid be2dedbf-8afa-47c5-838a-2f8a8e21e06e\n", false, true},
+	} {
+		require.Equal(t, c.want, command{like: c.like}.pattern(c.shown).MatchString(c.text), "%q and %q", c.shown, c.text)
+	}
+}

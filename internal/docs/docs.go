@@ -1,0 +1,95 @@
+// Package docs holds the documentation to what it says. Its tests compile the Go code in all Markdown files, run their
+// commands, and look for the tests, the error texts and the files that they name; docs/contributing.md says how.
+//
+// The package itself finds blocks of code and compiles those in Go, so that other modules do so with what only they import.
+package docs
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Block is a fenced block of code.
+type Block struct {
+	File     string // of Markdown, from the repository's root
+	Line     int    // of the first line of its text, from 1
+	Language string // "go"
+	Info     string // what stands behind the language
+	Text     string
+}
+
+func (b Block) String() string { return fmt.Sprintf("%s:%d", b.File, b.Line) }
+
+// Files returns the Markdown files beneath a folder.
+func Files(root string) (files []string, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			switch entry.Name() {
+			case "node_modules", "testdata", "bin", ".git":
+				return fs.SkipDir
+			}
+		case filepath.Ext(path) == ".md":
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}
+
+// Read returns the blocks of all Markdown files beneath a folder.
+func Read(root string) (blocks []Block, err error) {
+	files, err := Files(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			return nil, err
+		}
+		found, err := Parse(filepath.ToSlash(name), string(text))
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, found...)
+	}
+	return blocks, nil
+}
+
+const fence = "```"
+
+// Parse returns the blocks of a Markdown text. A block may be indented, as in a list.
+func Parse(file, text string) (blocks []Block, err error) {
+	var open *Block
+	indent, at := "", 0
+	for line := range strings.Lines(text) {
+		at++
+		line = strings.TrimSuffix(line, "\n")
+		bare := strings.TrimLeft(line, " ")
+		switch {
+		case open == nil && strings.HasPrefix(bare, fence):
+			indent = line[:len(line)-len(bare)]
+			language, info, _ := strings.Cut(bare[len(fence):], " ")
+			open = &Block{File: file, Line: at + 1, Language: language, Info: strings.TrimSpace(info)}
+		case open != nil && strings.TrimSpace(line) == fence:
+			blocks = append(blocks, *open)
+			open = nil
+		case open != nil:
+			open.Text += strings.TrimPrefix(line, indent) + "\n"
+		}
+	}
+	if open != nil {
+		return nil, fmt.Errorf("%s: the block of code has no end", open)
+	}
+	return blocks, nil
+}

@@ -1,0 +1,200 @@
+//go:build unix
+
+package docs
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// scene is where a document's commands run: a folder of its own, lwcat in the PATH, and a living cluster, which the folder's
+// kubeconfig names. A document that starts examples/server has that instead.
+type scene struct {
+	*shell
+	server   *lwtest.Server
+	other    *strings.Replacer // what a document calls the servers, by what they are here
+	programs string
+}
+
+// TestCommands runs the commands of all documents.
+func TestCommands(t *testing.T) {
+	programs := build(t)
+	documents := map[string][]Block{}
+	for _, b := range read(t) {
+		if b.Language == "console" || b.Language == "sh" {
+			documents[b.File] = append(documents[b.File], b)
+		}
+	}
+	for _, file := range slices.Sorted(maps.Keys(documents)) {
+		t.Run(file, func(t *testing.T) {
+			s := newScene(t, programs)
+			for _, b := range documents[file] {
+				require.NoError(t, s.play(b))
+			}
+		})
+	}
+}
+
+// build makes the programs that documents run, in a folder for the PATH. The number of lwcat's process is in a file before it
+// begins, so that it can be interrupted.
+func build(t *testing.T) (programs string) {
+	t.Helper()
+	need.Program(t, "bash", "it comes with most systems")
+	programs = t.TempDir()
+	for name, what := range map[string]string{"real-lwcat": "./cmd/lwcat", "server": "./examples/server"} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(programs, name), what)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	wrapper := "#!/bin/sh\necho $$ >\"$LWCAT_PID\"\nexec real-lwcat \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "lwcat"), []byte(wrapper), 0o755))
+	return programs
+}
+
+// play runs the commands of a block.
+func (s *scene) play(b Block) error {
+	all, err := commands(b)
+	for _, c := range all {
+		if strings.HasPrefix(c.text, "go run ./examples/server") {
+			s.startServer(c)
+			continue
+		}
+		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
+			if err != nil || strings.Contains(c.text, "go run ") {
+				return err // what follows needs what it runs
+			}
+			continue
+		}
+		for _, needed := range []string{"curl", "jq"} {
+			if strings.Contains(c.text, needed) {
+				need.Program(s, needed, "on Debian: apt install "+needed)
+			}
+		}
+		c.text, c.above, c.below = s.other.Replace(c.text), s.other.Replace(c.above), s.other.Replace(c.below)
+		if err := s.run(c, func() bool { return len(s.server.Open(lwtest.Watches)) > 0 }); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// startServer runs examples/server to the end of the document.
+func (s *scene) startServer(c command) {
+	args := strings.Fields(c.text)[3:]
+	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)
+	cmd := exec.Command(filepath.Join(s.programs, "server"), args...)
+	out, err := cmd.StdoutPipe()
+	require.NoError(s, err)
+	require.NoError(s, cmd.Start())
+	s.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var server, control string
+	_, err = fmt.Fscanf(out, "The API server is on http://%s\n", &server)
+	require.NoError(s, err)
+	_, err = fmt.Fscanf(out, "It fails by curl -X POST http://%s", &control)
+	require.NoError(s, err)
+	control = strings.TrimSuffix(control, "/drop,")
+	s.other = strings.NewReplacer("127.0.0.1:8485", server, "127.0.0.1:8486", control)
+}
+
+// newScene makes a cluster, and a shell that finds it.
+func newScene(t *testing.T, programs string) *scene {
+	server, err := lwtest.Start(&lwtest.Options{Resources: more})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	secure := httptest.NewTLSServer(server)
+	t.Cleanup(secure.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "ca.crt"), authority, 0o600))
+	config := fmt.Sprintf(kubeconfig, server.URL)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "config"), []byte(config), 0o600))
+	live(t, server)
+	return &scene{
+		shell: newShell(t, folder, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+folder, "KUBECONFIG="+filepath.Join(folder, "config"),
+			"LWCAT_PID="+filepath.Join(folder, ".pid"), "TOKEN=any", "NO_COLOR=1"),
+		server:   server,
+		other:    strings.NewReplacer("https://127.0.0.1:6443", secure.URL, "http://127.0.0.1:8001", server.URL),
+		programs: programs,
+	}
+}
+
+const kubeconfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
+	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
+
+// more are the resources that documents name, and that the server does not have; and Pods with kubectl's columns.
+var more = []lwtest.Resource{
+	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
+	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{
+		{Name: "Ready", Path: ".status.ready"}, {Name: "Status", Path: ".status.phase"},
+		{Name: "Restarts", Path: ".status.restarts", Type: "integer"},
+		{Name: "Age", Path: ".metadata.creationTimestamp", Type: "date"},
+		{Name: "IP", Path: ".status.podIP", Priority: 1}, {Name: "Node", Path: ".spec.nodeName", Priority: 1},
+	}},
+}
+
+const (
+	pod = `{"metadata":{"name":"web-0","labels":{"app":"web"}},"spec":{"nodeName":"n1",` +
+		`"containers":[{"name":"web","image":"nginx:1.27"},{"name":"mesh","image":"envoy:1.31"}]},"status":{%s}}`
+	pending = `"phase":"Pending","ready":"0/1","restarts":0,"conditions":[{"type":"Ready","status":"False"}]`
+	running = `"phase":"Running","ready":"1/1","restarts":0,"podIP":"10.0.0.7","conditions":[{"type":"Ready","status":"True"}]`
+)
+
+// live is a small cluster's life: a Pod that starts and ends, over and over.
+func live(t *testing.T, server *lwtest.Server) {
+	put := func(resource, object string) {
+		_, err := server.Put(resource, object)
+		require.NoError(t, err)
+	}
+	put("nodes", `{"metadata":{"name":"n1"}}`)
+	put("configmaps", `{"metadata":{"name":"settings"}}`)
+	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1}}`)
+	put("services", `{"metadata":{"name":"web","namespace":"shop"}}`)
+	for range 100 { // so that there is a version 125
+		put("pods", fmt.Sprintf(pod, pending))
+		put("pods", fmt.Sprintf(pod, running))
+	}
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Query().Has("shardSelector") && r.Verb == "list" }, -1, shard)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for state := pending; ; state = map[string]string{pending: running, running: pending}[state] {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // what a command has written wins
+			}
+		}
+	}()
+	t.Cleanup(func() { stop(); <-done })
+}
+
+// shard answers a list as a server does that knows shards: this one is empty.
+func shard(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+	w.Header().Set("Content-Type", "application/json")
+	meta := fmt.Sprintf(`{"resourceVersion":"1","shardInfo":{"selector":%q}}`, r.URL.Query().Get("shardSelector"))
+	fmt.Fprintf(w, `{"kind":"DeploymentList","apiVersion":"apps/v1","metadata":%s,"items":[]}`, meta)
+}
