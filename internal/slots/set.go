@@ -1,25 +1,23 @@
 package slots
 
-const runSize = 64
+// nodeSize is how many members, or children, a node of a Set has at most.
+const nodeSize = 64
 
 // Set is a sorted set of slots. The zero value is empty. Most sets of an index are small, and many have one member, which
-// costs no memory but the Set's own.
+// costs no memory but the Set's own. Others have as many members as there are objects, so it is a tree, of which a write
+// after a snapshot copies a few nodes.
 type Set struct {
 	length uint32
 	one    uint32 // the only member, if length is 1
-	runs   *runs  // all members, if there are more
+	root   *node  // of all members, if there are more
 }
 
-// runs hold the members of a set in order; no run is empty.
-type runs struct {
-	epoch uint64
-	list  []*run
-	lasts []uint32 // the last member of each run, side by side, so that a search need not look into the runs
-}
-
-type run struct {
-	epoch uint64
-	slots []uint32
+// node is a leaf with its members in order, or has children, and the last member of each of them, side by side, so that a
+// search need not look into the children. No node is empty, and all leaves are equally deep.
+type node struct {
+	epoch    uint64
+	members  []uint32
+	children []*node
 }
 
 // Len returns the number of members.
@@ -33,11 +31,21 @@ func (s *Set) All(each func(slot uint32) bool) bool {
 	case 1:
 		return each(s.one)
 	}
-	for _, r := range s.runs.list {
-		for _, slot := range r.slots {
-			if !each(slot) {
-				return false
-			}
+	return s.root.all(each)
+}
+
+func (n *node) all(each func(slot uint32) bool) bool {
+	for _, child := range n.children {
+		if !child.all(each) {
+			return false
+		}
+	}
+	if n.children != nil {
+		return true
+	}
+	for _, slot := range n.members {
+		if !each(slot) {
+			return false
 		}
 	}
 	return true
@@ -48,13 +56,16 @@ func (s *Set) Has(slot uint32) bool {
 	if s.length < 2 {
 		return s.length == 1 && s.one == slot
 	}
-	at := s.runs.find(slot)
-	if at == len(s.runs.list) {
-		return false
+	for n := s.root; ; {
+		at := n.find(slot)
+		switch {
+		case at == len(n.members):
+			return false
+		case n.children == nil:
+			return n.members[at] == slot
+		}
+		n = n.children[at]
 	}
-	r := s.runs.list[at]
-	i := r.find(slot)
-	return i < len(r.slots) && r.slots[i] == slot
 }
 
 // Insert adds a member, which must not be there.
@@ -65,26 +76,13 @@ func (s *Set) Insert(epoch uint64, slot uint32) {
 		s.one = slot
 		return
 	case 2:
-		s.runs = &runs{epoch: epoch, list: []*run{{epoch: epoch, slots: append(make([]uint32, 0, 4), s.one)}}, lasts: []uint32{s.one}}
+		s.root = &node{epoch: epoch, members: append(make([]uint32, 0, 4), s.one)}
 	}
-	s.own(epoch)
-	at := s.runs.find(slot)
-	if at == len(s.runs.list) { // behind all: what is added in order fills its runs
-		if last := s.runs.list[at-1]; len(last.slots) < runSize {
-			at--
-		} else {
-			s.runs.insert(at, &run{epoch: epoch})
-		}
+	left := s.root.own(epoch)
+	s.root = left
+	if right := left.insert(epoch, slot); right != nil {
+		s.root = &node{epoch: epoch, members: []uint32{left.last(), right.last()}, children: []*node{left, right}}
 	}
-	r := s.runs.own(epoch, at)
-	if len(r.slots) == runSize {
-		at, r = s.runs.halve(epoch, at, slot)
-	}
-	i := r.find(slot)
-	r.slots = append(r.slots, 0)
-	copy(r.slots[i+1:], r.slots[i:])
-	r.slots[i] = slot
-	s.runs.lasts[at] = r.last()
 }
 
 // Remove takes a member out, which must be there.
@@ -93,39 +91,110 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	if s.length == 0 {
 		return
 	}
-	s.own(epoch)
-	at := s.runs.find(slot)
-	r := s.runs.own(epoch, at)
-	i := r.find(slot)
-	if r.slots = append(r.slots[:i], r.slots[i+1:]...); len(r.slots) == 0 {
-		s.runs.list = append(s.runs.list[:at], s.runs.list[at+1:]...)
-		s.runs.lasts = append(s.runs.lasts[:at], s.runs.lasts[at+1:]...)
-	} else {
-		s.runs.lasts[at] = r.last()
+	s.root = s.root.own(epoch)
+	s.root.remove(epoch, slot)
+	for len(s.root.children) == 1 {
+		s.root = s.root.children[0]
 	}
 	if s.length == 1 {
-		s.one, s.runs = s.runs.list[0].slots[0], nil
+		s.one, s.root = s.root.members[0], nil
 	}
 }
 
-// own makes the list of runs this epoch's.
-func (s *Set) own(epoch uint64) {
-	if s.runs.epoch != epoch {
-		n := len(s.runs.list) + 2
-		s.runs = &runs{epoch: epoch, list: append(make([]*run, 0, n), s.runs.list...), lasts: append(make([]uint32, 0, n), s.runs.lasts...)}
+// own returns a node for writing: itself, or a copy if it belongs to an earlier epoch.
+func (n *node) own(epoch uint64) *node {
+	if n.epoch == epoch {
+		return n
+	}
+	room := min(len(n.members)+1, nodeSize)
+	made := &node{epoch: epoch, members: append(make([]uint32, 0, room), n.members...)}
+	if n.children != nil {
+		made.children = append(make([]*node, 0, room), n.children...)
+	}
+	return made
+}
+
+// ownChild does the same with a child.
+func (n *node) ownChild(epoch uint64, at int) *node {
+	child := n.children[at].own(epoch)
+	n.children[at] = child
+	return child
+}
+
+// insert adds a member to a node of this epoch. If it had to be split, its right part is returned.
+func (n *node) insert(epoch uint64, slot uint32) (right *node) {
+	at := n.find(slot)
+	if n.children == nil {
+		return n.put(epoch, at, slot, nil)
+	}
+	at = min(at, len(n.children)-1)
+	child := n.ownChild(epoch, at)
+	split := child.insert(epoch, slot)
+	n.members[at] = child.last()
+	if split == nil {
+		return nil
+	}
+	return n.put(epoch, at+1, split.last(), split)
+}
+
+// put puts a member into a leaf, or a child with its last member into another node. A full node is split in the middle, or,
+// if it comes last, behind all: what is added in order fills its nodes.
+func (n *node) put(epoch uint64, at int, member uint32, child *node) (right *node) {
+	if len(n.members) < nodeSize {
+		n.place(at, member, child)
+		return nil
+	}
+	cut := nodeSize / 2
+	if at == nodeSize {
+		cut = nodeSize
+	}
+	right = &node{epoch: epoch, members: append([]uint32(nil), n.members[cut:]...)}
+	n.members = n.members[:cut]
+	if child != nil {
+		right.children = append([]*node(nil), n.children[cut:]...)
+		clear(n.children[cut:])
+		n.children = n.children[:cut]
+	}
+	if at < nodeSize && at <= cut {
+		n.place(at, member, child)
+	} else {
+		right.place(at-cut, member, child)
+	}
+	return right
+}
+
+func (n *node) place(at int, member uint32, child *node) {
+	n.members = append(n.members, 0)
+	copy(n.members[at+1:], n.members[at:])
+	n.members[at] = member
+	if child != nil {
+		n.children = append(n.children, nil)
+		copy(n.children[at+1:], n.children[at:])
+		n.children[at] = child
 	}
 }
 
-// find returns the first run whose last member is not less than a slot; the number of runs if there is none.
-func (rs *runs) find(slot uint32) int {
-	return search(rs.lasts, slot)
+// remove takes a member out of a node of this epoch, which may be empty then.
+func (n *node) remove(epoch uint64, slot uint32) {
+	at := n.find(slot)
+	if n.children != nil {
+		child := n.ownChild(epoch, at)
+		if child.remove(epoch, slot); len(child.members) > 0 {
+			n.members[at] = child.last()
+			return
+		}
+		copy(n.children[at:], n.children[at+1:])
+		n.children[len(n.children)-1] = nil
+		n.children = n.children[:len(n.children)-1]
+	}
+	n.members = append(n.members[:at], n.members[at+1:]...)
 }
 
-// search returns the first place in a sorted slice whose element is not less than a slot.
-func search(sorted []uint32, slot uint32) int {
-	low, high := 0, len(sorted)
+// find returns the first place whose member is not less than a slot; the number of members if there is none.
+func (n *node) find(slot uint32) int {
+	low, high := 0, len(n.members)
 	for low < high {
-		if middle := int(uint(low+high) / 2); sorted[middle] < slot {
+		if middle := int(uint(low+high) / 2); n.members[middle] < slot {
 			low = middle + 1
 		} else {
 			high = middle
@@ -134,37 +203,4 @@ func search(sorted []uint32, slot uint32) int {
 	return low
 }
 
-func (rs *runs) own(epoch uint64, at int) *run {
-	r := rs.list[at]
-	if r.epoch != epoch {
-		r = &run{epoch: epoch, slots: append(make([]uint32, 0, len(r.slots)+1), r.slots...)}
-		rs.list[at] = r
-	}
-	return r
-}
-
-func (rs *runs) insert(at int, r *run) {
-	rs.list = append(rs.list, nil)
-	copy(rs.list[at+1:], rs.list[at:])
-	rs.list[at] = r
-	rs.lasts = append(rs.lasts, 0)
-	copy(rs.lasts[at+1:], rs.lasts[at:])
-}
-
-// halve splits a full run and returns the half into which a slot belongs, and its place.
-func (rs *runs) halve(epoch uint64, at int, slot uint32) (int, *run) {
-	low := rs.list[at]
-	high := &run{epoch: epoch, slots: append(make([]uint32, 0, runSize), low.slots[runSize/2:]...)}
-	low.slots = low.slots[:runSize/2]
-	rs.insert(at+1, high)
-	rs.lasts[at], rs.lasts[at+1] = low.last(), high.last()
-	if slot > low.last() {
-		return at + 1, high
-	}
-	return at, low
-}
-
-// find returns where a slot is, or belongs.
-func (r *run) find(slot uint32) int { return search(r.slots, slot) }
-
-func (r *run) last() uint32 { return r.slots[len(r.slots)-1] }
+func (n *node) last() uint32 { return n.members[len(n.members)-1] }

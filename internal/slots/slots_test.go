@@ -127,7 +127,7 @@ func play(t *testing.T, steps []byte, hash func(uint32) uint32) {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
 			m.hold()
-		case op < 3: // many at once, so that runs and pages are split
+		case op < 3: // many at once, so that nodes and pages are split
 			for range n {
 				m.insert(next)
 				next++

@@ -1,10 +1,6 @@
 package slots
 
-const (
-	pageSize  = 32
-	chunkBits = 5
-	chunkMask = 1<<chunkBits - 1
-)
+const pageSize = 32
 
 // Table leads from hashes to slots. It knows no keys: whoever asks compares the keys of the slots that it offers. The zero
 // value is empty.
@@ -13,16 +9,9 @@ const (
 // split in two, and only when a page has as many bits as the directory, the directory doubles. As hashes may be equal, it
 // does so only while it is small for the number of entries; otherwise the page overflows.
 type Table struct {
-	chunks []*chunk // the directory
-	epoch  uint64   // that made chunks
-	depth  uint8    // how many bits lead to a page
-	length int
-}
-
-// chunk is a part of the directory, so that a write copies no more of it.
-type chunk struct {
-	epoch uint64
-	pages [1 << chunkBits]*page
+	directory array[page]
+	depth     uint8 // how many bits lead to a page
+	length    int
 }
 
 type page struct {
@@ -36,11 +25,7 @@ type page struct {
 
 // Find offers the slots of all entries with a hash, until one is accepted.
 func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
-	if t.chunks == nil {
-		return 0, false
-	}
-	at := t.at(hash)
-	for p := t.chunks[at>>chunkBits].pages[at&chunkMask]; p != nil; p = p.next {
+	for p := t.directory.get(t.at(hash)); p != nil; p = p.next {
 		for i, h := range p.hashes[:p.length] {
 			if h == hash && accept(p.slots[i]) {
 				return p.slots[i], true
@@ -55,8 +40,9 @@ func (t *Table) at(hash uint32) uint32 { return uint32(uint64(hash) >> (32 - t.d
 
 // Insert adds an entry. The same slot must not be there under the same hash.
 func (t *Table) Insert(epoch uint64, hash, slot uint32) {
-	t.own(epoch)
-	t.length++
+	if t.length++; t.directory.get(0) == nil {
+		t.directory.set(epoch, 0, &page{epoch: epoch})
+	}
 	for {
 		p := t.page(epoch, t.at(hash))
 		if p.length < pageSize || p.depth == t.depth && !t.mayDouble() {
@@ -71,7 +57,6 @@ func (t *Table) mayDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove takes an entry out. It must be there.
 func (t *Table) Remove(epoch uint64, hash, slot uint32) {
-	t.own(epoch)
 	t.length--
 	for p := t.page(epoch, t.at(hash)); ; p = p.ownNext(epoch) {
 		for i, s := range p.slots[:p.length] {
@@ -84,31 +69,10 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// own makes the directory's top this epoch's.
-func (t *Table) own(epoch uint64) {
-	switch {
-	case t.chunks == nil:
-		t.chunks, t.epoch = []*chunk{{epoch: epoch}}, epoch
-		t.chunks[0].pages[0] = &page{epoch: epoch}
-	case t.epoch != epoch:
-		t.chunks, t.epoch = append([]*chunk(nil), t.chunks...), epoch
-	}
-}
-
-// chunk returns a part of the directory for writing.
-func (t *Table) chunk(epoch uint64, at uint32) *chunk {
-	c := t.chunks[at>>chunkBits]
-	if c.epoch != epoch {
-		c = &chunk{epoch: epoch, pages: c.pages}
-		t.chunks[at>>chunkBits] = c
-	}
-	return c
-}
-
 // page returns the page at a place of the directory for writing. One that is copied replaces its original wherever the
 // directory has that.
 func (t *Table) page(epoch uint64, at uint32) *page {
-	p := t.chunks[at>>chunkBits].pages[at&chunkMask]
+	p := t.directory.get(at)
 	if p.epoch != epoch {
 		p = p.copy(epoch)
 		t.place(epoch, at, p)
@@ -121,7 +85,7 @@ func (t *Table) place(epoch uint64, at uint32, p *page) {
 	n := uint32(1) << (t.depth - p.depth)
 	first := at &^ (n - 1)
 	for i := first; i < first+n; i++ {
-		t.chunk(epoch, i).pages[i&chunkMask] = p
+		t.directory.set(epoch, i, p)
 	}
 }
 
@@ -169,13 +133,10 @@ func (t *Table) split(epoch uint64, hash uint32, p *page) {
 
 // double makes the directory lead by one more bit.
 func (t *Table) double(epoch uint64) {
-	old, size := *t, uint32(1)<<t.depth
+	old, size := t.directory, uint32(1)<<t.depth
+	t.directory = array[page]{}
 	t.depth++
-	t.chunks = make([]*chunk, (2*size+chunkMask)>>chunkBits)
-	for i := range t.chunks {
-		t.chunks[i] = &chunk{epoch: epoch}
-	}
 	for i := range 2 * size {
-		t.chunks[i>>chunkBits].pages[i&chunkMask] = old.chunks[i/2>>chunkBits].pages[i/2&chunkMask]
+		t.directory.set(epoch, i, old.get(i/2))
 	}
 }

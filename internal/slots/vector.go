@@ -2,24 +2,14 @@ package slots
 
 import "math/bits"
 
-// Leaves and middles are small, as the first write to one after a snapshot copies it.
+// Leaves are small, as the first write to one after a snapshot copies it.
 const (
-	leafBits, middleBits = 3, 4
-	topBits              = leafBits + middleBits
-
-	leafMask, middleMask = 1<<leafBits - 1, 1<<middleBits - 1
+	leafBits = 3
+	leafMask = 1<<leafBits - 1
 )
 
 // Vector holds elements by slot number. The zero value is empty.
-type Vector[E any] struct {
-	top   []*middle[E]
-	epoch uint64 // that made top
-}
-
-type middle[E any] struct {
-	epoch  uint64
-	leaves [1 << middleBits]*leaf[E]
-}
+type Vector[E any] struct{ leaves array[leaf[E]] }
 
 type leaf[E any] struct {
 	epoch uint64
@@ -29,19 +19,10 @@ type leaf[E any] struct {
 
 // Get returns the element in a slot, if there is one.
 func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
-	if l := v.leaf(slot); l != nil && l.used>>(slot&leafMask)&1 != 0 {
+	if l := v.leaves.get(slot >> leafBits); l != nil && l.used>>(slot&leafMask)&1 != 0 {
 		return l.slots[slot&leafMask], true
 	}
 	return element, false
-}
-
-// leaf returns the leaf of a slot, for reading; nil if there is none.
-func (v *Vector[E]) leaf(slot uint32) *leaf[E] {
-	at := int(slot >> (topBits))
-	if at >= len(v.top) {
-		return nil
-	}
-	return v.top[at].leaves[slot>>leafBits&middleMask]
 }
 
 // Set puts an element into a slot.
@@ -61,19 +42,7 @@ func (v *Vector[E]) Clear(epoch uint64, slot uint32) {
 
 // own returns the leaf of a slot, for writing: it makes what is not there, and copies what belongs to an earlier epoch.
 func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
-	at := int(slot >> (topBits))
-	if v.epoch != epoch {
-		v.top, v.epoch = append(make([]*middle[E], 0, max(cap(v.top), at+1)), v.top...), epoch
-	}
-	for at >= len(v.top) {
-		v.top = append(v.top, &middle[E]{epoch: epoch})
-	}
-	m := v.top[at]
-	if m.epoch != epoch {
-		m = &middle[E]{epoch: epoch, leaves: m.leaves}
-		v.top[at] = m
-	}
-	l := m.leaves[slot>>leafBits&middleMask]
+	l := v.leaves.get(slot >> leafBits)
 	switch {
 	case l == nil:
 		l = &leaf[E]{epoch: epoch}
@@ -82,61 +51,37 @@ func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	default:
 		return l
 	}
-	m.leaves[slot>>leafBits&middleMask] = l
+	v.leaves.set(epoch, slot>>leafBits, l)
 	return l
 }
 
 // All calls each with every element, in the order of slots, until it returns false. It returns whether all were seen.
 func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
-	for i, m := range v.top {
-		for j, l := range m.leaves {
-			if l == nil {
-				continue
-			}
-			base := uint32(i<<(topBits) | j<<leafBits)
-			for used := l.used; used != 0; used &= used - 1 {
-				k := bits.TrailingZeros32(used)
-				if !each(base|uint32(k), l.slots[k]) {
-					return false
-				}
+	return v.leaves.all(func(at uint32, l *leaf[E]) bool {
+		for used := l.used; used != 0; used &= used - 1 {
+			k := bits.TrailingZeros32(used)
+			if !each(at<<leafBits|uint32(k), l.slots[k]) {
+				return false
 			}
 		}
-	}
-	return true
+		return true
+	})
 }
 
 // Changed calls each with every slot that may differ between two states of one vector, with what it holds in either. Nodes
 // that both have are skipped, so it costs in proportion to what was written between them.
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
-	for i := range max(len(older.top), len(newer.top)) {
-		a, b := middleAt(older, i), middleAt(newer, i)
-		if a == b {
-			continue
+	none := &leaf[E]{}
+	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {
+		if x == nil {
+			x = none
 		}
-		for j := range 1 << middleBits {
-			x, y := leafAt(a, j), leafAt(b, j)
-			if x == y {
-				continue
-			}
-			for used := x.used | y.used; used != 0; used &= used - 1 {
-				k := bits.TrailingZeros32(used)
-				each(uint32(i<<(topBits)|j<<leafBits|k), x.slots[k], y.slots[k], x.used>>k&1 != 0, y.used>>k&1 != 0)
-			}
+		if y == nil {
+			y = none
 		}
-	}
-}
-
-func middleAt[E any](v *Vector[E], at int) *middle[E] {
-	if at < len(v.top) {
-		return v.top[at]
-	}
-	return nil
-}
-
-// leafAt returns a leaf, which is empty where there is none.
-func leafAt[E any](m *middle[E], at int) *leaf[E] {
-	if m != nil && m.leaves[at] != nil {
-		return m.leaves[at]
-	}
-	return &leaf[E]{}
+		for used := x.used | y.used; used != 0; used &= used - 1 {
+			k := bits.TrailingZeros32(used)
+			each(at<<leafBits|uint32(k), x.slots[k], y.slots[k], x.used>>k&1 != 0, y.used>>k&1 != 0)
+		}
+	})
 }

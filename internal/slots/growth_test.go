@@ -1,0 +1,112 @@
+package slots
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSetsOfAnySizeAreTrees: in any order, with snapshots in between, and back to nothing.
+func TestSetsOfAnySizeAreTrees(t *testing.T) {
+	const n = 20_000 // three levels, in order or not
+	up := make([]uint32, n)
+	for i := range up {
+		up[i] = uint32(i * 3)
+	}
+	down, mixed := slices.Clone(up), slices.Clone(up)
+	slices.Reverse(down)
+	random := rand.New(rand.NewPCG(1, 2))
+	random.Shuffle(n, func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	for name, order := range map[string][]uint32{"up": up, "down": down, "mixed": mixed} {
+		var s Set
+		epoch, half := uint64(0), Set{}
+		for i, slot := range order {
+			if s.Insert(epoch, slot); i == n/2 {
+				half = s
+				epoch++
+			}
+		}
+		requireMembers(t, name, s, up)
+		requireMembers(t, name, half, slices.Sorted(slices.Values(order[:n/2+1])))
+		whole := s
+		epoch++
+		for i, slot := range order {
+			if s.Remove(epoch, slot); i == n/2 {
+				requireMembers(t, name, s, slices.Sorted(slices.Values(order[n/2+1:])))
+			}
+		}
+		requireMembers(t, name, s, nil)
+		requireMembers(t, name, whole, up)
+	}
+}
+
+func requireMembers(t *testing.T, name string, s Set, want []uint32) {
+	t.Helper()
+	var members []uint32
+	s.All(func(slot uint32) bool { members = append(members, slot); return true })
+	require.True(t, slices.Equal(want, members), name)
+	require.Equal(t, len(want), s.Len(), name)
+	for i, slot := range want {
+		require.True(t, s.Has(slot), name)
+		require.False(t, s.Has(slot+1), name)
+		if i%100 == 0 {
+			require.False(t, s.Has(slot+2), name)
+		}
+	}
+}
+
+// TestWhatIsAddedInOrderFillsItsNodes, as most of an index is when a list comes: half-filled ones would cost twice as much.
+func TestWhatIsAddedInOrderFillsItsNodes(t *testing.T) {
+	var s Set
+	for i := range uint32(nodeSize * nodeSize) {
+		s.Insert(0, i)
+	}
+	require.Len(t, s.root.children, nodeSize)
+	for _, leaf := range s.root.children {
+		require.Len(t, leaf.members, nodeSize)
+	}
+}
+
+// TestAWriteAfterASnapshotCopiesLittle, however much there is.
+func TestAWriteAfterASnapshotCopiesLittle(t *testing.T) {
+	const n = 1 << 18
+	var v Vector[*int]
+	var table Table
+	var s Set
+	hash := hashes["spread"]
+	for i := range uint32(n) {
+		v.Set(0, i, new(int))
+		table.Insert(0, hash(i), i)
+		s.Insert(0, i)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, write := range map[string]func(epoch uint64, slot uint32){
+		"vector": func(epoch uint64, slot uint32) { v.Set(epoch, slot, nil) },
+		"table": func(epoch uint64, slot uint32) {
+			table.Remove(epoch, hash(slot), slot)
+			table.Insert(epoch, hash(slot), slot)
+		},
+		"set": func(epoch uint64, slot uint32) {
+			s.Remove(epoch, slot)
+			s.Insert(epoch, slot)
+		},
+	} {
+		const times = 1000
+		before := allocated()
+		for i := range uint64(times) {
+			write(i+1, random.Uint32N(n)) // each in an epoch of its own, as after a snapshot
+		}
+		each := (allocated() - before) / times
+		t.Logf("%s: %d bytes", name, each)
+		require.Less(t, each, uint64(3000), name)
+	}
+}
+
+func allocated() uint64 {
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.TotalAlloc
+}
