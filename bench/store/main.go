@@ -26,8 +26,8 @@ func main() {
 	ours, theirs := &results{}, &results{}
 	for round := range *rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, *rounds)
-		course{c: newClientGo(), results: theirs}.run(*objects)
-		course{c: newOurs(), results: ours}.run(*objects)
+		course{c: empty("client-go"), results: theirs}.run(*objects)
+		course{c: empty("listwatch"), results: ours}.run(*objects)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ns\tlistwatch\tclient-go\tratio")
@@ -39,7 +39,7 @@ func main() {
 		}
 		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.2f\n", work, mine, other, mine/other)
 	}
-	mine, other := sizeOf(newOurs(), *objects), sizeOf(newClientGo(), *objects)
+	mine, other := sizeOf(empty("listwatch"), *objects), sizeOf(empty("client-go"), *objects)
 	fmt.Fprintf(w, "bytes of store an object\t%.1f\t%.1f\t%.2f\n", mine, other, mine/other)
 	w.Flush()
 }

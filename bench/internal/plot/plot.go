@@ -116,7 +116,7 @@ func (p Panel) draw(d *drawing, in box) {
 	axes := box{left: in.left, top: in.top + titleSpace, right: in.right - names, bottom: in.bottom - labelSpace}
 	widest := 0.0
 	for _, tick := range yTicks {
-		widest = math.Max(widest, textWidth(p.Y.Unit.format(tick), tickSize))
+		widest = math.Max(widest, textWidth(p.Y.Unit.Format(tick), tickSize))
 	}
 	axes.left += widest + besideTick + tickLength
 	x.from, x.to = axes.left, axes.right
@@ -132,7 +132,7 @@ func (p Panel) draw(d *drawing, in box) {
 	for _, tick := range yTicks {
 		at := y.place(tick)
 		d.line(axes.left, at, axes.right, at, "grid")
-		d.text(axes.left-besideTick, at+4, "tick", "end", p.Y.Unit.format(tick))
+		d.text(axes.left-besideTick, at+4, "tick", "end", p.Y.Unit.Format(tick))
 	}
 	d.line(axes.left, axes.bottom, axes.right, axes.bottom, "axis")
 	p.drawX(d, x, axes)
@@ -143,7 +143,7 @@ func (p Panel) draw(d *drawing, in box) {
 func (p Panel) drawX(d *drawing, x scale, axes box) {
 	beyond := math.Inf(-1) // where the last label ends
 	for _, tick := range x.ticks(int((axes.right - axes.left) / 45)) {
-		at, label := x.place(tick), p.X.Unit.format(tick)
+		at, label := x.place(tick), p.X.Unit.Format(tick)
 		d.line(at, axes.bottom, at, axes.bottom+tickLength, "axis")
 		if half := textWidth(label, tickSize) / 2; at-half > beyond {
 			d.text(at, axes.bottom+underAxis, "tick", "middle", label)

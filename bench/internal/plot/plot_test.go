@@ -105,7 +105,7 @@ func TestValuesHaveUnits(t *testing.T) {
 		{Nanoseconds, 0.5, "0.5 ns"}, {Nanoseconds, 999, "999 ns"}, {Nanoseconds, 999.9, "1 µs"}, {Nanoseconds, 5e7, "50 ms"},
 		{Bytes, 500, "500 B"}, {Bytes, 20_000, "20 kB"}, {Share, 0.25, "25 %"},
 	} {
-		require.Equal(t, c.text, c.unit.format(c.value))
+		require.Equal(t, c.text, c.unit.Format(c.value))
 	}
 }
 

@@ -142,8 +142,8 @@ var prefixes = map[Unit][]string{
 	Bytes:       {" B", " kB", " MB", " GB"},
 }
 
-// format returns a value with its unit, as 20 µs; what is below one of the smallest unit keeps its decimals.
-func (u Unit) format(value float64) string {
+// Format returns a value with its unit, as 20 µs; what is below one of the smallest unit keeps its decimals.
+func (u Unit) Format(value float64) string {
 	if u == Share {
 		return number(value*100) + " %"
 	}

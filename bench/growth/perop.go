@@ -1,0 +1,65 @@
+package main
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"runtime/metrics"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+)
+
+// perUnit returns what one of so many units costs each time that do is called, at least so many times: the processor time in
+// ns. Where much is allocated it goes on to the end of a collection, so that whole ones are counted, and none by chance.
+func perUnit(least, units int, do func(i int)) measured {
+	runtime.GC()
+	before := readCollector()
+	began := measure.ProcessorTime()
+	n := 0
+	for ; n < least; n++ {
+		do(n)
+	}
+	now := readCollector()
+	if now.cycles > before.cycles || 20*(now.allocated-before.allocated) > before.live {
+		for at := now.cycles; at == now.cycles; now = readCollector() {
+			for range 100 {
+				do(n)
+				n++
+			}
+		}
+	}
+	all := float64(n) * float64(units)
+	return measured{
+		Cost:   float64((measure.ProcessorTime() - began).Nanoseconds()) / all,
+		Marked: (now.allocated - before.allocated) / all / (now.live / now.objects),
+	}
+}
+
+// collector is what the collector has done so far.
+type collector struct {
+	cycles, allocated float64 // collections, and bytes
+	live, objects     float64 // bytes that the last collection left, and objects that are there
+}
+
+func readCollector() collector {
+	samples := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/objects:objects"}}
+	metrics.Read(samples)
+	value := func(i int) float64 { return float64(samples[i].Value.Uint64()) }
+	return collector{value(0), value(1), value(2), value(3)}
+}
+
+// randomAccess returns how long the processor takes in ns to follow one reference to a random place within so many bytes: what
+// the machine takes longer by itself, the more memory is in use.
+func randomAccess(bytes float64) float64 {
+	type line struct { // as much as is fetched at once
+		next uint32
+		_    [60]byte
+	}
+	lines := make([]line, max(int(bytes/64), 2))
+	random := rand.New(rand.NewPCG(1, 2))
+	order := random.Perm(len(lines))
+	for i, from := range order { // one circle through all
+		lines[from].next = uint32(order[(i+1)%len(order)])
+	}
+	at := uint32(0)
+	return perUnit(3_000_000, 1, func(int) { at = lines[at].next }).Cost
+}
