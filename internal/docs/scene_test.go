@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"bufio"
 	"context"
 	"encoding/pem"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +75,9 @@ func (s *scene) play(b Block) error {
 	all, err := commands(b)
 	for _, c := range all {
 		if strings.HasPrefix(c.text, "go run ./examples/server") {
-			s.startServer(c)
+			if err := s.startServer(c); err != nil {
+				return err
+			}
 			continue
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
@@ -96,7 +100,7 @@ func (s *scene) play(b Block) error {
 }
 
 // startServer runs examples/server to the end of the document.
-func (s *scene) startServer(c command) {
+func (s *scene) startServer(c command) error {
 	args := strings.Fields(c.text)[3:]
 	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)
 	cmd := exec.Command(filepath.Join(s.programs, "server"), args...)
@@ -107,14 +111,20 @@ func (s *scene) startServer(c command) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	var server, control string
-	_, err = fmt.Fscanf(out, "The API server is on http://%s\n", &server)
-	require.NoError(s, err)
-	_, err = fmt.Fscanf(out, "It fails by curl -X POST http://%s", &control)
-	require.NoError(s, err)
-	control = strings.TrimSuffix(control, "/drop,")
-	s.other = strings.NewReplacer("127.0.0.1:8485", server, "127.0.0.1:8486", control)
+	var text string
+	for in := bufio.NewScanner(out); strings.Count(text, "\n") < 2 && in.Scan(); {
+		text += in.Text() + "\n"
+	}
+	found := addresses.FindAllString(text, 2)
+	require.Len(s, found, 2, text)
+	s.other = strings.NewReplacer("127.0.0.1:8485", found[0], "127.0.0.1:8486", found[1])
+	if shown := s.other.Replace(c.above); !c.pattern(shown).MatchString(text) {
+		return fmt.Errorf("%s: %s\nprinted\n%s\nand not, as shown,\n%s", c.at, c.text, text, shown)
+	}
+	return nil
 }
+
+var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 // newScene makes a cluster, and a shell that finds it.
 func newScene(t *testing.T, programs string) *scene {

@@ -30,7 +30,7 @@ type shell struct {
 	background bool   // something runs there, and may print at any time
 
 	mu     sync.Mutex
-	out    []byte // what has come and was not read yet
+	out    []byte // what has come and was not compared yet
 	status int    // of the last command that has ended
 	ended  int    // how many have ended
 }
@@ -93,11 +93,18 @@ func (s *shell) printed(before int) (text string, done bool, status int) {
 	return text, s.ended > before, s.status
 }
 
+// drop forgets what was compared. What came after that belongs to the next command.
+func (s *shell) drop(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = s.out[n:]
+}
+
 // begin gives bash a command.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()
-	s.out, before = nil, s.ended
+	before = s.ended
 	s.mu.Unlock()
 	_, err := io.WriteString(s.in, text+"\x00")
 	require.NoError(s, err)
@@ -124,6 +131,7 @@ func (s *shell) run(c command, watches func() bool) error {
 		text, done, status := s.printed(before)
 		switch {
 		case done && all.MatchString(text):
+			s.drop(len(text))
 			if status == 0 || c.statusAsked || interrupted && status == 130 {
 				return nil
 			}
