@@ -1,0 +1,95 @@
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	codeSpan = regexp.MustCompile("`([^`\n]+)`")
+	testSpan = regexp.MustCompile(`^([a-z0-9/]+)/((?:Test|Fuzz|Example|Benchmark)\w*)$`)
+	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
+)
+
+// missing tells what is wrong with a name between backquotes, if it is one of a test, as in `lw/TestList`, or of a file, from the
+// repository's root or from the document's folder.
+func missing(file, name string) error {
+	if match := testSpan.FindStringSubmatch(name); match != nil {
+		if !hasTest(match[1], "Test|Fuzz|Example|Benchmark", "^"+match[2]+"$") {
+			return fmt.Errorf("%s: there is no test %s", file, name)
+		}
+	} else if fileSpan.MatchString(name) && !strings.HasPrefix(name, "bin/") {
+		_, err := os.Stat(filepath.Join(root, name))
+		if _, beside := os.Stat(filepath.Join(filepath.Dir(file), name)); err != nil && beside != nil {
+			return fmt.Errorf("%s: there is no file %s", file, name)
+		}
+	}
+	return nil
+}
+
+// TestNamedTestsAndFilesExist, wherever they are named.
+func TestNamedTestsAndFilesExist(t *testing.T) {
+	files, err := Files(root)
+	require.NoError(t, err)
+	for _, file := range files {
+		for _, span := range codeSpan.FindAllStringSubmatch(prose(t, file), -1) {
+			if filepath.Base(file) != "CHANGELOG.md" { // it tells of what was
+				require.NoError(t, missing(file, span[1]))
+			}
+		}
+	}
+}
+
+// TestEveryPromiseHasItsTests: in a table whose last column is called tests, each row names one at least, or a file of tests.
+func TestEveryPromiseHasItsTests(t *testing.T) {
+	files, err := Files(root)
+	require.NoError(t, err)
+	rows := 0
+	for _, file := range files {
+		within := false
+		for line := range strings.Lines(prose(t, file)) {
+			cells := strings.Split(strings.Trim(line, "| \n"), "|")
+			last := strings.TrimSpace(cells[len(cells)-1])
+			switch {
+			case !strings.HasPrefix(line, "|"):
+				within = false
+			case last == "tests":
+				within = true
+			case within && !strings.HasPrefix(line, "| ---"):
+				rows++
+				require.NoError(t, named(file, line, last))
+			}
+		}
+	}
+	require.Greater(t, rows, 100)
+}
+
+func named(file, line, tests string) error {
+	names := codeSpan.FindAllStringSubmatch(tests, -1)
+	for _, name := range names {
+		if !testSpan.MatchString(name[1]) && !fileSpan.MatchString(name[1]) {
+			return fmt.Errorf("%s: %s is no test: %s", file, name[1], line)
+		}
+	}
+	if names == nil {
+		return fmt.Errorf("%s: no test: %s", file, line)
+	}
+	return nil
+}
+
+func TestWrongNamesAreFound(t *testing.T) {
+	for _, name := range []string{"lw/TestNothing", "nowhere/TestList", "docs/nothing.md", "lw/nothing_test.go"} {
+		require.ErrorContains(t, missing(root+"/docs/doc.md", name), "there is no ")
+	}
+	for _, name := range []string{"lw/TestList", "lw/FuzzList", "lw/client_test.go", "docs/concepts.md", "bin/screenshots/", "a.b"} {
+		require.NoError(t, missing(root+"/docs/doc.md", name))
+	}
+	require.ErrorContains(t, named("doc.md", "", " nothing "), "no test")
+	require.ErrorContains(t, named("doc.md", "", "`lw`"), "lw is no test")
+}
