@@ -18,14 +18,15 @@ type Index[T any, K comparable] struct {
 	// The rest belongs to the store's writer.
 	free     []uint32
 	next     uint32
-	old, new []K // keys of what is being written
-	scratch  []K // what the keys func is given
+	only     []uint32 // by slot the cell, plus one, of its object's only key, as far as it is known; else zero
+	old, new []K      // keys of what is being written
+	scratch  []K      // what the keys func is given
 	closed   *IndexSnapshot[T, K]
 }
 
 // indexer is an index as the store sees it.
 type indexer[T any] interface {
-	prepare(old, object *T) // asks for the keys of what goes and what comes; nil for none
+	prepare(slot uint32, old, object *T) // learns the keys of what goes and what comes; nil for none
 	commit(epoch uint64, slot uint32)
 	move(epoch uint64, to map[uint32]uint32)
 	freeze() any // the postings, to read
@@ -46,7 +47,7 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 
 func (x *Index[T, K]) fill(epoch uint64, objects *slots.Vector[T]) {
 	objects.All(func(slot uint32, object T) bool {
-		x.prepare(nil, &object)
+		x.prepare(slot, nil, &object)
 		x.commit(epoch, slot)
 		return true
 	})

@@ -296,3 +296,42 @@ func TestObjectsThatCannotBeCompared(t *testing.T) {
 	require.Empty(t, deltas)
 	require.Zero(t, first.Len())
 }
+
+// TestTheOnlyKeyIsReadOnce of an object that is held as text, and what is remembered of it is not taken for other keys.
+func TestTheOnlyKeyIsReadOnce(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	read := map[*lw.Object]int{}
+	byLabel := NewIndex(store, func(o *lw.Object, to []string) []string {
+		read[o]++
+		for label := range o.Labels() {
+			to = append(to, label)
+		}
+		return to
+	})
+	version := 0
+	put := func(name string, labels ...string) *lw.Object {
+		version++
+		text := `{"metadata":{"name":"` + name + `","resourceVersion":"` + strconv.Itoa(version) + `","labels":{`
+		for i, label := range labels {
+			text += strings.Repeat(",", min(i, 1)) + `"` + label + `":""`
+		}
+		object, err := lw.ParseObject([]byte(text + `}}}`))
+		require.NoError(t, err)
+		writer.Put(object)
+		return object
+	}
+	put("other", "b")
+	for _, labels := range [][]string{
+		{"a"}, {"a"}, {"b"}, {}, {"b"}, {"a", "b"}, {"b"}, {"b"}, {"b", "a"}, {"c", "b"}, {}, {"a", "c"}, {"c"}, {"c"}, {},
+	} {
+		put("o", labels...)
+		for _, label := range []string{"a", "b", "c"} {
+			has := slices.ContainsFunc(byLabel.List(label), func(o *lw.Object) bool { return o.GetName() == "o" })
+			require.Equal(t, slices.Contains(labels, label), has, "%s of %v", label, labels)
+		}
+	}
+	first, second := put("o", "d"), put("o", "d")
+	writer.Delete(second.Key())
+	require.Equal(t, []int{1, 1}, []int{read[first], read[second]})
+	require.Equal(t, []string{"b"}, byLabel.Keys())
+}

@@ -31,22 +31,35 @@ func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[
 	return cell, found
 }
 
-func (x *Index[T, K]) prepare(old, object *T) {
+// prepare asks for the keys of what comes, and for those of what goes if they are not known.
+func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
-		x.old = x.appendKeys(x.old, *old)
+		only := uint32(0)
+		if int(slot) < len(x.only) {
+			only = x.only[slot]
+		}
+		x.old = x.appendKeys(x.old, *old, only)
 	}
 	if object != nil {
-		x.new = x.appendKeys(x.new, *object)
+		x.new = x.appendKeys(x.new, *object, 0)
 	}
 }
 
-// appendKeys appends an object's keys, each once. They are copied: a keys func may return a slice of the object's own.
-func (x *Index[T, K]) appendKeys(to []K, object T) []K {
+// appendKeys appends an object's keys, each once; only is what x.only says of it. They are copied: a keys func may return a
+// slice of the object's own.
+func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 	if x.scratch == nil {
-		x.scratch = make([]K, 0, 8)
+		x.scratch = make([]K, 1, 8)
 	}
-	for _, key := range x.keys(object, x.scratch) {
+	keys := x.scratch
+	if only > 0 {
+		p, _ := x.cells.Get(only - 1)
+		keys[0] = p.key
+	} else {
+		keys = x.keys(object, keys[:0])
+	}
+	for _, key := range keys {
 		if !slices.Contains(to, key) {
 			to = append(to, key)
 		}
@@ -69,14 +82,31 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 			x.remove(epoch, key, slot)
 		}
 	}
+	only := uint32(0)
 	for _, key := range x.new {
 		if !slices.Contains(x.old, key) {
-			x.insert(epoch, key, slot)
+			only = x.insert(epoch, key, slot) + 1
 		}
+	}
+	if x.store.equal != nil {
+		x.note(slot, only)
 	}
 }
 
-func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) {
+// note remembers what x.only says, of objects that have an Equal: those are held as text, as lw's and compact's are, of which
+// a key is read in microseconds. For others it would cost more than it spares.
+func (x *Index[T, K]) note(slot, only uint32) {
+	for int(slot) >= len(x.only) {
+		x.only = append(x.only, 0)
+	}
+	if len(x.new) > 1 {
+		only = 0
+	}
+	x.only[slot] = only
+}
+
+// insert puts a slot under a key, and returns the key's cell.
+func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 	cell, p := x.find(&x.postings, key)
 	if p == nil {
 		if n := len(x.free); n > 0 {
@@ -90,6 +120,7 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) {
 		x.cells.Set(epoch, cell, p)
 	}
 	x.own(epoch, cell, p).slots.Insert(epoch, slot)
+	return cell
 }
 
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
@@ -118,7 +149,7 @@ func (x *Index[T, K]) own(epoch uint64, cell uint32, p *posting[K]) *posting[K] 
 // move makes the index anew for objects that went to other slots.
 func (x *Index[T, K]) move(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
-	x.postings, x.free, x.next = postings[K]{}, nil, 0
+	x.postings, x.free, x.next, x.only = postings[K]{}, nil, 0, nil
 	old.cells.All(func(_ uint32, p *posting[K]) bool {
 		return p.slots.All(func(slot uint32) bool {
 			x.insert(epoch, p.key, to[slot])

@@ -13,7 +13,7 @@ import (
 // add puts a new object, whose key has this hash, into a free slot.
 func (s *Store[T]) add(hash uint32, object T) (slot uint32) {
 	for _, index := range s.indexes {
-		index.prepare(nil, &object)
+		index.prepare(0, nil, &object)
 	}
 	s.changed()
 	if n := len(s.free); n > 0 {
@@ -32,7 +32,7 @@ func (s *Store[T]) add(hash uint32, object T) (slot uint32) {
 // set replaces an object by another one of the same key.
 func (s *Store[T]) set(slot uint32, old, object T) {
 	for _, index := range s.indexes {
-		index.prepare(&old, &object)
+		index.prepare(slot, &old, &object)
 	}
 	s.changed()
 	s.state.objects.Set(s.epoch, slot, object)
@@ -42,7 +42,7 @@ func (s *Store[T]) set(slot uint32, old, object T) {
 // take empties the slot of an object whose key has this hash.
 func (s *Store[T]) take(slot, hash uint32, old T) {
 	for _, index := range s.indexes {
-		index.prepare(&old, nil)
+		index.prepare(slot, &old, nil)
 	}
 	s.changed()
 	s.state.objects.Clear(s.epoch, slot)
