@@ -153,7 +153,7 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 # The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.
-BENCHES = decode list retained store growth workqueue watches poll storm wasm
+BENCHES = decode list retained binary store growth workqueue watches poll storm wasm
 
 .PHONY: bench
 bench: ## all that docs/performance.md shows, beside client-go; one of it: cd bench && go run ./store
