@@ -206,6 +206,15 @@ else
 	@$(NODE) internal/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
 endif
 
+.PHONY: release
+release: ## into dist/: lwcat for six platforms, the npm tarball, a bill of materials, checksums
+	@rm -rf dist
+	$(GO) run ./internal/release dist
+
+.PHONY: reproducible
+reproducible: ## build lwcat and the browser's program in two places, once with an empty cache: are they the same bytes?
+	$(GO) run ./internal/release -twice
+
 .PHONY: ci
 ci: test test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s

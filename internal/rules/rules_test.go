@@ -77,6 +77,7 @@ var rooms = map[string][]string{
 	"internal/scenarios":   {"lw", "cache", "transport/http", "transport/ws"},
 	"internal/sim":         {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":       nil,
+	"internal/release":     nil,
 	"internal/docs":        nil,
 	"internal/wasmbuild":   {"internal/wasmpack"},
 
