@@ -1,6 +1,7 @@
 # make shows what there is to do.
 
 GO          ?= go
+GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
@@ -133,7 +134,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 	cd e2e/clients && $(GO) test -timeout 10m ./...
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck, module files; native and as wasm
+lint: vulncheck ## gofmt, vet, staticcheck, module files; native and as wasm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
@@ -154,6 +155,13 @@ lint: ## gofmt, vet, staticcheck, module files; native and as wasm
 
 # The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.
 BENCHES = decode list retained binary store growth workqueue watches poll storm wasm
+
+.PHONY: vulncheck
+vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked
+	@GOBIN=$(CURDIR)/bin $(GO) install $(GOVULNCHECK)
+	@said=$$(bin/govulncheck ./... 2>&1) && echo "$$said" || case "$$said" in \
+		*"fetching vulnerabilities"*) echo "NOT CHECKED for vulnerabilities, as their database cannot be reached:"; echo "$$said";; \
+		*) echo "$$said"; exit 1;; esac
 
 .PHONY: bench
 bench: ## all that docs/performance.md shows, beside client-go; one of it: cd bench && go run ./store
@@ -219,4 +227,5 @@ reproducible: ## build lwcat and the browser's program in two places, once with 
 ci: test test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
 	$(MAKE) demo DURATION=5s
 	$(MAKE) bench-smoke
+	$(MAKE) reproducible
 	$(MAKE) size
