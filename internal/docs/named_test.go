@@ -46,28 +46,43 @@ func TestNamedTestsAndFilesExist(t *testing.T) {
 	}
 }
 
+// row is one of a table.
+type row struct {
+	header, cells []string // as many
+	text          string
+}
+
+// tables are the rows of all tables of a text.
+func tables(text string) (rows []row) {
+	var header []string
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			header = nil
+		case header == nil:
+			header = cells
+		case !strings.HasPrefix(line, "| ---"):
+			rows = append(rows, row{header[:min(len(header), len(cells))], cells[:min(len(header), len(cells))], line})
+		}
+	}
+	return rows
+}
+
 // TestEveryPromiseHasItsTests: in a table whose last column is called tests, each row names one at least, or a file of tests.
 func TestEveryPromiseHasItsTests(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
-	rows := 0
+	promises := 0
 	for _, file := range files {
-		within := false
-		for line := range strings.Lines(prose(t, file)) {
-			cells := strings.Split(strings.Trim(line, "| \n"), "|")
-			last := strings.TrimSpace(cells[len(cells)-1])
-			switch {
-			case !strings.HasPrefix(line, "|"):
-				within = false
-			case last == "tests":
-				within = true
-			case within && !strings.HasPrefix(line, "| ---"):
-				rows++
-				require.NoError(t, named(file, line, last))
+		for _, row := range tables(prose(t, file)) {
+			if last := len(row.cells) - 1; row.header[last] == "tests" {
+				promises++
+				require.NoError(t, named(file, row.text, row.cells[last]))
 			}
 		}
 	}
-	require.Greater(t, rows, 100)
+	require.Greater(t, promises, 100)
 }
 
 func named(file, line, tests string) error {

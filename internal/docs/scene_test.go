@@ -136,7 +136,7 @@ func newScene(t *testing.T, programs string) *scene {
 	t.Cleanup(secure.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "ca.crt"), authority, 0o600))
-	config := fmt.Sprintf(kubeconfig, server.URL)
+	config := fmt.Sprintf(ourConfig, server.URL)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "config"), []byte(config), 0o600))
 	live(t, server)
 	return &scene{
@@ -148,7 +148,7 @@ func newScene(t *testing.T, programs string) *scene {
 	}
 }
 
-const kubeconfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
+const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
 // more are the resources that documents name, and that the server does not have; and Pods with kubectl's columns.

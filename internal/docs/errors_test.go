@@ -1,0 +1,157 @@
+package docs
+
+import (
+	"crypto/x509"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+const troubleshooting = root + "/docs/troubleshooting.md"
+
+// texts are what our code says, literally: all strings of Go and the lines of JavaScript; and errors whose texts are made of
+// several.
+func texts(t *testing.T) (all []string) {
+	t.Helper()
+	for _, err := range produced(t) {
+		all = append(all, err.Error())
+	}
+	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == "node_modules" || entry.Name() == "testdata" || entry.Name() == "internal" && filepath.Dir(path) == root:
+			return fs.SkipDir
+		case strings.HasPrefix(path, filepath.Join(root, "wasm")) && strings.HasSuffix(path, ".js"):
+			text, err := os.ReadFile(path)
+			all = append(all, strings.Split(string(text), "\n")...)
+			return err
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			all = append(all, literals(t, path)...)
+		}
+		return nil
+	}))
+	return all
+}
+
+func literals(t *testing.T, path string) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			text, err := strconv.Unquote(literal.Value)
+			require.NoError(t, err)
+			all = append(all, text)
+		}
+		return true
+	})
+	return all
+}
+
+// produced are errors as they come.
+func produced(t *testing.T) []error {
+	t.Helper()
+	status := func(code int, reason, message string) error {
+		return &lw.StatusError{Status: lw.Status{Code: code, Reason: reason, Message: message}}
+	}
+	config := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(config, []byte(`{"contexts": [{"name": "staging"}]}`), 0o600))
+	_, unknown := kubeconfig.Load(&kubeconfig.Options{Path: config, Context: "stagign"})
+	_, path := lw.Project("a..b")
+	_, version := lw.NewClient(transport{}, lw.Resource{Plural: "pods"}, lw.RawCodec{}, nil)
+	_, token := lwhttp.New("https://127.0.0.1", &lwhttp.Options{TokenFile: os.DevNull})
+	return []error{
+		unknown, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
+		http.ErrSchemeMismatch,
+		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
+		status(410, "Expired", "too old resource version: 125 (128)"), status(500, "InternalError", "x"), status(400, "BadRequest", "x"),
+		status(429, "", "Too many requests, please try again later."),
+		status(504, "Timeout", "Timeout: Too large resource version: 9, current: 7"),
+		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}},
+		&cache.RestoreError{Reason: cache.ErrCorrupt}, &ws.CloseError{Code: 1011},
+		&kubeconfig.Error{File: "config", Line: 12, Entry: `user "dev"`, Field: "client-key", Err: fs.ErrNotExist},
+		&kubeconfig.ExecError{Command: "login", Err: errors.New("exit status 1")},
+	}
+}
+
+type transport struct{ lw.Transport }
+
+// TestErrorTextsAreReal: what a table of texts quotes is what somebody sees.
+func TestErrorTextsAreReal(t *testing.T) {
+	all := texts(t)
+	quoted := 0
+	for _, row := range tables(prose(t, troubleshooting)) {
+		for column, cell := range row.cells {
+			if !strings.HasPrefix(row.header[column], "text") {
+				continue
+			}
+			for _, span := range codeSpan.FindAllStringSubmatch(cell, -1) {
+				require.True(t, said(all, span[1]), "nobody says %s", span[1])
+				quoted++
+			}
+		}
+	}
+	require.Greater(t, quoted, 40)
+	require.False(t, said(all, "the server answered with nothing at all"))
+}
+
+// said looks for a text, in which "…" stands for anything.
+func said(all []string, text string) bool {
+	pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*"))
+	for _, one := range all {
+		if pattern.MatchString(one) {
+			return true
+		}
+	}
+	return false
+}
+
+var code = regexp.MustCompile(`'([a-z-]+)'`)
+
+// TestEveryErrorIsExplained: those that the packages export, and JavaScript's codes.
+func TestEveryErrorIsExplained(t *testing.T) {
+	text := prose(t, troubleshooting)
+	apis, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
+	require.NoError(t, err)
+	exported := regexp.MustCompile(`(?m)^(?:var|type) (Err[A-Z]\w+|\w+Error)\b`)
+	names := 0
+	for _, api := range apis {
+		if filepath.Base(api) == "lw-lwtest.txt" {
+			continue
+		}
+		declared, err := os.ReadFile(api)
+		require.NoError(t, err)
+		for _, match := range exported.FindAllStringSubmatch(string(declared), -1) {
+			require.Regexp(t, "`[a-z]*\\.?"+match[1]+"`", text, "%s does not name %s", troubleshooting, match[1])
+			names++
+		}
+	}
+	require.Greater(t, names, 20)
+	declarations, err := os.ReadFile(filepath.Join(root, "wasm", "index.d.ts"))
+	require.NoError(t, err)
+	_, codes, _ := strings.Cut(string(declarations), "type ErrorCode =")
+	codes, _, _ = strings.Cut(codes, "export class")
+	for _, match := range code.FindAllStringSubmatch(codes, -1) {
+		require.Contains(t, text, "`"+match[1]+"`")
+	}
+}
