@@ -30,12 +30,19 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
+	awaited := !s.down && isWebSocket(r) // nothing else makes Stop wait once net/http has given away the connection
+	if awaited {
+		s.serving.Add(1)
+	}
 	s.inflight[in] = struct{}{}
 	return ctx, func() {
 		cancel(nil)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.inflight, in)
+		if awaited {
+			s.serving.Done()
+		}
 	}
 }
 

@@ -78,6 +78,12 @@ func (s *Server) Stop() {
 	s.serving.Wait()
 }
 
+func (s *Server) isDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down
+}
+
 // Restart makes a stopped server serve again on the same port. Like a real one
 // that comes back without its watch cache, it finds all older resource
 // versions too old. It returns an error if the port is taken and remains so

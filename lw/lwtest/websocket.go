@@ -26,10 +26,6 @@ func isWebSocket(r *http.Request) bool {
 // serveWebSocket sends each event of a watch as a TEXT message. Every end but
 // that of a dead server is a CLOSE 1000 without a reason.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *watch) {
-	if !s.awaited() {
-		return
-	}
-	defer s.serving.Done()
 	conn := upgrade(w, r)
 	if conn == nil {
 		return
@@ -40,6 +36,10 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	s.conns.Store(below, nil) // net/http does not close it any more
 	defer s.conns.Delete(below)
+	if s.isDown() { // Stop may have closed all that it knew before
+		below.Close()
+		return
+	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	read := make(chan struct{})
 	go func() {
@@ -53,17 +53,6 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	conn.Close()
 	<-read
-}
-
-// awaited makes Stop wait for the present request, as nothing else does once
-// its connection is taken from net/http. It is false if it is too late.
-func (s *Server) awaited() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.down {
-		s.serving.Add(1)
-	}
-	return !s.down
 }
 
 // sendMessages sends the watch's events until it ends. It is false if the

@@ -1,8 +1,10 @@
 package lwtest
 
 import (
+	"context"
 	"errors"
-	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
@@ -124,15 +126,43 @@ func TestWhoLeavesAWebSocketIsForgotten(t *testing.T) {
 	}
 }
 
-func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
-	s := start(t, nil)
-	for i := range 20 {
-		put(t, s, configMap(fmt.Sprintf("cm-%d", i), strings.Repeat("x", 1<<20)))
+// narrow listens for connections that take in little of what nobody reads.
+type narrow struct {
+	net.Listener
+	full chan struct{} // is closed when one is about to be given more
+}
+
+func (n *narrow) Accept() (net.Conn, error) {
+	conn, err := n.Listener.Accept()
+	if err == nil {
+		err = conn.(*net.TCPConn).SetWriteBuffer(4096)
 	}
+	return &narrowConn{conn, n.full}, err
+}
+
+type narrowConn struct {
+	net.Conn
+	full chan struct{}
+}
+
+func (c *narrowConn) Write(p []byte) (int, error) {
+	if len(p) > 1<<19 { // half of the object, as gorilla writes it in two parts
+		close(c.full)
+	}
+	return c.Conn.Write(p)
+}
+
+func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	network := &narrow{listener, make(chan struct{})}
+	s := start(t, &Options{Listener: network})
+	put(t, s, configMap("cm-1", strings.Repeat("x", 1<<20)))
 	openSocket(t, s.URL+watchConfigMaps)
+	<-network.full
 	s.CloseWatches() // it cannot say so: what it said before does not fit into the network
 	s.Stop()
-	eventually(t, "the handler's own end", func() bool { return len(s.underWay()) == 0 })
+	require.Empty(t, s.underWay())
 }
 
 func TestWebSocketsBehindAnotherListener(t *testing.T) {
@@ -148,4 +178,24 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	expectEvents(t, conn, "ADDED cm-1")
 	s.Stop()
 	require.True(t, cut(endOf(t, conn)))
+}
+
+// TestAWebSocketThatOpensWhileTheServerStops, after all that were open have been closed, is closed too, and waited for.
+func TestAWebSocketThatOpensWhileTheServerStops(t *testing.T) {
+	s := start(t, nil)
+	front := httptest.NewServer(s)
+	defer front.Close()
+	fill(t, s, 1)
+	stopped := make(chan struct{})
+	s.Fail(Watches, 1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		go func() {
+			s.Stop()
+			close(stopped)
+		}()
+		<-r.Context().Done()
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // as if it had not heard of the end
+	})
+	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
+	<-stopped
+	require.Empty(t, s.underWay())
 }
