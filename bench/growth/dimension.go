@@ -19,6 +19,9 @@ type dimension struct {
 	few    []int // the same with little work
 	works  []work
 	run    func(task) result
+	// machine is what the machine itself takes in ns for one of what the works' touches count, and machineName what that is.
+	machine     func(task, result) float64
+	machineName string
 }
 
 // work is what is measured of a dimension: what one unit costs.
@@ -26,7 +29,8 @@ type work struct {
 	name string
 	unit plot.Unit
 	// touches are how many places in memory one unit reads at most that are not near one another, and that it did not read
-	// just before: counted in our code. What the collector does for a unit comes to it, see measured.
+	// just before: counted in our code. What the collector does for a unit comes to it, see measured. For sizes they are how
+	// often each byte is moved.
 	touches float64
 }
 
@@ -39,8 +43,9 @@ type task struct {
 
 // result is what came of it.
 type result struct {
-	Costs map[string]measured // by work
-	Bytes float64             // of memory that were in use meanwhile
+	Costs   map[string]measured // by work
+	Bytes   float64             // of memory that were in use meanwhile
+	Machine float64             // see dimension
 }
 
 // measured is what one unit of a work costs. Marked is how many objects the collector looks at because of what the unit
@@ -50,8 +55,8 @@ type measured struct{ Cost, Marked float64 }
 // findings are all results of a dimension.
 type findings struct {
 	dimension
-	costs   map[place][]measured
-	latency map[place][]float64 // of an access to the memory in use, in ns; without a work's name
+	costs    map[place][]measured
+	machines map[place][]float64 // without a work's name
 }
 
 type place struct {
@@ -59,13 +64,13 @@ type place struct {
 	input           int
 }
 
-func (f *findings) add(t task, r result, latency float64) {
+func (f *findings) add(t task, r result) {
 	for work, cost := range r.Costs {
 		at := place{work, t.Contender, t.Input}
 		f.costs[at] = append(f.costs[at], cost)
 	}
 	at := place{"", t.Contender, t.Input}
-	f.latency[at] = append(f.latency[at], latency)
+	f.machines[at] = append(f.machines[at], r.Machine)
 }
 
 // series returns the medians of a contender's work; no points if it was not measured.
@@ -76,7 +81,7 @@ func (f *findings) series(w work, contender string) (s series) {
 		}
 		p := point{
 			input: float64(at.input), cost: median(all, measured.cost), touches: w.touches,
-			latency: measure.Median(f.latency[place{"", contender, at.input}]),
+			machine: measure.Median(f.machines[place{"", contender, at.input}]),
 		}
 		if w.unit == plot.Nanoseconds {
 			p.touches += median(all, measured.marked)

@@ -7,7 +7,7 @@ type point struct {
 	input   float64
 	cost    float64 // of a unit
 	touches float64 // how many places in memory a unit has to fetch at most, where what there is fits into no cache
-	latency float64 // of one random access to as much memory as is in use, in the unit of cost
+	machine float64 // what one of these takes, in the unit of cost: grows as caches do not
 }
 
 // noise is what two measurements of the same may differ by on a machine that others use, too.
@@ -30,7 +30,7 @@ func (s series) judge() verdict {
 	last := s.points[len(s.points)-1]
 	v := verdict{growth: last.cost / s.points[0].cost}
 	for i, smaller := range s.points[:len(s.points)-1] {
-		allowed := noise*smaller.cost + last.touches*max(last.latency-smaller.latency, 0)
+		allowed := noise*smaller.cost + last.touches*max(last.machine-smaller.machine, 0)
 		if i == 0 || allowed < v.allowed {
 			v.allowed = allowed
 		}

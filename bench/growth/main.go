@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/informers"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/stores"
 )
@@ -27,10 +28,10 @@ var (
 	short  = flag.Bool("short", false, "little work, only to see that all works")
 )
 
-var dimensions = []dimension{objects, indexes, handlers}
+var dimensions = []dimension{objects, watches, handlers, indexes, sizes}
 
 func main() {
-	if measure.Worker("measure", run) || measure.Worker("latency", randomAccess) {
+	if informers.Worker() || measure.Worker("measure", run) {
 		return
 	}
 	flag.Parse()
@@ -56,8 +57,10 @@ func main() {
 
 // run carries out a task, in its process.
 func run(t task) result {
-	i := slices.IndexFunc(dimensions, func(d dimension) bool { return d.name == t.Dimension })
-	return dimensions[i].run(t)
+	d := dimensions[slices.IndexFunc(dimensions, func(d dimension) bool { return d.name == t.Dimension })]
+	r := d.run(t)
+	r.Machine = d.machine(t, r)
+	return r
 }
 
 // measure measures a dimension, in turns.
@@ -66,7 +69,7 @@ func (d dimension) measure(ctx context.Context) (*findings, error) {
 	if *short {
 		inputs, times = d.few, 1
 	}
-	found := &findings{dimension: d, costs: map[place][]measured{}, latency: map[place][]float64{}}
+	found := &findings{dimension: d, costs: map[place][]measured{}, machines: map[place][]float64{}}
 	for round := range times {
 		for _, input := range inputs {
 			for _, contender := range stores.Names {
@@ -76,11 +79,7 @@ func (d dimension) measure(ctx context.Context) (*findings, error) {
 				if err := measure.Apart(ctx, "measure", t, &r); err != nil {
 					return nil, err
 				}
-				var latency float64
-				if err := measure.Apart(ctx, "latency", r.Bytes, &latency); err != nil {
-					return nil, err
-				}
-				found.add(t, r, latency)
+				found.add(t, r)
 			}
 		}
 	}

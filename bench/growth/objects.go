@@ -12,7 +12,7 @@ import (
 var objects = dimension{
 	name: "objects", axis: "objects", inputs: []int{1000, 10_000, 100_000, 1_000_000}, few: []int{1000, 3000},
 	title: "What an operation of a store costs, by the number of its objects",
-	note:  "processor time; indexes by namespace, node and phase; dotted: one random access to as much memory as is in use",
+	note:  "processor time; indexes by namespace, node and phase",
 	// To find an object: its name's two texts, as the benchmark holds them, and itself (4), the table's top, branch, chunk and
 	// page (6), the vector's top, branch, chunk and leaf (5). To change an index: a posting, and three levels of its set, each
 	// a node and its members, searched by halves (12).
@@ -27,6 +27,7 @@ var objects = dimension{
 		{"snapshot, a deletion and an addition", plot.Nanoseconds, 2 * (15 + 3*12)},
 		{"memory beside the objects, per object", plot.Bytes, 0},
 	},
+	machine: randomAccess, machineName: randomAccessName,
 	run: func(t task) result {
 		c := newCourse(t, stores.Objects(t.Input), stores.ByNamespace, stores.ByNode, stores.ByPhase)
 		c.load()

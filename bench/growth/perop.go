@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"runtime"
 	"runtime/metrics"
 
@@ -21,7 +20,7 @@ func perUnit(least, units int, do func(i int)) measured {
 	now := readCollector()
 	if now.cycles > before.cycles || 20*(now.allocated-before.allocated) > before.live {
 		for at := now.cycles; at == now.cycles; now = readCollector() {
-			for range 100 {
+			for range max(least/1000, 1) {
 				do(n)
 				n++
 			}
@@ -45,21 +44,4 @@ func readCollector() collector {
 	metrics.Read(samples)
 	value := func(i int) float64 { return float64(samples[i].Value.Uint64()) }
 	return collector{value(0), value(1), value(2), value(3)}
-}
-
-// randomAccess returns how long the processor takes in ns to follow one reference to a random place within so many bytes: what
-// the machine takes longer by itself, the more memory is in use.
-func randomAccess(bytes float64) float64 {
-	type line struct { // as much as is fetched at once
-		next uint32
-		_    [60]byte
-	}
-	lines := make([]line, max(int(bytes/64), 2))
-	random := rand.New(rand.NewPCG(1, 2))
-	order := random.Perm(len(lines))
-	for i, from := range order { // one circle through all
-		lines[from].next = uint32(order[(i+1)%len(order)])
-	}
-	at := uint32(0)
-	return perUnit(3_000_000, 1, func(int) { at = lines[at].next }).Cost
 }

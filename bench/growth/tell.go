@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/plot"
@@ -13,24 +14,27 @@ import (
 func (f *findings) tell(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\n"+f.title+" ("+f.note+")")
-	f.row(w, f.axis, "", f.series(f.works[0], stores.Names[0]), func(p point) string { return f.unit.Format(p.input) }, "")
+	f.row(w, f.axis, "", f.series(f.works[0], stores.Names[0]), f.unit, point.inputs, "")
 	for _, work := range f.works {
 		for _, contender := range stores.Names {
 			if s := f.series(work, contender); len(s.points) > 0 {
-				f.row(w, work.name, contender, s, func(p point) string { return work.unit.Format(p.cost) }, s.said(work.unit))
+				f.row(w, work.name, contender, s, work.unit, point.costs, s.said(work.unit))
 			}
 		}
 	}
-	f.row(w, "one random access to memory", "", f.series(f.works[0], stores.Names[0]), func(p point) string {
-		return plot.Nanoseconds.Format(p.latency)
-	}, "")
+	f.row(w, f.machineName, "", f.series(f.works[0], stores.Names[0]), plot.Nanoseconds, point.machines, "")
 	return w.Flush()
 }
 
-func (f *findings) row(w io.Writer, name, contender string, s series, cell func(point) string, said string) {
+// row prints a cell for each input, empty if it was not measured.
+func (f *findings) row(w io.Writer, name, contender string, s series, unit plot.Unit, of func(point) float64, said string) {
 	fmt.Fprintf(w, "| %s\t| %s", name, contender)
-	for _, p := range s.points {
-		fmt.Fprintf(w, "\t| %s", cell(p))
+	for _, p := range f.series(f.works[0], stores.Names[0]).points {
+		cell := ""
+		if i := slices.IndexFunc(s.points, func(q point) bool { return q.input == p.input }); i >= 0 {
+			cell = unit.Format(of(s.points[i]))
+		}
+		fmt.Fprintf(w, "\t| %s", cell)
 	}
 	fmt.Fprintf(w, "\t| %s\t|\n", said)
 }
@@ -59,15 +63,16 @@ func (f *findings) figure() plot.Figure {
 			}
 		}
 		if s := f.series(work, stores.Names[0]); work.unit == plot.Nanoseconds {
-			panel.Lines = append(panel.Lines, plot.Line{Name: "memory", Colour: plot.Muted, Dashed: true, Points: s.line(point.latencies)})
+			panel.Lines = append(panel.Lines, plot.Line{Name: f.machineName, Colour: plot.Muted, Dashed: true, Points: s.line(point.machines)})
 		}
 		figure.Panels = append(figure.Panels, panel)
 	}
 	return figure
 }
 
-func (p point) costs() float64     { return p.cost }
-func (p point) latencies() float64 { return p.latency }
+func (p point) inputs() float64   { return p.input }
+func (p point) costs() float64    { return p.cost }
+func (p point) machines() float64 { return p.machine }
 
 func (s series) line(y func(point) float64) (points []plot.Point) {
 	for _, p := range s.points {

@@ -16,16 +16,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/informers"
 )
 
-const (
-	http1     = "HTTP/1.1"
-	http2     = "HTTP/2"
-	webSocket = "WebSocket"
-)
-
-var transports = []string{http1, http2, webSocket}
+var transports = []string{informers.HTTP1, informers.HTTP2, informers.WebSocket}
 
 // Client-go is given fewer events, as it takes more than twenty times as long for each.
 var events = map[string]int{"listwatch": 100_000, "client-go": 5_000}
@@ -39,11 +33,7 @@ var (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "server" {
-		serve(os.Args[2])
-		return
-	}
-	if measure.Worker("client", run) {
+	if informers.Worker() {
 		return
 	}
 	flag.Parse()
@@ -68,7 +58,7 @@ func compare(ctx context.Context) error {
 	for round := range *rounds {
 		for _, t := range tasks(numbers, round == 0) {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %d watches, %s, %s\n", round+1, *rounds, t.Watches, t.Contender, t.Transport)
-			measured, err := withServer(ctx, t)
+			measured, err := informers.Measure(ctx, t)
 			if err != nil {
 				return fmt.Errorf("%d watches, %s, %s: %w", t.Watches, t.Contender, t.Transport, err)
 			}
@@ -79,9 +69,9 @@ func compare(ctx context.Context) error {
 }
 
 // tasks are those of a round. What takes long is measured in the first one only.
-func tasks(numbers []int, first bool) (all []task) {
+func tasks(numbers []int, first bool) (all []informers.Task) {
 	for _, n := range numbers {
-		t := task{Watches: n, Pods: 1000, Profile: *profile}
+		t := informers.Task{Watches: n, Pods: 1000, Profile: *profile}
 		if n == 1 {
 			t.Rate, t.Paced = 1000, 2*time.Second
 		}
@@ -94,7 +84,7 @@ func tasks(numbers []int, first bool) (all []task) {
 				t.Pods, t.Events, t.Paced = 20, 400, time.Second/10
 			}
 			for _, t.Transport = range transports {
-				if t.Contender != "client-go" || t.Transport != webSocket { // which it has not
+				if t.Contender != "client-go" || t.Transport != informers.WebSocket { // which it has not
 					all = append(all, t)
 				}
 			}
@@ -112,13 +102,5 @@ func watches() (numbers []int, err error) {
 		}
 		numbers = append(numbers, n)
 	}
-	var files syscall.Rlimit // Go has raised it as far as it may
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return nil, err
-	}
-	most := slices.Max(numbers)
-	if needed := uint64(most) + 100; files.Cur < needed {
-		return nil, fmt.Errorf("%d watches need %d open files, of which a process may have %d here: raise ulimit -Hn, or give -watches", most, needed, files.Cur)
-	}
-	return numbers, nil
+	return numbers, informers.Room(slices.Max(numbers))
 }

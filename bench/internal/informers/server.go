@@ -1,4 +1,4 @@
-package main
+package informers
 
 import (
 	"encoding/json"
@@ -52,7 +52,7 @@ func serve(transport string) {
 	s := &server{turn: &turn{ready: make(chan struct{})}}
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
 	found := address{}
-	if transport == http2 {
+	if transport == HTTP2 {
 		api.EnableHTTP2 = true
 		api.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 100} // as a kube-apiserver
 		api.StartTLS()

@@ -1,4 +1,4 @@
-package main
+package informers
 
 import (
 	"bytes"
@@ -20,8 +20,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
-// task is one measurement, made by a process of its own.
-type task struct {
+// Task is one measurement, made by a process of its own.
+type Task struct {
 	Contender, Transport string
 	Watches              int
 	Pods, Events         int           // of all watches
@@ -32,8 +32,8 @@ type task struct {
 	Server               address
 }
 
-// result is what a task has measured.
-type result struct {
+// Result is what a task has measured.
+type Result struct {
 	Bytes, Goroutines float64 // of an idle watch: heap and stacks
 	BytesAfter        float64 // the same, after events
 	IdleCPU           float64 // processor time of an idle watch, in ns a second
@@ -43,8 +43,8 @@ type result struct {
 
 // course carries out a task.
 type course struct {
-	task
-	result
+	Task
+	Result
 	contender contender
 	informers []informer
 	ear       atomic.Pointer[ear]
@@ -53,12 +53,12 @@ type course struct {
 
 const handlers = 2 // of an informer, while events come; one while it is idle
 
-const patience = 3 * time.Minute // after which a task has failed; nothing comes near
+const patience = 10 * time.Minute // after which a task has failed; nothing comes near
 
-func run(t task) result {
+func run(t Task) Result {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
-	c := &course{task: t, contender: contenders[t.Contender](t.Server, t.Transport), ctx: ctx}
+	c := &course{Task: t, contender: contenders[t.Contender](t.Server, t.Transport), ctx: ctx}
 	c.warmUp()
 	bytes, goroutines := measure.HeapAndStacks(), runtime.NumGoroutine()
 	c.start()
@@ -86,7 +86,7 @@ func run(t task) result {
 	c.BytesAfter = perWatch()
 	c.profile("after")
 	runtime.KeepAlive(c.informers)
-	return c.result
+	return c.Result
 }
 
 // warmUp lets one informer sync and end, so that what all share is there before the first watch is measured.

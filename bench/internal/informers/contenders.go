@@ -1,4 +1,6 @@
-package main
+// Package informers measures informers end to end over loopback, ours beside client-go's dynamic ones: what bench/watches and
+// bench/growth do. Every measurement has a client's process and a server's process of its own; what is told is the client's.
+package informers
 
 import (
 	"context"
@@ -16,6 +18,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// The transports: HTTP/1.1 and WebSocket are without TLS, HTTP/2 is with, for both sides. WebSocket is ours alone.
+const (
+	HTTP1     = "HTTP/1.1"
+	HTTP2     = "HTTP/2"
+	WebSocket = "WebSocket"
 )
 
 // contender makes informers, all of one client.
@@ -38,7 +47,7 @@ type ours struct{ transport lw.Transport }
 func newOurs(server address, transport string) contender {
 	over, err := lwhttp.New(server.URL, &lwhttp.Options{CAData: []byte(server.CA)})
 	measure.Must(err)
-	if transport == webSocket {
+	if transport == WebSocket {
 		return ours{ws.New(over, nil)}
 	}
 	return ours{over}
