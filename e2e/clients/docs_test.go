@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"path"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/docs"
@@ -11,19 +12,46 @@ import (
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "e2e/clients", Names: docs.Names(), Given: docs.Given()}
 	for name, path := range map[string]string{
-		"corev1":    "k8s.io/api/core/v1",
-		"metav1":    "k8s.io/apimachinery/pkg/apis/meta/v1",
-		"runtime":   "k8s.io/apimachinery/pkg/runtime",
-		"fields":    "k8s.io/apimachinery/pkg/fields",
-		"labels":    "k8s.io/apimachinery/pkg/labels",
-		"schema":    "k8s.io/apimachinery/pkg/runtime/schema",
-		"kclient":   "k8s.io/client-go/kubernetes",
-		"dynamic":   "k8s.io/client-go/dynamic",
-		"metadata":  "k8s.io/client-go/metadata",
-		"rest":      "k8s.io/client-go/rest",
-		"clientcmd": "k8s.io/client-go/tools/clientcmd",
+		"corev1":     "k8s.io/api/core/v1",
+		"kubernetes": "k8s.io/client-go/kubernetes",
+		"dynamic":    "k8s.io/client-go/dynamic",
+		"tools":      "k8s.io/client-go/tools/cache",
 	} {
 		module.Names[name] = path
 	}
+	for name, of := range map[string]string{
+		"clientset":     "kubernetes.Interface",
+		"dynamicClient": "dynamic.Interface",
+		"podInformer":   "tools.SharedIndexInformer",
+		"pods":          "*cache.Informer[*corev1.Pod]",
+		"syncPod":       "func(key string) error",
+	} {
+		module.Given[name] = of
+	}
 	require.NoError(t, docs.CompileAll("../..", module))
+}
+
+// TestNamesOfClientGo: what docs/migration.md calls client-go's is.
+func TestNamesOfClientGo(t *testing.T) {
+	names := map[string]string{
+		"fields": "k8s.io/apimachinery/pkg/fields",
+		"rest":   "k8s.io/client-go/rest",
+		"fake":   "k8s.io/client-go/kubernetes/fake",
+	}
+	for _, room := range []string{
+		"dynamic", "dynamic/dynamicinformer", "informers", "metadata/metadatainformer", "tools/cache", "tools/cache/testing",
+		"tools/clientcmd", "tools/pager", "tools/watch", "util/workqueue",
+	} {
+		names[path.Base(room)] = "k8s.io/client-go/" + room
+	}
+	compiler, err := docs.NewCompiler("../..", docs.Module{Folder: "e2e/clients", Names: names}, nil)
+	require.NoError(t, err)
+	spans, err := docs.Column("../..", "docs/migration.md", "client-go")
+	require.NoError(t, err)
+	require.Greater(t, len(spans), 40)
+	for _, span := range spans {
+		is, err := compiler.Find(span)
+		require.NoError(t, err)
+		require.True(t, is, span)
+	}
 }

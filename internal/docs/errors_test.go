@@ -100,12 +100,12 @@ type transport struct{ lw.Transport }
 func TestErrorTextsAreReal(t *testing.T) {
 	all := texts(t)
 	quoted := 0
-	for _, row := range tables(prose(t, troubleshooting)) {
-		for column, cell := range row.cells {
-			if !strings.HasPrefix(row.header[column], "text") {
+	for _, row := range Tables(prose(t, troubleshooting)) {
+		for column, cell := range row.Cells {
+			if !strings.HasPrefix(row.Header[column], "text") {
 				continue
 			}
-			for _, span := range codeSpan.FindAllStringSubmatch(cell, -1) {
+			for _, span := range Span.FindAllStringSubmatch(cell, -1) {
 				require.True(t, said(all, span[1]), "nobody says %s", span[1])
 				quoted++
 			}

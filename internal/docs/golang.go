@@ -33,10 +33,14 @@ type Compiler struct {
 	exports map[string]string // the files with the compiler's export data, by import path
 }
 
-// NewCompiler compiles what the blocks of a module import, as far as the go command has not done so before.
+// NewCompiler compiles what the blocks of a module import, or, without any, all packages that the module names, as far as the
+// go command has not done so before.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	c := &Compiler{module: module, exports: map[string]string{}}
 	needed := map[string]bool{"context": true}
+	for _, path := range module.Names {
+		needed[path] = blocks == nil
+	}
 	for _, b := range blocks {
 		source, _, err := c.source(b)
 		if err != nil {
@@ -48,6 +52,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 			}
 		}
 	}
+	maps.DeleteFunc(needed, func(_ string, is bool) bool { return !is })
 	// What does not exist is told by Check, too.
 	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Collect(maps.Keys(needed))...)
 	cmd := exec.Command("go", args...)

@@ -12,7 +12,6 @@ import (
 )
 
 var (
-	codeSpan = regexp.MustCompile("`([^`\n]+)`")
 	testSpan = regexp.MustCompile(`^([a-z0-9/]+)/((?:Test|Fuzz|Example|Benchmark)\w*)$`)
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
@@ -38,7 +37,7 @@ func TestNamedTestsAndFilesExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
-		for _, span := range codeSpan.FindAllStringSubmatch(prose(t, file), -1) {
+		for _, span := range Span.FindAllStringSubmatch(prose(t, file), -1) {
 			if filepath.Base(file) != "CHANGELOG.md" { // it tells of what was
 				require.NoError(t, missing(file, span[1]))
 			}
@@ -46,27 +45,37 @@ func TestNamedTestsAndFilesExist(t *testing.T) {
 	}
 }
 
-// row is one of a table.
-type row struct {
-	header, cells []string // as many
-	text          string
-}
-
-// tables are the rows of all tables of a text.
-func tables(text string) (rows []row) {
-	var header []string
-	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-		switch {
-		case !strings.HasPrefix(line, "|"):
-			header = nil
-		case header == nil:
-			header = cells
-		case !strings.HasPrefix(line, "| ---"):
-			rows = append(rows, row{header[:min(len(header), len(cells))], cells[:min(len(header), len(cells))], line})
+// TestNamedNamesExist: what is written as a package's name with a name in it is one, but for the columns that have another
+// library's.
+func TestNamedNamesExist(t *testing.T) {
+	compiler, err := NewCompiler(root, Module{Names: Names()}, nil)
+	require.NoError(t, err)
+	files, err := Files(root)
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		text := prose(t, file)
+		if filepath.Base(file) == "CHANGELOG.md" {
+			continue
+		}
+		for _, row := range Tables(text) {
+			if row.Header[0] == "client-go" {
+				text = strings.Replace(text, row.Cells[0], "", 1)
+			}
+		}
+		for _, span := range Span.FindAllStringSubmatch(text, -1) {
+			is, err := compiler.Find(span[1])
+			require.NoError(t, err, "%s: %s", file, span[1])
+			if is {
+				found++
+			}
 		}
 	}
-	return rows
+	require.Greater(t, found, 100)
+	_, err = compiler.Find("cache.Store.Nothing")
+	require.ErrorContains(t, err, "has no Nothing")
+	_, err = compiler.Find("cache.Nothing{}")
+	require.ErrorContains(t, err, "has no Nothing")
 }
 
 // TestEveryPromiseHasItsTests: in a table whose last column is called tests, each row names one at least, or a file of tests.
@@ -75,10 +84,10 @@ func TestEveryPromiseHasItsTests(t *testing.T) {
 	require.NoError(t, err)
 	promises := 0
 	for _, file := range files {
-		for _, row := range tables(prose(t, file)) {
-			if last := len(row.cells) - 1; row.header[last] == "tests" {
+		for _, row := range Tables(prose(t, file)) {
+			if last := len(row.Cells) - 1; row.Header[last] == "tests" {
 				promises++
-				require.NoError(t, named(file, row.text, row.cells[last]))
+				require.NoError(t, named(file, row.Text, row.Cells[last]))
 			}
 		}
 	}
@@ -86,7 +95,7 @@ func TestEveryPromiseHasItsTests(t *testing.T) {
 }
 
 func named(file, line, tests string) error {
-	names := codeSpan.FindAllStringSubmatch(tests, -1)
+	names := Span.FindAllStringSubmatch(tests, -1)
 	for _, name := range names {
 		if !testSpan.MatchString(name[1]) && !fileSpan.MatchString(name[1]) {
 			return fmt.Errorf("%s: %s is no test: %s", file, name[1], line)

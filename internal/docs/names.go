@@ -1,5 +1,16 @@
 package docs
 
+import (
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
 const module = "github.com/seed-6d2a410a/listwatch/"
 
 // Names are the packages that fragments name without importing them, and how.
@@ -45,4 +56,71 @@ func Given() map[string]string {
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
 	}
+}
+
+// Span matches what stands between backquotes within a line.
+var Span = regexp.MustCompile("`([^`\n]+)`")
+
+var qualified = regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*)(?:\.(\w+))?`)
+
+// Find looks for the name at the beginning of a span, as "cache.Store.Get" or "lw.Options{…}", in the packages that the module
+// names. Anything else is none of them, and no error.
+func (c *Compiler) Find(span string) (is bool, err error) {
+	match := qualified.FindStringSubmatch(span)
+	if match == nil || c.module.Names[match[1]] == "" {
+		return false, nil
+	}
+	room, err := importer.ForCompiler(token.NewFileSet(), "gc", c.open).Import(c.module.Names[match[1]])
+	if err != nil {
+		return true, err
+	}
+	object := room.Scope().Lookup(match[2])
+	if object == nil {
+		return true, fmt.Errorf("%s has no %s", room.Path(), match[2])
+	}
+	if member := match[3]; member != "" {
+		if found, _, _ := types.LookupFieldOrMethod(object.Type(), true, room, member); found == nil {
+			return true, fmt.Errorf("%s.%s has no %s", room.Path(), match[2], member)
+		}
+	}
+	return true, nil
+}
+
+// Row is one of a table.
+type Row struct {
+	Header, Cells []string // as many
+	Text          string
+}
+
+// Tables returns the rows of all tables of a Markdown text without blocks of code.
+func Tables(text string) (rows []Row) {
+	var header []string
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			header = nil
+		case header == nil:
+			header = cells
+		case !strings.HasPrefix(line, "| ---"):
+			both := min(len(header), len(cells))
+			rows = append(rows, Row{header[:both], cells[:both], line})
+		}
+	}
+	return rows
+}
+
+// Column returns the spans in the columns of a name, of a document's tables.
+func Column(root, document, name string) (spans []string, err error) {
+	text, err := os.ReadFile(filepath.Join(root, document))
+	for _, row := range Tables(string(text)) {
+		for i, cell := range row.Cells {
+			for _, span := range Span.FindAllStringSubmatch(cell, -1) {
+				if row.Header[i] == name {
+					spans = append(spans, span[1])
+				}
+			}
+		}
+	}
+	return spans, err
 }
