@@ -154,7 +154,6 @@ func TestAnIndexMayPanic(t *testing.T) {
 	require.Equal(t, []int{2000}, careful.Keys())
 }
 
-// TestKeysTwiceCountOnce.
 func TestKeysTwiceCountOnce(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -166,7 +165,6 @@ func TestKeysTwiceCountOnce(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-// TestReadyMadeIndexes.
 func TestReadyMadeIndexes(t *testing.T) {
 	pod := func(text string) *lw.Object {
 		object, err := lw.ParseObject([]byte(text))

@@ -33,7 +33,6 @@ func TestRunReturnsTheCause(t *testing.T) {
 	}
 }
 
-// TestRunReturnsWhatItWasStoppedOn.
 func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.reflector.opts = &lw.Options{StopOn: lw.Refused, NoStreamingList: true}

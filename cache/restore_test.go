@@ -84,7 +84,6 @@ func TestRestoreWhileRunningPanics(t *testing.T) {
 	})
 }
 
-// TestFailedRestoreCostsAList.
 func TestFailedRestoreCostsAList(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		text := saved(t, "x@1")

@@ -35,12 +35,21 @@ func TestReading(t *testing.T) {
 			require.Equal(t, want, names(slices.Values(lister.List(namespace))), namespace)
 		}
 		for word, version := range map[string]string{"a/x": "1", "b/x": "3", "node": "4", "b/y": "", "c/x": "", "a/node": "", "x": ""} {
-			got, ok := s.store.Get(object(word).Key())
+			key := object(word).Key()
+			got, ok := s.store.Get(key)
 			require.Equal(t, version != "", ok, word)
+			same, listed := lister.Get(key.Namespace, key.Name)
+			require.Equal(t, ok, listed, word)
+			require.Same(t, got, same, word)
 			if ok {
 				require.Equal(t, version, got.GetResourceVersion(), word)
 			}
 		}
+
+		lister.Close()
+		s.play("list@5 a/y@2 b/x@3 node@4")
+		require.Len(t, lister.List("a"), 2, "as it was")
+		require.Len(t, lister.List(""), 3)
 	})
 }
 

@@ -201,7 +201,6 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// TestObjectsAreLoggedWithoutTheirContent.
 func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
 	object, err := ParseObject([]byte(`{"kind":"Secret","metadata":{"namespace":"shop","name":"token","resourceVersion":"7"},"data":{"a":"s3cret"}}`))
 	require.NoError(t, err)

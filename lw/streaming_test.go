@@ -138,7 +138,6 @@ func TestStreamingListIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestStreamingRelistAsksForTheLastVersionThenTheLatest.
 func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
 	b := newStreamingRig(t, Options{})
 	require.Empty(t, b.watch().ResourceVersion)

@@ -147,5 +147,4 @@ func (c *Cluster) Close() {
 	})
 }
 
-// path returns the path of one of the cluster's files.
 func (c *Cluster) path(name string) string { return filepath.Join(c.folder, name) }

@@ -67,7 +67,6 @@ func newNamespace(t *testing.T, c *kube.Cluster) string {
 	return created.Metadata.Name
 }
 
-// names returns the names of the items of a list.
 func names(l list) (names []string) {
 	for _, item := range l.Items {
 		names = append(names, item.Metadata.Name)

@@ -31,7 +31,6 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	})
 }
 
-// apiServerFlags returns the flags of the API server.
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,

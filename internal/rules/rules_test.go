@@ -182,7 +182,6 @@ func TestBrowsersDialForThemselves(t *testing.T) {
 	}
 }
 
-// TestOneRoomMeetsJavaScript.
 func TestOneRoomMeetsJavaScript(t *testing.T) {
 	for _, path := range packages(t, platforms[1]) {
 		room := strings.TrimPrefix(path, module+"/")

@@ -187,7 +187,6 @@ func FuzzSnapshots(f *testing.F) {
 	})
 }
 
-// TestAllStopsWhenTold.
 func TestAllStopsWhenTold(t *testing.T) {
 	var v Vector[int]
 	var s Set

@@ -35,7 +35,6 @@ func TestPlayedObjectsAreAsTheyWere(t *testing.T) {
 	require.Equal(t, "900", get(t, url).list(t).Metadata.ResourceVersion)
 }
 
-// TestPlayedVersionsThatArePastAreNewOnes.
 func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
 	s := start(t, nil)
 	for _, version := range []string{"500", "400", "opaque", ""} {

@@ -265,7 +265,6 @@ func TestPluginsThatHang(t *testing.T) {
 	}
 }
 
-// TestManyRequestsRunAPluginOnce.
 func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	alone(t)
 	p := newPlugin(t)

@@ -124,7 +124,6 @@ func TestTokens(t *testing.T) {
 	require.Len(t, seen.Header["Origin"], 1, "a kube-apiserver refuses who tells none")
 }
 
-// TestListsGoOverHTTP.
 func TestListsGoOverHTTP(t *testing.T) {
 	body, err := dial(t, nil, nil).Open(t.Context(), &lw.Request{Path: "/parts", Query: "say=list"})
 	require.NoError(t, err)

@@ -11,7 +11,6 @@ const (
 	green   color = "32"
 	yellow  color = "33"
 	faint   color = "2"
-	reverse color = "7"
 )
 
 // paint makes a text appear in a color, if there are any.

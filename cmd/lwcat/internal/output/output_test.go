@@ -154,7 +154,6 @@ func TestWhatFailsPrintsNothing(t *testing.T) {
 	require.Empty(t, text.String())
 }
 
-// TestMistakesAreToldAtTheStart.
 func TestMistakesAreToldAtTheStart(t *testing.T) {
 	for spec, want := range map[string]string{
 		"x":                             `no output format "x": there are jsonl, wire`,

@@ -161,7 +161,6 @@ func (c *columns) line(cells []string) string {
 	return strings.TrimRight(text.String(), " ")
 }
 
-// cut cuts a line to a width.
 func cut(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line

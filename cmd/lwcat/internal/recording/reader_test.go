@@ -20,7 +20,6 @@ const (
 	closed = `{"at":4,"kind":"closed","stream":1}` + "\n"
 )
 
-// TestWhatIsNoRecordingIsRefused.
 func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "line 1: the file is empty",
@@ -42,7 +41,6 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	}
 }
 
-// TestWhatIsBeforeADamageIsPlayed.
 func TestWhatIsBeforeADamageIsPlayed(t *testing.T) {
 	for damage, want := range map[string]string{
 		closed[:20]:                           "it is cut short",
