@@ -1,5 +1,5 @@
 // Package docs holds the documentation to what it says. Its tests compile the Go code in all Markdown files, run their
-// commands, and look for the tests, the error texts and the files that they name; docs/contributing.md says how.
+// commands, and look for the tests, the error texts and the files that they name; CONTRIBUTING.md says how.
 //
 // The package itself finds blocks of code and compiles those in Go, so that other modules do so with what only they import.
 package docs

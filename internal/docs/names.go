@@ -32,6 +32,7 @@ func Names() map[string]string {
 		"errors":     "errors",
 		"fmt":        "fmt",
 		"http":       "net/http",
+		"io":         "io",
 		"log":        "log",
 		"os":         "os",
 		"time":       "time",
