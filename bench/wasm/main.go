@@ -15,8 +15,8 @@ import (
 
 var (
 	pods   = flag.Int("pods", 1000, "how many there are; each is modified three times")
-	rounds = flag.Int("rounds", 3, "how often all is measured, in turns; the medians are printed")
-	passes = flag.Int("passes", 10, "how often a round reads the same; three times are for the compilers, the fastest other counts")
+	rounds = flag.Int("rounds", 3, "how often all is measured, in turns")
+	passes = flag.Int("passes", 10, "how often a round reads the same; the first three are for the compilers")
 	held   = flag.Int("held", 10_000, "how many Pods are held to measure memory")
 	short  = flag.Bool("short", false, "little work, only to see that all works")
 )
@@ -24,7 +24,7 @@ var (
 func main() {
 	flag.Parse()
 	if *short {
-		*pods, *rounds, *passes, *held = 100, 1, 4, 100
+		*pods, *rounds, *passes, *held = 100, 1, warming+1, 100
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 	"github.com/seed-6d2a410a/listwatch/bench/wasm/operations"
 )
 
@@ -19,17 +18,17 @@ func (r *results) print(to io.Writer) {
 	for _, course := range courses {
 		size := float64(r.bytes[course.data])
 		fmt.Fprintf(w, "%s: %.1f MB\n", course.title, size/1e6)
-		speed := func(times map[cell][]float64, contender, place string) float64 {
-			return size / 1e3 / measure.Median(times[cell{course.name, contender, place}])
+		speed := func(times map[cell]float64, contender, place string) float64 {
+			return size / 1e3 / times[cell{course.name, contender, place}]
 		}
-		r.row(w, "%.2f", "  "+ours+" / "+plain, func(times map[cell][]float64, place string) float64 {
+		r.row(w, "%.2f", "  "+ours+" / "+plain, func(times map[cell]float64, place string) float64 {
 			return speed(times, ours, place) / speed(times, plain, place)
 		})
 		for _, contender := range contenders {
 			if contender.only != "" && contender.only != course.name {
 				continue
 			}
-			r.row(w, "%.0f", "  "+contender.name, func(times map[cell][]float64, place string) float64 {
+			r.row(w, "%.0f", "  "+contender.name, func(times map[cell]float64, place string) float64 {
 				return speed(times, contender.name, place)
 			})
 		}
@@ -39,9 +38,9 @@ func (r *results) print(to io.Writer) {
 }
 
 // row prints a figure at each place, by the clock, and that of the processor.
-func (r *results) row(w io.Writer, format, title string, figure func(times map[cell][]float64, place string) float64) {
+func (r *results) row(w io.Writer, format, title string, figure func(times map[cell]float64, place string) float64) {
 	fmt.Fprint(w, title)
-	show := func(times map[cell][]float64, place string) {
+	show := func(times map[cell]float64, place string) {
 		value := "" // what was not measured took no time
 		if f := figure(times, place); f < 1e9 {
 			value = fmt.Sprintf(format, f)
@@ -64,7 +63,7 @@ func (r *results) printOperations(to io.Writer) {
 	fmt.Fprintln(w)
 	for _, work := range r.works {
 		ns := func(contender, place string) float64 {
-			return measure.Median(r.clock[cell{work, contender, place}]) * 1e6 / operations.Objects
+			return r.clock[cell{work, contender, place}] * 1e6 / operations.Objects
 		}
 		fmt.Fprintf(w, "%s\t%.0f", work, ns("natively", ""))
 		for _, at := range r.places {

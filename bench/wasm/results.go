@@ -51,14 +51,14 @@ type cell struct{ figure, contender, place string }
 // results are those of all rounds.
 type results struct {
 	places []where
-	bytes  map[string]int // of the data
-	clock  map[cell][]float64
-	used   map[cell][]float64
+	bytes  map[string]int   // of the data
+	clock  map[cell]float64 // milliseconds
+	used   map[cell]float64
 	works  []string // of operations
 }
 
 func newResults(places []where, data map[string][]byte) *results {
-	r := &results{places: places, bytes: map[string]int{}, clock: map[cell][]float64{}, used: map[cell][]float64{}}
+	r := &results{places: places, bytes: map[string]int{}, clock: map[cell]float64{}, used: map[cell]float64{}}
 	for name, content := range data {
 		r.bytes[name] = len(content)
 	}
@@ -108,17 +108,16 @@ func (w where) try(ctx context.Context, t task) (*result, error) {
 	return told, nil
 }
 
-// add records the fastest pass of those that count: others use the machine, too, and can only make one slower.
+// add notes the fastest pass of all rounds: others use the machine, too, and can only make one slower.
 func (r *results) add(c cell, passes []pass) {
-	fastest := func(of func(pass) float64) float64 {
-		best := of(passes[warming])
-		for _, p := range passes[warming:] {
-			best = min(best, of(p))
+	for _, p := range passes[warming:] {
+		if least, found := r.clock[c]; !found || p.MS < least {
+			r.clock[c] = p.MS
 		}
-		return best
+		if least, found := r.used[c]; !found || p.Processor < least {
+			r.used[c] = p.Processor
+		}
 	}
-	r.clock[c] = append(r.clock[c], fastest(func(p pass) float64 { return p.MS }))
-	r.used[c] = append(r.used[c], fastest(func(p pass) float64 { return p.Processor }))
 }
 
 // native does the operations here.
