@@ -84,6 +84,7 @@ func printMemory(to io.Writer, mine, others map[string]float64, text int) {
 		{ours + ", in use", mine["in use"]},
 		{ours + ", by which WebAssembly's memory grew", mine["memory"]},
 		{plain + ", in use", others["in use"]},
+		{plain + ", by which the heap grew", others["memory"]},
 		{"its text in the list, with managedFields", float64(text)},
 	} {
 		fmt.Fprintf(w, "%s\t%.0f\n", row.title, row.bytes/float64(*held))

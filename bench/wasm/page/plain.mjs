@@ -110,11 +110,12 @@ export const plain = {
     }
   },
 
-  /** Needs --expose-gc, and Node, which tells what is in use. */
-  async hold(_, { tell }) {
+  /** Needs --expose-gc, and Node, which tells what is in use and what is reserved. */
+  async hold(passes, { tell }) {
     const store = new Store()
-    const before = await inUse()
-    await list(store)
+    const before = await inUse(), reserved = process.memoryUsage().heapTotal
+    for (let i = 0; i < passes; i++) await list(store)
+    tell('memory', process.memoryUsage().heapTotal - reserved)
     tell('in use', await inUse() - before)
     tell('objects', store.objects.size)
   },
