@@ -30,3 +30,18 @@ func TestTemplatedPods(t *testing.T) {
 	require.Len(t, names, len(pods))
 	require.Len(t, templates, 100)
 }
+
+func TestASourceMakesPodsOneByOne(t *testing.T) {
+	source, other := NewSource(1, 100), NewSource(1, 100)
+	names, templates := map[string]bool{}, map[string]bool{}
+	for i := range 2000 {
+		pod := source.Pod(i)
+		require.Equal(t, pod, other.Pod(i))
+		require.True(t, json.Valid([]byte(pod.Item())))
+		names[pod.Namespace+"/"+pod.Name] = true
+		templates[pod.details.env] = true
+	}
+	require.Equal(t, source.Pod(7), source.Pod(7))
+	require.Len(t, names, 2000)
+	require.Len(t, templates, 100)
+}

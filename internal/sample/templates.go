@@ -47,6 +47,29 @@ func Templated(seed uint64, n, templates int) []Pod {
 	return pods
 }
 
+// Source makes Pods as those of [Templated] one by one, for collections that are too large to be held. It may be used by
+// several goroutines at once.
+type Source struct {
+	seed uint64
+	made []template
+}
+
+// NewSource returns a source of so many templates.
+func NewSource(seed uint64, templates int) *Source {
+	g := generator{rand.New(rand.NewPCG(seed, 2))}
+	s := &Source{seed: seed, made: make([]template, templates)}
+	for i := range s.made {
+		s.made[i] = g.template(i)
+	}
+	return s
+}
+
+// Pod returns the Pod of a number, always the same.
+func (s *Source) Pod(i int) Pod {
+	g := generator{rand.New(rand.NewPCG(s.seed, 3+uint64(i)))}
+	return g.pod(i, &s.made[g.IntN(len(s.made))])
+}
+
 type generator struct{ *rand.Rand }
 
 func (g generator) hex(n int) string {

@@ -21,7 +21,8 @@
 // adds others. Nothing checks that a namespace exists. [Server.Create],
 // [Server.Put] and [Server.Delete] write without HTTP, and [Server.State] is
 // what a client that has caught up must hold. [Server.Play] writes what another
-// server has sent, under its own resource version.
+// server has sent, under its own resource version, and [Server.PlayMade] very
+// many objects, which it does not hold.
 //
 // A watch that asks for an upgrade becomes a WebSocket: each event is a TEXT
 // message with its newline, and every end is a CLOSE 1000 without a reason, after

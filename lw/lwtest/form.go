@@ -67,7 +67,7 @@ func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()
 	}
-	return o.item
+	return o.listed()
 }
 
 // object is an object as a watch or GET shows it.
@@ -79,7 +79,7 @@ func (f form) object(res *Resource, o *object) []byte {
 }
 
 func (o *object) partial() []byte {
-	return partialObject(o.meta)
+	return partialObject(o.metadata())
 }
 
 func partialObject(meta []byte) []byte {

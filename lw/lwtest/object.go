@@ -22,6 +22,8 @@ type object struct {
 	labels               map[string]string
 	item                 []byte // as a list shows it
 	meta                 []byte // its metadata, a part of item
+
+	made func(resourceVersion string) []byte // makes these three anew; nil if they are held
 }
 
 // The order in which an apiserver writes what it knows by type. Everything
@@ -188,7 +190,7 @@ func marshal(v any) []byte {
 
 // decode gives the fields of a stored object, free to be changed.
 func (o *object) decode() fields {
-	f, err := decodeFields(o.item)
+	f, err := decodeFields(o.listed())
 	if err != nil {
 		panic(fmt.Sprintf("lwtest: a stored object does not decode: %v", err))
 	}
@@ -210,7 +212,7 @@ func (o *object) withVersion(res *Resource, revision int64) *object {
 // whole is the object as GET and watches show it, with kind and apiVersion.
 func (o *object) whole(res *Resource) []byte {
 	if !res.builtin {
-		return o.item
+		return o.listed()
 	}
-	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.item[1:])
+	return slices.Concat([]byte(`{"kind":"`+res.Kind+`","apiVersion":"`+res.apiVersion()+`",`), o.listed()[1:])
 }

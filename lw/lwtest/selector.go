@@ -55,7 +55,7 @@ func parseLabels(text string) (selector, error) {
 		if !labelKey.MatchString(key) || slices.ContainsFunc(r.among, func(v string) bool { return !labelValue.MatchString(v) }) {
 			return nil, badRequest("unable to parse requirement: %q", term)
 		}
-		r.value = func(o *object) (string, bool) { value, ok := o.labels[key]; return value, ok }
+		r.value = func(o *object) (string, bool) { value, ok := o.labelled()[key]; return value, ok }
 		s = append(s, r)
 	}
 	return s, nil

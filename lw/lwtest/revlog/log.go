@@ -95,6 +95,32 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
+// CreateAll adds keys in the order of the entries, whose revisions do not
+// count, as Create does one by one: but as the keys are sorted only once, it is
+// for very many of them. It returns [ErrExists] if one of the keys is there
+// already, or twice among the entries; then nothing is written.
+func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
+	c := l.collection(name)
+	keys := slices.Clone(c.keys)
+	for _, e := range entries {
+		keys = append(keys, e.Key)
+	}
+	slices.Sort(keys)
+	for i := 1; i < len(keys); i++ {
+		if keys[i] == keys[i-1] {
+			return ErrExists
+		}
+	}
+	for _, e := range entries {
+		l.revision++
+		e.Revision = l.revision
+		c.live[e.Key] = e
+		c.events = append(c.events, Event[V]{Type: Created, Entry: e})
+	}
+	c.keys = keys
+	return nil
+}
+
 // Update replaces the value of a key. If expect is not zero, the entry must
 // have that revision, else Update returns [ErrConflict]. A missing key is
 // [ErrNotFound].
