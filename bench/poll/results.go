@@ -36,6 +36,7 @@ func summary(of []result) (m result) {
 		{&m.Refused, func(r result) float64 { return r.Refused }},
 		{&m.Answered, func(r result) float64 { return r.Answered }},
 		{&m.Bytes, func(r result) float64 { return r.Bytes }},
+		{&m.Others, func(r result) float64 { return r.Others }},
 	} {
 		var values []float64
 		for _, r := range of {
@@ -66,8 +67,9 @@ func (r *result) age(share float64) string {
 func (r *result) remark(t task) (text string) {
 	if t.Every > 0 {
 		if due := float64(t.Clients) / t.Every.Seconds(); r.Answered < 0.95*due {
-			text = fmt.Sprintf("overloaded: %.0f of %.0f lists a second were answered, %.0f refused; the server would need %.1f processors; ",
-				r.Answered, due, r.Refused, r.ServerCPU/r.Answered*due)
+			text = fmt.Sprintf("overloaded: %.0f of %.0f lists a second were answered, %.0f refused; all would take %.1f processors of the server and "+
+				"%.1f of the clients, and others took %.1f meanwhile; ",
+				r.Answered, due, r.Refused, r.ServerCPU/r.Answered*due, r.ClientCPU/r.Answered*due, r.Others)
 		}
 	}
 	if all := len(r.Delays) + r.Unseen; r.Unseen > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strconv"
@@ -68,13 +69,14 @@ func serve(task string) {
 	measure.Converse(func(o order) any { return s.carryOut(o) })
 }
 
-// carryOut changes Pods at an even pace.
+// carryOut changes Pods, each at random within its share of the time, as clients that poll have a beat of their own.
 func (s *server) carryOut(o order) report {
 	r := report{CPU: -measure.ProcessorTime(), Requests: -s.requests.Load(), Refused: -s.refused.Load(), Bytes: -s.bytes.Load()}
 	began := time.Now()
 	if o.Rate > 0 {
-		for at := time.Duration(0); at < o.For; at += time.Duration(float64(time.Second) / o.Rate) {
-			time.Sleep(time.Until(began.Add(at)))
+		share := time.Duration(float64(time.Second) / o.Rate)
+		for at := time.Duration(0); at < o.For; at += share {
+			time.Sleep(time.Until(began.Add(at + rand.N(share))))
 			r.Last = s.change()
 			r.Changes++
 			if r.First == 0 {

@@ -30,6 +30,7 @@ type result struct {
 	Requests, Refused    float64
 	Answered             float64 // lists that came to their end
 	Bytes                float64
+	Others               float64         // processor time of all other processes on this machine, in seconds
 	Delays               []time.Duration // from a change's write until a client held it, of all changes and clients
 	Unseen               int             // changes that a client never held
 }
@@ -71,11 +72,12 @@ func run(t task) (r result) {
 	measure.Must(err)
 	defer c.partner.Close()
 	c.start(ctx)
-	answered, cpu := c.answered(), measure.ProcessorTime()
+	answered, cpu, machine := c.answered(), measure.ProcessorTime(), measure.MachineTime()
 	var did report
 	measure.Must(c.partner.Ask(order{Rate: t.Rate, For: t.Window}, &did))
 	seconds := did.Took.Seconds()
 	r.ClientCPU = (measure.ProcessorTime() - cpu).Seconds() / seconds
+	r.Others = max(0, (measure.MachineTime()-machine-did.CPU).Seconds()/seconds-r.ClientCPU)
 	r.Answered = float64(c.answered()-answered) / seconds
 	r.ServerCPU, r.Bytes = did.CPU.Seconds()/seconds, float64(did.Bytes)/seconds
 	r.Requests, r.Refused = float64(did.Requests)/seconds, float64(did.Refused)/seconds

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,12 +40,17 @@ const headBytes = 300
 // sizes are those of responses in bytes, without their headers.
 type sizes struct{ list, stream, event float64 }
 
-// sizesOf measures the responses with Pods of some templates. Lists are compressed as a kube-apiserver does it.
+// sizesOf measures the responses with Pods of some templates, in the order of their names. Lists are compressed as a
+// kube-apiserver does it.
 func sizesOf(pods int) (s sizes) {
 	var list bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&list, gzip.BestSpeed)
 	measure.Must(err)
-	for _, pod := range sample.Templated(1, pods, max(1, pods/5)) {
+	sorted := sample.Templated(1, pods, max(1, pods/5))
+	slices.SortFunc(sorted, func(a, b sample.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	for _, pod := range sorted {
 		_, err := io.WriteString(zip, pod.Item()+",")
 		measure.Must(err)
 		s.stream += float64(len(pod.Event("ADDED")))
