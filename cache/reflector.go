@@ -64,8 +64,26 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 			if !yield(event, fold(event)) {
 				return
 			}
+			if end := r.tooMany(); end != nil {
+				if interrupted := lw.TraceOf(ctx).Interrupted; interrupted != nil {
+					interrupted(end.Break)
+				}
+				yield(*end, fold(*end))
+				return
+			}
 		}
 	}
+}
+
+// tooMany returns the event that ends the stream when the store has more objects than the caller wants; nil if it has not.
+// While a list arrives, what it lacks is still there, and the list has the same limit.
+func (r *Reflector[T]) tooMany() *lw.Event[T] {
+	s := r.store
+	if r.opts == nil || r.opts.MaxObjects <= 0 || s.listing || max(s.state.length, len(s.undecoded)) <= r.opts.MaxObjects {
+		return nil
+	}
+	cause := &lw.Break{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}
+	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Break: cause}
 }
 
 // events are those of a restored state, if there is one, and then the stream that goes on from what the store holds.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -62,7 +63,7 @@ func (s *script) List(ctx context.Context, _ lw.ListOptions, meta *lw.ListMeta) 
 		}
 		_, meta.ResourceVersion, _ = strings.Cut(words[0], "@")
 		if words[0] == "list+" {
-			meta.Continue = "more"
+			meta.Continue = "more" + strconv.Itoa(len(s.lines))
 		}
 	}
 }

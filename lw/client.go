@@ -167,9 +167,14 @@ func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace) (event
 
 // errorOfEvent makes an error of an ERROR event's object, which is a Status or not what was promised.
 func errorOfEvent(s *scanner, scanned *Scanned) error {
+	malformed := &MalformedError{Offset: s.offset(s.mark), Expected: "a Status in the ERROR event", Found: "another object"}
+	if len(scanned.body) > maxErrorBody { // whoever logs it should not have to log megabytes
+		malformed.Found = "one of more than 64 kB"
+		return malformed
+	}
 	status, err := statusOf(Value(string(scanned.body)))
 	if err != nil {
-		return &MalformedError{Offset: s.offset(s.mark), Expected: "a Status in the ERROR event", Found: "another object"}
+		return malformed
 	}
 	return &StatusError{Status: status, RetryAfter: time.Duration(status.Details.RetryAfterSeconds) * time.Second}
 }

@@ -16,6 +16,7 @@ type engine[T Keyed] struct {
 	trace   *Trace
 	yield   func(Event[T]) bool
 	reset   bool // Reset was sent, and Synced not yet
+	listed  int  // objects of the list at hand
 	gone    bool // the caller wants no more
 }
 
@@ -58,12 +59,19 @@ func (e *engine[T]) list() *Break {
 	ctx, dog := guard(e.ctx, e.patience(silentRequest), e.opts.Wake)
 	defer dog.stop()
 	var meta ListMeta
+	if !e.reset {
+		e.listed = 0
+	}
+	before := e.listed
 	for object, err := range e.lw.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded}
 		} else if err != nil {
 			return e.step(input{signal: listFailed, err: causeOf(ctx, err)})
+		}
+		if e.tooMany() {
+			return e.refuse()
 		}
 		dog.hold()
 		if !check && (!e.begin() || !e.send(event)) {
@@ -75,7 +83,7 @@ func (e *engine[T]) list() *Break {
 		return e.step(input{signal: listFailed, err: err})
 	}
 	e.trace.page(meta)
-	result := e.step(input{signal: pageRead, meta: meta})
+	result := e.step(input{signal: pageRead, meta: meta, objects: e.listed - before})
 	if !check && result == nil && e.machine.phase == watching {
 		e.complete()
 	}
@@ -91,6 +99,18 @@ func (e *engine[T]) begin() bool {
 	return e.send(Event[T]{Type: Reset})
 }
 
+// tooMany counts another object of a list, and reports whether that is more than the caller wants.
+func (e *engine[T]) tooMany() bool {
+	e.listed++
+	return e.opts.MaxObjects > 0 && e.listed > e.opts.MaxObjects
+}
+
+// refuse ends the sequence, as the collection is too large.
+func (e *engine[T]) refuse() *Break {
+	e.machine.phase = stopped
+	return &Break{Err: &TooManyObjectsError{Limit: e.opts.MaxObjects}, Final: true}
+}
+
 // complete ends a list, which may have been empty.
 func (e *engine[T]) complete() bool {
 	if !e.begin() {
@@ -103,6 +123,7 @@ func (e *engine[T]) complete() bool {
 // watch follows one watch, or one streaming list, which goes over into a watch. It spends hours here, so that what its
 // frame holds is held for as long.
 func (e *engine[T]) watch() *Break {
+	e.listed = 0
 	ctx, dog, events, timeout := e.askForWatch()
 	defer dog.stop()
 	bookmarked := false
@@ -162,6 +183,8 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 		return nil, e.complete() && e.send(Event[T]{Type: Live, ResourceVersion: e.machine.version})
 	case listPart && (event.Type == Live || event.Type == Bookmark): // there is nothing yet that could be fresh
 		return nil, true
+	case listPart && e.tooMany():
+		return e.refuse(), false
 	case listPart:
 		event.ResourceVersion = ""
 		return nil, e.begin() && e.send(event)

@@ -71,6 +71,9 @@ func (s *scanner) event(o *Scanned) (EventType, bool) {
 
 // object reads an object's envelope and metadata. It begins at pos, within a frame; spans count from its first byte.
 func (s *scanner) object(o *Scanned) {
+	if cap(o.cuts) > mostCuts {
+		o.cuts = nil
+	}
 	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], missing: o.missing}
 	start := s.pos - s.mark
 	trim := trimmer{start: start}

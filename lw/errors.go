@@ -32,6 +32,10 @@ var (
 	// The path may name no collection, or a proxy may have answered. It is a *[MalformedError], too.
 	ErrNotList = errors.New("the answer is no list")
 
+	// ErrNoProgress: the pages of a list lead nowhere: a continue token came twice in a row, or a thousand pages without an
+	// object. All is asked for in one piece then.
+	ErrNoProgress = errors.New("the pages of the list lead nowhere")
+
 	// ErrShardIgnored: the server listed the whole collection though a part of it was asked for.
 	ErrShardIgnored = errors.New("the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch")
 
@@ -69,6 +73,15 @@ type FrameTooLargeError struct {
 func (e *FrameTooLargeError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than the limit of " +
 		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
+}
+
+// TooManyObjectsError says that a collection has more objects than [Options.MaxObjects].
+type TooManyObjectsError struct {
+	Limit int
+}
+
+func (e *TooManyObjectsError) Error() string {
+	return "the collection has more than " + strconv.Itoa(e.Limit) + " objects: raise Options.MaxObjects if this is expected"
 }
 
 // DecodeError says that a codec could not decode an object that is well-formed.

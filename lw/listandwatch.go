@@ -17,6 +17,11 @@ type Options struct {
 	// PageSize is how many objects a list asks for at once; 500 if zero; below zero: all.
 	PageSize int
 
+	// MaxObjects is the most objects that a list may bring, and that a cache.Reflector holds. One more is a
+	// *[TooManyObjectsError], with which the sequence ends, so that a server cannot fill the memory. While another list
+	// arrives, a cache may hold twice as many. Zero is no limit.
+	MaxObjects int
+
 	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the
 	// server the work of building a large response; a server that refuses it, or fails to
 	// complete it twice in a row, gets ordinary ones from then on, from all streams of the same [Client].

@@ -39,7 +39,7 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete b
 		}
 	}
 	if s.err == nil && !found {
-		s.wrongValue(s.pos-1, "a list with items", "an object of kind \""+meta.Kind+"\"")
+		s.wrongValue(s.pos-1, "a list with items", "an object of kind "+shorten([]byte(meta.Kind)))
 		return s.notList()
 	}
 	if s.err != nil {

@@ -34,6 +34,7 @@ type input struct {
 	signal  signal
 	now     time.Time
 	meta    ListMeta // pageRead
+	objects int      // pageRead: how many it had
 	version string   // watchSynced, watchMoved: the collection's version after the event
 	err     error    // listFailed, watchFailed
 }
@@ -41,6 +42,7 @@ type input struct {
 const (
 	shortWatch = 2 * time.Second // a watch that ends sooner, without an event, ended for a reason the server does not tell
 	mostShort  = 3               // this many of them in a row mean that the version is too old
+	mostEmpty  = 1000            // this many pages in a row without an object lead nowhere; some servers filter after they have cut the page
 	mostFaults = 2               // this many failures in a row that only this version may have caused mean a relist
 	longWatch  = 2 * time.Minute // a watch that is silent for so long, without even a bookmark, is suspicious
 )
@@ -56,6 +58,7 @@ type machine struct {
 	plain       bool              // the next list is an ordinary one, as a streaming one has failed
 	listVersion string            // the version to ask of the next list: "0", then the last one seen, "" when that is too old
 	token       string            // of the next page
+	empty       int               // pages in a row that had no object
 	whole       bool              // ask for all in one page, as a continue token expired
 	pageSize    int               // zero: never page
 	alwaysPages bool              // a list of version "0" came in pages: there is no cache that would answer an unpaged one
@@ -100,7 +103,7 @@ func newMachine(opts *Options, verdict *streamingVerdict) *machine {
 func (m *machine) step(in input) *Break {
 	switch in.signal {
 	case pageRead:
-		return m.readPage(in.meta, in.now)
+		return m.readPage(in)
 	case watchOpened:
 		m.liveSince, m.moved, m.news = in.now, false, false
 		m.listed, m.highest = in.now, ""
@@ -122,13 +125,14 @@ func (m *machine) step(in input) *Break {
 
 // relist makes a list the next thing to do, of the kind that the server is known or hoped to offer.
 func (m *machine) relist() {
-	m.token = ""
+	m.token, m.empty = "", 0
 	if m.phase = listing; m.mayStream && !m.plain && m.verdict.offered() {
 		m.phase = streaming
 	}
 }
 
-func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
+func (m *machine) readPage(in input) *Break {
+	meta, now := in.meta, in.now
 	if m.phase == checking {
 		m.phase = watching
 		if versionRegressed(m.version, meta.ResourceVersion) {
@@ -136,16 +140,29 @@ func (m *machine) readPage(meta ListMeta, now time.Time) *Break {
 		}
 		return nil
 	}
-	if m.token = meta.Continue; m.token != "" {
-		m.alwaysPages = m.alwaysPages || m.listVersion == "0"
-		return nil
+	if meta.Continue != "" {
+		return m.turnPage(in)
 	}
+	m.token, m.empty = "", 0
 	if m.listVersion != "" && versionRegressed(m.version, meta.ResourceVersion) {
 		return m.regressed(now)
 	}
 	m.version, m.listVersion = meta.ResourceVersion, meta.ResourceVersion
 	m.whole, m.plain = false, false
 	m.phase = watching
+	return nil
+}
+
+// turnPage goes on to the next page, unless the pages lead nowhere.
+func (m *machine) turnPage(in input) *Break {
+	if m.empty++; in.objects > 0 {
+		m.empty = 0
+	}
+	if in.meta.Continue == m.token || m.empty == mostEmpty {
+		return m.broke(ErrNoProgress, m.afterList(ErrNoProgress), in.now)
+	}
+	m.token = in.meta.Continue
+	m.alwaysPages = m.alwaysPages || m.listVersion == "0"
 	return nil
 }
 

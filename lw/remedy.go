@@ -25,6 +25,8 @@ func (m *machine) afterList(err error) next {
 		return next{relist: true, now: true}
 	case expired || errors.Is(err, ErrTooLarge):
 		return m.latest()
+	case err == ErrNoProgress:
+		m.whole = true
 	}
 	return next{relist: true}
 }

@@ -19,6 +19,7 @@ type Trace struct {
 	Live        func(resourceVersion string) // a watch is open
 	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
 	Switched    func(cause error)            // another transport is used from now on; cause is what was wrong with the one before
+	Redirected  func(origin string)          // a request goes on to another origin, as "https://k8s.example:443", without credentials; the goroutine may be the transport's
 	Stopped     func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 

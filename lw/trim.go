@@ -2,6 +2,9 @@ package lw
 
 import "io"
 
+// mostCuts is how many cuts a stream keeps room for between two objects: an object has hardly more, unless it is made to.
+const mostCuts = 1 << 12
+
 // fields says what stays of a value: all of it where it is nil; otherwise, of an object the members, each as far as it
 // says, and of an array the elements.
 type fields struct {

@@ -1,0 +1,64 @@
+package cache
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMaxObjects: a collection that is larger ends the run, wherever the object too many comes from, and not one as large.
+func TestMaxObjects(t *testing.T) {
+	tooMany := &lw.TooManyObjectsError{Limit: 3}
+	for name, c := range map[string]struct {
+		lines []string
+		want  error
+		held  []string
+	}{
+		"a list":                       {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
+		"pages":                        {[]string{"list+ x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
+		"a watch":                      {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
+		"another list, of others":      {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
+		"another list, one more":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "w", "x", "y"}},
+		"no more than that, and again": {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, end := context.WithCancel(t.Context())
+				opts := plainLists()
+				opts.MaxObjects = 3
+				traced := 0
+				r := NewReflector(&script{t: t, lines: c.lines, end: end}, opts)
+				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Interrupted: func(b *lw.Break) {
+					if b.Final {
+						traced++
+					}
+				}}))
+				if c.want == nil {
+					require.ErrorIs(t, err, context.Canceled)
+				} else {
+					require.Equal(t, c.want, err)
+					require.Equal(t, 1, traced)
+				}
+				require.ElementsMatch(t, c.held, names(r.Store().All()))
+				end()
+			})
+		})
+	}
+}
+
+// TestMaxUndecoded: objects that nobody can decode are as many, each noted by its key.
+func TestMaxUndecoded(t *testing.T) {
+	opts := plainLists()
+	opts.MaxObjects = 1
+	r := NewReflector[*lw.Object](&script{t: t}, opts)
+	undecoded := func(name string) lw.Event[*lw.Object] {
+		return lw.Event[*lw.Object]{Type: lw.Undecoded, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
+	}
+	r.writer.Fold(undecoded("x"))
+	require.Nil(t, r.tooMany())
+	r.writer.Fold(undecoded("y"))
+	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.tooMany().Break.Err)
+}
