@@ -1,6 +1,10 @@
 package http
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // ErrNotUpgraded says that the server, or a proxy, answered a request for another protocol as if it had been none.
 // It is an [errors.ErrUnsupported].
@@ -13,3 +17,24 @@ func (notUpgraded) Error() string {
 }
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
+
+// ErrRedirects says that a request was redirected ten times and led nowhere. A browser has a limit of its own, and does not
+// say so.
+var ErrRedirects = errors.New("http: the server redirects without an end")
+
+// withoutToken leaves the token that was sent out of what a server says of it: some proxies repeat requests on their pages.
+func withoutToken(refusal *lw.StatusError, token string) *lw.StatusError {
+	if token != "" {
+		refusal.Message = without(refusal.Message, token)
+	}
+	return refusal
+}
+
+func without(text, token string) string {
+	for i := 0; i+len(token) <= len(text); i++ {
+		if text[i:i+len(token)] == token {
+			text = text[:i] + "…" + text[i+len(token):]
+		}
+	}
+	return text
+}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // guard adds the credential to requests for the server's own origin, and to no others.
@@ -33,11 +35,25 @@ func (c credentials) equal(other credentials) bool {
 // attempt is the RoundTripper of one Open, with its redirects.
 type attempt struct {
 	*guard
-	renewed bool // so that an Open is tried once more at most, and a storm of 401s is no storm of reads
+	sent    string // the token that it was sent with last
+	renewed bool   // so that an Open is tried once more at most, and a storm of 401s is no storm of reads
+}
+
+// refusal returns the error that a response stands for.
+func (a *attempt) refusal(response *http.Response) error {
+	refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
+	withoutToken(refusal, a.sent)
+	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
+		return &RedirectedError{Origin: origin(response.Request.URL), Err: refusal}
+	}
+	return refusal
 }
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	ctx, own := original.Context(), origin(original.URL) == origin(a.server)
+	if !own {
+		leaves(original)
+	}
 	used, err := a.credentials(ctx, own)
 	if err != nil {
 		return nil, err
@@ -108,16 +124,17 @@ func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized b
 	return fresh, nil
 }
 
-func (g *guard) send(original *http.Request, own bool, c credentials) (*http.Response, error) {
+func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.Response, error) {
 	request := original.Clone(original.Context())
-	request.Header.Set("User-Agent", g.userAgent)
+	request.Header.Set("User-Agent", a.userAgent)
 	via := c.via.trusted
 	if own {
-		for name, values := range g.header {
+		for name, values := range a.header {
 			request.Header[http.CanonicalHeaderKey(name)] = values
 		}
 		if c.token != "" {
 			request.Header.Set("Authorization", "Bearer "+c.token)
+			a.sent = c.token
 		}
 	} else {
 		request.Header.Del("Authorization")
@@ -127,8 +144,11 @@ func (g *guard) send(original *http.Request, own bool, c credentials) (*http.Res
 	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
 		return response, err // the connection is the caller's now
 	}
+	if response != nil {
+		hideLocation(response)
+	}
 	if response != nil && response.Body != nil { // a caller's transport may leave it out, and http.Client minds that
-		response.Body = &lease{ReadCloser: response.Body, source: g.source, via: c.via}
+		response.Body = &lease{ReadCloser: response.Body, source: a.source, via: c.via}
 	}
 	return response, err
 }

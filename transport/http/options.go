@@ -97,10 +97,19 @@ func (o *Options) validate(server *url.URL) error {
 	return err
 }
 
+// fromEnvironment is http.ProxyFromEnvironment, whose errors show the URL, with the password that it may hold.
+func fromEnvironment(request *http.Request) (*url.URL, error) {
+	proxy, err := http.ProxyFromEnvironment(request)
+	if err != nil {
+		return nil, errors.New("http: the proxy's URL in the environment does not parse: it must look like http://host:port")
+	}
+	return proxy, nil
+}
+
 // proxy returns how the proxy for a request is found.
 func (o *Options) proxy() (func(*http.Request) (*url.URL, error), error) {
 	if o.Proxy == "" {
-		return http.ProxyFromEnvironment, nil
+		return fromEnvironment, nil
 	}
 	proxy, err := url.Parse(o.Proxy)
 	if err != nil || proxy.Hostname() == "" || proxy.Scheme != "http" && proxy.Scheme != "https" && proxy.Scheme != "socks5" {

@@ -4,6 +4,7 @@ package http_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -134,12 +136,24 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestRedirectLoopEnds with an error.
-func TestRedirectLoopEnds(t *testing.T) {
-	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/again", http.StatusFound)
-	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
-		_, err := get(t, transport, pods)
-		require.ErrorContains(t, err, "redirect")
-	})
+// TestRedirectsElsewhereAreTold, to the trace, and in the refusal that the lack of credentials may have caused.
+func TestRedirectsElsewhereAreTold(t *testing.T) {
+	leak.Check(t)
+	other := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	server := newWitness(t, nil)
+	transport := connect(t, server.Server, &lwhttp.Options{Token: "s3cret"})
+	var told []string
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told = append(told, origin) }})
+	_, err := transport.Open(ctx, requestFor("/to", other.URL+"/x?y"))
+	require.ErrorIs(t, err, lw.ErrUnauthorized)
+	require.EqualError(t, err, "http: redirected to "+other.URL+", which gets no credentials: the server answered 401")
+	redirected, ok := errors.AsType[*lwhttp.RedirectedError](err)
+	require.True(t, ok)
+	require.Equal(t, other.URL, redirected.Origin)
+	require.Equal(t, []string{other.URL}, told)
+
+	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Len(t, told, 1, "not within the origin")
 }

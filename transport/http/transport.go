@@ -46,6 +46,7 @@ func New(server string, opts *Options) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{guard: guard}
+	t.client.CheckRedirect = follow
 	if opts.Client != nil {
 		t.client = *opts.Client
 	}
@@ -91,15 +92,15 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	}
 	maps.Copy(request.Header, header)
 	client := t.client
-	client.Transport = &attempt{guard: t.guard}
+	tried := &attempt{guard: t.guard}
+	client.Transport = tried
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, cause(ctx, err)
+		return nil, cause(ctx, withoutQuery(err))
 	}
 	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
 		defer response.Body.Close()
-		refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
-		return nil, cause(ctx, refusal)
+		return nil, cause(ctx, tried.refusal(response))
 	}
 	return response, nil
 }

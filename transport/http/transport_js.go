@@ -89,7 +89,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	b := &body{ctx: ctx, stream: stream}
 	status, err := stream.Fetch(ctx, t.opts.Credentials)
 	if err == nil && (status < 200 || status > 299) {
-		err = lw.ReadStatusError(status, stream.RetryAfter(), b)
+		err = withoutToken(lw.ReadStatusError(status, stream.RetryAfter(), b), token)
 	}
 	if err != nil {
 		stream.Close()

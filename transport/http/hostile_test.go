@@ -1,0 +1,214 @@
+//go:build !js
+
+package http_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// mostHeld is what an answer may take of memory besides what the caller keeps: the largest header, as often as net/http
+// copies it.
+const mostHeld = 8 << 20
+
+// raw is a server that reads a request's header, or what comes first over HTTP/2, and then writes most bytes.
+func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	scheme := "http://"
+	if config != nil {
+		listener, scheme = tls.NewListener(listener, config), "https://"
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				for line := "-"; len(line) > 2; line, _ = in.ReadString('\n') {
+				}
+				go func() { _, _ = io.Copy(io.Discard, in) }()
+				endless := &hostile.Endless{First: first, Then: then, Most: most, Heap: heap}
+				_, _ = io.CopyBuffer(conn, struct{ io.Reader }{endless}, make([]byte, 16<<10))
+			}()
+		}
+	}()
+	return scheme + listener.Addr().String()
+}
+
+// TestHostileAnswers: what no HTTP server says ends with net/http's error of the request, and takes a bounded memory.
+func TestHostileAnswers(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	const chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
+	for name, c := range map[string]struct{ first, then string }{
+		"a status line without end":       {"HTTP/1.1 200 ", "x"},
+		"a header without end":            {ok + "X: ", "x"},
+		"a header's name without end":     {ok, "x"},
+		"headers without end":             {ok, "X-Header: value\r\n"},
+		"informational without end":       {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+		"a Location without end":          {"HTTP/1.1 302 Found\r\nLocation: /", "x"},
+		"a chunk's length without end":    {chunked, "0"},
+		"a chunk's extension without end": {chunked + "5;", "x"},
+		"extensions without end":          {chunked, "1;" + strings.Repeat("x", 1000) + "\r\n \r\n"},
+		"a trailer without end":           {chunked + "0\r\nX: ", "x"},
+		"trailers without end":            {chunked + "0\r\n", "X: y\r\n"},
+		"a gzip comment without end":      {ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\x03", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leak.Check(t)
+			heap := hostile.NewHeap()
+			transport, err := lwhttp.New(raw(t, nil, heap, 24<<20, c.first, c.then), nil)
+			require.NoError(t, err)
+			defer transport.Close()
+			body, err := transport.Open(t.Context(), pods)
+			if err == nil {
+				_, err = io.Copy(io.Discard, body)
+				require.NoError(t, body.Close())
+			} else {
+				var failed *url.Error
+				require.ErrorAs(t, err, &failed)
+			}
+			require.Error(t, err)
+			require.NotErrorIs(t, err, hostile.ErrEnough)
+			require.Less(t, heap.Grown(), int64(mostHeld))
+		})
+	}
+}
+
+// TestHostileHeadersOfHTTP2: one that goes on in frame after frame.
+func TestHostileHeadersOfHTTP2(t *testing.T) {
+	leak.Check(t)
+	frame := func(kind, flags byte, stream byte, payload string) string {
+		n := len(payload)
+		return string([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, 0, 0, 0, stream}) + payload
+	}
+	const settings, headers, continuation = 4, 1, 9
+	field := "\x00\x01x\x7f\x80\x01" + strings.Repeat("y", 255) // x: y…, as HPACK writes it without its tables
+	authority := certs.NewAuthority(t)
+	config := authority.Config(t, "api.test", "127.0.0.1")
+	config.NextProtos = []string{"h2"}
+	heap := hostile.NewHeap()
+	server := raw(t, config, heap, 24<<20, frame(settings, 0, 0, "")+frame(headers, 0, 1, "\x88"), frame(continuation, 0, 1, field))
+	transport, err := lwhttp.New(server, &lwhttp.Options{CAData: authority.PEM})
+	require.NoError(t, err)
+	defer transport.Close()
+	_, err = transport.Open(t.Context(), pods)
+	var failed *url.Error
+	require.ErrorAs(t, err, &failed)
+	require.Less(t, heap.Grown(), int64(mostHeld))
+}
+
+// TestDecompressionBomb: what is read is decompressed as it is read, so that a bomb is as long as the scanner likes, and
+// members without content are as good as silence.
+func TestDecompressionBomb(t *testing.T) {
+	heap := hostile.NewHeap()
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		event := &hostile.Endless{First: `{"items":[{"metadata":{"name":"`, Then: "x", Most: 16 << 20, Heap: heap}
+		_, _ = io.CopyBuffer(zip, struct{ io.Reader }{event}, make([]byte, 64<<10))
+	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
+		client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
+		require.NoError(t, err)
+		var meta lw.ListMeta
+		for _, err = range client.List(t.Context(), lw.ListOptions{}, &meta) {
+		}
+		require.Equal(t, &lw.FrameTooLargeError{Offset: 10, Limit: 1 << 20}, err)
+		require.Less(t, heap.Grown(), int64(mostHeld))
+	})
+}
+
+// TestMembersWithoutContent, of which gzip has none at all, end with the context.
+func TestMembersWithoutContent(t *testing.T) {
+	leak.Check(t)
+	var empty bytes.Buffer
+	require.NoError(t, gzip.NewWriter(&empty).Close())
+	heap := hostile.NewHeap()
+	server := raw(t, nil, heap, 2<<20, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99999999999\r\n\r\n", empty.String())
+	transport, err := lwhttp.New(server, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	_, err = get(t, transport, pods)
+	require.Error(t, err, "as the server ends after 2 MiB; what ends it sooner is the context")
+	require.Less(t, heap.Grown(), int64(mostHeld))
+}
+
+// TestRedirectsWithoutEnd are a typed error, whether they go in a circle or on and on.
+func TestRedirectsWithoutEnd(t *testing.T) {
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		target := "/again"
+		if r.URL.Query().Has("on") {
+			target = r.URL.Path + "x?on"
+		}
+		w.Header().Set("Location", target)
+		w.WriteHeader(http.StatusFound)
+		_, _ = io.WriteString(w, strings.Repeat("x", 1<<20)) // net/http reads a little of it, to use the connection again
+	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {
+		for _, query := range []string{"", "on"} {
+			_, err := get(t, transport, requestFor("/", query))
+			require.ErrorIs(t, err, lwhttp.ErrRedirects)
+		}
+	})
+}
+
+// TestErrorsShowNoQueries: neither those that redirects lead to, nor one's own; nor Locations that are no URL.
+func TestErrorsShowNoQueries(t *testing.T) {
+	leak.Check(t)
+	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.Query().Get("to"))
+		w.WriteHeader(http.StatusFound)
+	})
+	transport := connect(t, server, nil)
+	for _, target := range []string{
+		"http://127.0.0.1:1/login?token=pa55word", "http://jane:pa55word@127.0.0.1:1/", "http://127.0.0.1:1/#pa55word", "%zz?pa55word",
+		"ftp://127.0.0.1/?pa55word", "http://127.0.0.1:1:1/?pa55word", "http://[::1/?pa55word",
+	} {
+		_, err := get(t, transport, requestFor("/", "to="+url.QueryEscape(target)+"&mine=pa55word"))
+		require.Error(t, err, target)
+		require.NotContains(t, err.Error(), "pa55word", target)
+	}
+}
+
+// TestRefusalsShowNoToken, though the server repeats it.
+func TestRefusalsShowNoToken(t *testing.T) {
+	const token = "eyJhbGciOi.pa55word"
+	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		if said := r.Header.Get("Authorization"); r.URL.Query().Has("status") {
+			_, _ = io.WriteString(w, `{"kind":"Status","message":"no: `+said+` and `+said+`!"}`)
+		} else {
+			_, _ = io.WriteString(w, "no: "+said+"\nmore")
+		}
+	}, func(t *testing.T, server *httptest.Server, _ *lwhttp.Transport) {
+		opts := trust(server)
+		opts.Token = token
+		transport := connect(t, server, opts)
+		for query, want := range map[string]string{"": "no: Bearer …", "status": "no: Bearer … and Bearer …!"} {
+			_, err := get(t, transport, requestFor("/", query))
+			refusal, ok := errors.AsType[*lw.StatusError](err)
+			require.True(t, ok)
+			require.Equal(t, want, refusal.Message)
+		}
+	})
+}
