@@ -25,12 +25,12 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 }
 
 func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, status *status) error {
+	trace := &lw.Trace{Redirected: status.redirected}
 	if c.tell.verbose {
-		trace := new(lw.Trace)
 		status.traceRequests(trace)
 		status.say("%s", from.about)
-		ctx = lw.WithTrace(ctx, trace)
 	}
+	ctx = lw.WithTrace(ctx, trace)
 	ctx, stop := c.when.deadline(ctx)
 	defer stop()
 	resources, err := from.resources(ctx, c, status)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"syscall"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
 // command is what lwcat does if its first argument is this name, and not a resource's.
@@ -55,7 +57,7 @@ func commandCode(err error, stderr io.Writer) int {
 	if usage, ok := errors.AsType[usageError](err); ok {
 		return misused(usage, stderr)
 	}
-	fmt.Fprintf(stderr, "lwcat: %v\n", err)
+	fmt.Fprintf(stderr, "lwcat: %s\n", output.Plain(err.Error()))
 	return exitRefused
 }
 

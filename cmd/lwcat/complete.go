@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/spf13/pflag"
 )
 
@@ -40,10 +42,20 @@ func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	case all := <-found:
 		out := bufio.NewWriter(stdout)
 		for _, c := range all {
-			fmt.Fprintf(out, "%s\t%s\n", c.text, c.about)
+			if c.isWord() {
+				fmt.Fprintf(out, "%s\t%s\n", c.text, output.Plain(c.about))
+			}
 		}
 		return out.Flush()
 	}
+}
+
+// isWord reports whether a shell takes the text for a word and nothing else. No name that Kubernetes allows is anything
+// else, but a server may say what it likes, and the shell puts it on the command line.
+func (c candidate) isWord() bool {
+	return !strings.ContainsFunc(c.text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._:/=,@+%^", r)
+	})
 }
 
 // completer knows what stands before the word at hand.

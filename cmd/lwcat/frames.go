@@ -35,6 +35,9 @@ type frames struct {
 func (f *frames) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	for _, c := range p[:n] {
+		if len(f.frame) == 0 && c <= ' ' { // between frames, where it may go on for ever
+			continue
+		}
 		f.frame = append(f.frame, c)
 		if f.ends(c) {
 			f.tell()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -34,4 +35,18 @@ func TestFramesAreCutWhereTheyEnd(t *testing.T) {
 	_, err = io.ReadAll(body)
 	require.NoError(t, err)
 	require.Len(t, seen, 5, "a list is no frame")
+}
+
+// TestWhiteSpaceIsNoFrame, however much of it there is; and what is kept of one that has no end is what the reader takes.
+func TestWhiteSpaceIsNoFrame(t *testing.T) {
+	heap := hostile.NewHeap()
+	shown := 0
+	body := &frames{
+		ReadCloser: &hostile.Endless{First: "{} ", Then: "\n", Most: 8 << 20, Heap: heap},
+		show:       func([]byte) { shown++ },
+	}
+	_, err := io.Copy(io.Discard, body)
+	require.Equal(t, hostile.ErrEnough, err)
+	require.Equal(t, 1, shown)
+	require.Less(t, heap.Grown(), int64(1<<20))
 }

@@ -250,7 +250,7 @@ func TestRefusalLaterIsWaitedOut(t *testing.T) {
 	var out, errs written
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
-	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) == 1 })
+	eventually(t, "an answer, as a refusal before it ends the program", func() bool { return strings.Contains(out.String(), "n1") })
 	server.Fail(lwtest.Any, 1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
 	eventually(t, "the refusal is told", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })

@@ -32,7 +32,11 @@ func resolve(ctx context.Context, transport lw.Transport, w *what, namespace str
 				if all, err = discovery.Ask(ctx, transport); err != nil {
 					return nil, err
 				}
-				for _, missing := range all.Missing {
+				for i, missing := range all.Missing {
+					if i == mostWarnings {
+						warn("… and %d more", len(all.Missing)-i)
+						break
+					}
 					warn("some of the server's resources are not known: %s", missing)
 				}
 			}
@@ -48,6 +52,9 @@ func resolve(ctx context.Context, transport lw.Transport, w *what, namespace str
 	}
 	return resources, nil
 }
+
+// mostWarnings is how many parts of a server that do not answer are told of.
+const mostWarnings = 20
 
 // hint adds what somebody may not know who names an object as for kubectl: pods web-0.
 func hint(err error, name string, before []lw.Resource) error {

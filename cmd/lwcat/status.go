@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
 
 // status is standard error: messages, and on a terminal a line at the bottom that changes in place.
@@ -13,11 +16,25 @@ type status struct {
 	out      io.Writer
 	terminal bool
 	line     string
+	sentOn   sync.Map // the origins that redirects were told to lead to
 }
 
-// say writes a message.
+// say writes a message. What servers say is a part of many, and must neither control the terminal nor look like a message.
 func (s *status) say(format string, args ...any) {
-	s.around(func() { fmt.Fprintf(s.out, "lwcat: "+format+"\n", args...) })
+	text := output.Plain(fmt.Sprintf(format, args...))
+	if len(text) > mostInMessage {
+		text = strings.ToValidUTF8(text[:mostInMessage], "") + "…"
+	}
+	s.around(func() { fmt.Fprintln(s.out, "lwcat: "+text) })
+}
+
+const mostInMessage = 4000 // bytes
+
+// redirected tells, once, that the server sends requests on to another origin.
+func (s *status) redirected(origin string) {
+	if _, told := s.sentOn.LoadOrStore(origin, true); !told {
+		s.say("the server sends on to %s, which gets no credentials", origin)
+	}
 }
 
 // show puts a text in place of the line at the bottom; "" removes it.

@@ -35,7 +35,7 @@ type teller struct {
 
 // traced returns a context in which what is beneath the stream is counted and told.
 func (t *teller) traced(ctx context.Context) context.Context {
-	trace := new(lw.Trace)
+	trace := &lw.Trace{Redirected: t.status.redirected}
 	t.meter.count(trace)
 	if t.verbose {
 		t.status.traceRequests(trace)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 
@@ -46,31 +47,63 @@ type answer struct {
 
 // ask asks for what is below /api or /apis.
 func ask(ctx context.Context, transport lw.Transport, root string) (a answer) {
-	var d document
-	err := get(ctx, transport, root, accept, &d)
+	d, err := get(ctx, transport, root, accept)
+	kind := d.text("kind")
 	switch {
-	case err == nil && d.Kind == "APIGroupDiscoveryList":
+	case err == nil && kind == "APIGroupDiscoveryList":
 		return d.aggregated()
-	case err == nil && (d.Kind == "APIVersions" || d.Kind == "APIGroupList"):
-		return each(ctx, transport, root, d.groupVersions())
+	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
+		var all []string
+		if all, err = d.groupVersions(); err == nil {
+			return each(ctx, transport, root, all)
+		}
 	case err == nil:
-		err = fmt.Errorf("the answer is no discovery document, but of kind %q", d.Kind)
+		err = fmt.Errorf("the answer is no discovery document, but of kind %.40q", kind)
 	}
 	err = fmt.Errorf("%s: %w", root, err)
 	return answer{err: err, missing: []string{err.Error()}}
 }
 
-func get(ctx context.Context, transport lw.Transport, path, accept string, into any) error {
+// What a server may say of its resources: one with a thousand kinds of its own says half a MiB.
+const (
+	mostBytes         = 8 << 20 // of a document
+	mostGroupVersions = 1000    // each of which is a request
+)
+
+// ErrTooLarge says that a server has more to say of its resources than any has.
+var ErrTooLarge = errors.New("the answer is too large for what a server says of its resources")
+
+func get(ctx context.Context, transport lw.Transport, path, accept string) (document, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer body.Close()
-	err = json.NewDecoder(body).Decode(into)
+	var text json.RawMessage
+	err = json.NewDecoder(&limited{from: body, left: mostBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("the answer is no JSON: %w", err)
+		return "", fmt.Errorf("the answer is no JSON: %w", err)
 	}
-	return err
+	if err != nil {
+		return "", err
+	}
+	value, err := lw.ParseValue(text)
+	return document(value), err
+}
+
+// limited fails where more comes than may be.
+type limited struct {
+	from io.Reader
+	left int
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left == 0 {
+		return 0, ErrTooLarge
+	}
+	n, err := l.from.Read(p[:min(len(p), l.left)])
+	l.left -= n
+	return n, err
 }
 
 // atOnce is how many requests for group versions are under way at the same time.
@@ -98,8 +131,8 @@ func each(ctx context.Context, transport lw.Transport, root string, groupVersion
 }
 
 func one(ctx context.Context, transport lw.Transport, root, groupVersion string) answer {
-	var list resourceList
-	if err := get(ctx, transport, root+"/"+groupVersion, "", &list); err != nil {
+	list, err := get(ctx, transport, root+"/"+groupVersion, "")
+	if err != nil {
 		err = fmt.Errorf("%s: %w", groupVersion, err)
 		return answer{err: err, missing: []string{err.Error()}}
 	}
@@ -107,5 +140,5 @@ func one(ctx context.Context, transport lw.Transport, root, groupVersion string)
 	if !found {
 		group, version = "", groupVersion
 	}
-	return answer{resources: list.of(group, version)}
+	return answer{resources: list.resources(group, version)}
 }

@@ -1,101 +1,91 @@
 package discovery
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// document is what matters of an APIGroupDiscoveryList, an APIVersions or an APIGroupList.
-type document struct {
-	Kind     string            `json:"kind"`
-	Items    []aggregatedGroup `json:"items"`    // of an APIGroupDiscoveryList
-	Versions []string          `json:"versions"` // of an APIVersions
-	Groups   []struct {        // of an APIGroupList
-		Versions         []groupVersion `json:"versions"`
-		PreferredVersion groupVersion   `json:"preferredVersion"`
-	} `json:"groups"`
-}
+// document is an APIGroupDiscoveryList, an APIVersions, an APIGroupList or an APIResourceList, or a part of one. It is read
+// where it stands: structs would be fifty times as large as what a server that wants so can say of them.
+type document lw.Value
 
-type aggregatedGroup struct {
-	Metadata struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Versions []struct {
-		Version   string `json:"version"`
-		Freshness string `json:"freshness"`
-		Resources []struct {
-			Resource     string   `json:"resource"`
-			Singular     string   `json:"singularResource"`
-			Scope        string   `json:"scope"`
-			ShortNames   []string `json:"shortNames"`
-			Verbs        []string `json:"verbs"`
-			ResponseKind struct {
-				Kind string `json:"kind"`
-			} `json:"responseKind"`
-		} `json:"resources"`
-	} `json:"versions"`
-}
-
-type groupVersion struct {
-	GroupVersion string `json:"groupVersion"`
-}
-
-// aggregated returns all resources. Of a version that is stale, as its server does not answer, those count that were known
-// before.
-func (d *document) aggregated() (a answer) {
-	for _, group := range d.Items {
-		for _, version := range group.Versions {
-			if version.Freshness == "Stale" {
-				a.missing = append(a.missing, group.Metadata.Name+"/"+version.Version+": it does not answer the API server")
-			}
-			for _, r := range version.Resources {
-				a.resources = append(a.resources, Resource{
-					Group: group.Metadata.Name, Version: version.Version, Plural: r.Resource, Singular: r.Singular,
-					Kind: r.ResponseKind.Kind, ShortNames: r.ShortNames, Namespaced: r.Scope == "Namespaced", Verbs: r.Verbs,
-				})
-			}
-		}
+func (d document) text(path string) string {
+	if v := lw.Value(d).Get(path); v != "" && v[0] == '"' {
+		return v.String()
 	}
-	return a
+	return ""
 }
 
-// groupVersions returns "v1", or "apps/v1" and the like, of each group the preferred version first.
-func (d *document) groupVersions() (all []string) {
-	all = d.Versions
-	for _, group := range d.Groups {
-		if group.PreferredVersion.GroupVersion != "" {
-			all = append(all, group.PreferredVersion.GroupVersion)
-		}
-		for _, version := range group.Versions {
-			if !slices.Contains(all, version.GroupVersion) {
-				all = append(all, version.GroupVersion)
-			}
-		}
+func (d document) texts(name string) (all []string) {
+	for element := range lw.Value(d).Member(name).Elements() {
+		all = append(all, element.String())
 	}
 	return all
 }
 
-// resourceList is what matters of an APIResourceList.
-type resourceList struct {
-	Resources []struct {
-		Name       string   `json:"name"` // of a subresource "pods/status"
-		Singular   string   `json:"singularName"`
-		Namespaced bool     `json:"namespaced"`
-		Kind       string   `json:"kind"`
-		ShortNames []string `json:"shortNames"`
-		Verbs      []string `json:"verbs"`
-	} `json:"resources"`
+func (d document) each(name string, visit func(document)) {
+	for element := range lw.Value(d).Member(name).Elements() {
+		visit(document(element))
+	}
 }
 
-func (l *resourceList) of(group, version string) (all []Resource) {
-	for _, r := range l.Resources {
-		if strings.Contains(r.Name, "/") {
-			continue
+// aggregated returns all resources. Of a version that is stale, as its server does not answer, those count that were known
+// before.
+func (d document) aggregated() (a answer) {
+	d.each("items", func(of document) {
+		group := of.text("metadata.name")
+		of.each("versions", func(of document) {
+			version := of.text("version")
+			if of.text("freshness") == "Stale" {
+				a.missing = append(a.missing, group+"/"+version+": it does not answer the API server")
+			}
+			of.each("resources", func(r document) {
+				if name := r.text("resource"); name != "" {
+					a.resources = append(a.resources, Resource{
+						Group: group, Version: version, Plural: name, Singular: r.text("singularResource"),
+						Kind: r.text("responseKind.kind"), ShortNames: r.texts("shortNames"),
+						Namespaced: r.text("scope") == "Namespaced", Verbs: r.texts("verbs"),
+					})
+				}
+			})
+		})
+	})
+	return a
+}
+
+// groupVersions returns "v1", or "apps/v1" and the like, of each group the preferred version first.
+func (d document) groupVersions() (all []string, err error) {
+	seen := map[string]bool{}
+	add := func(groupVersion string) {
+		if len(all) == mostGroupVersions {
+			err = ErrTooLarge
+		} else if groupVersion != "" && !seen[groupVersion] {
+			seen[groupVersion] = true
+			all = append(all, groupVersion)
+		}
+	}
+	for _, version := range d.texts("versions") {
+		add(version)
+	}
+	d.each("groups", func(group document) {
+		add(group.text("preferredVersion.groupVersion"))
+		group.each("versions", func(version document) { add(version.text("groupVersion")) })
+	})
+	return all, err
+}
+
+// resources returns those of an APIResourceList.
+func (d document) resources(group, version string) (all []Resource) {
+	d.each("resources", func(r document) {
+		name := r.text("name") // of a subresource "pods/status"
+		if name == "" || strings.Contains(name, "/") {
+			return
 		}
 		all = append(all, Resource{
-			Group: group, Version: version, Plural: r.Name, Singular: r.Singular, Kind: r.Kind,
-			ShortNames: r.ShortNames, Namespaced: r.Namespaced, Verbs: r.Verbs,
+			Group: group, Version: version, Plural: name, Singular: r.text("singularName"), Kind: r.text("kind"),
+			ShortNames: r.texts("shortNames"), Namespaced: lw.Value(r).Member("namespaced").Bool(), Verbs: r.texts("verbs"),
 		})
-	}
+	})
 	return all
 }

@@ -49,11 +49,11 @@ func newDiff(_ string, opts *Options) (Format, error) {
 func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString(opts.paint(faint, e.Time.Format(clock)) + " ")
 	out.WriteString(opts.paint(typeColor(e.Type), e.Type.String()))
-	out.WriteString(" " + e.Resource + " " + e.Object.Key().String() + " ")
+	out.WriteString(Plain(" " + e.Resource + " " + e.Object.Key().String() + " "))
 	if e.Old != nil {
-		out.WriteString(e.Old.GetResourceVersion() + " → ")
+		out.WriteString(Plain(e.Old.GetResourceVersion()) + " → ")
 	}
-	out.WriteString(e.Object.GetResourceVersion())
+	out.WriteString(Plain(e.Object.GetResourceVersion()))
 	if e.Type == lw.Modified && e.Old == nil {
 		out.WriteString(" (what it was before is not known)")
 	}
@@ -71,7 +71,7 @@ func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
 	case c.New == "":
 		text, paint = "- "+path+": "+old, red
 	}
-	out.WriteString("  " + opts.paint(paint, plain(text)) + "\n")
+	out.WriteString("  " + opts.paint(paint, Plain(text)) + "\n")
 }
 
 // readable is a value's JSON without the escapes that servers write for the sake of HTML.

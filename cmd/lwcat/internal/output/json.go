@@ -2,7 +2,7 @@ package output
 
 import (
 	"bufio"
-	"strconv"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -50,8 +50,16 @@ func writeHead(out stringWriter, e *Event) {
 	out.WriteString(quote(e.Object.GetResourceVersion()))
 }
 
-// quote makes a JSON string of a name or a version, which have no characters that Go and JSON quote in different ways.
-func quote(text string) string { return strconv.Quote(text) }
+// quote makes a JSON string of a name or a version. Those that Kubernetes allows need nothing but quotes.
+func quote(text string) string {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(text) // a string has no way to fail
+			return string(quoted)
+		}
+	}
+	return `"` + text + `"`
+}
 
 // printWire prints the wire's own form: {"type":…,"object":…}.
 func printWire(out *bufio.Writer, e *Event, opts *Options) error {

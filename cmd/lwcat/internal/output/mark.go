@@ -81,5 +81,5 @@ func (l lines) Mark(out *bufio.Writer, m *Mark) {
 	if m.Frame != nil {
 		text = m.Resource + " " + string(m.frame())
 	}
-	out.WriteString(l.opts.paint(faint, m.Time.Format(clock)+"   "+m.name()+"   "+plain(text)) + "\n")
+	out.WriteString(l.opts.paint(faint, m.Time.Format(clock)+"   "+m.name()+"   "+Plain(text)) + "\n")
 }

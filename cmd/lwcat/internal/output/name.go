@@ -10,9 +10,7 @@ func printName(out *bufio.Writer, e *Event, opts *Options) error {
 	if opts.Types {
 		pad(out, e.Type.String(), 9)
 	}
-	out.WriteString(nameOfKind(e))
-	out.WriteByte('/')
-	out.WriteString(e.Object.GetName())
+	out.WriteString(Plain(nameOfKind(e) + "/" + e.Object.GetName()))
 	out.WriteByte('\n')
 	return nil
 }

@@ -68,7 +68,7 @@ func (s *Screen) Print(_ *bufio.Writer, e *Event) error {
 func (s *Screen) Tell(message string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.message = plain(strings.TrimSpace(message))
+	s.message = Plain(strings.TrimSpace(message))
 }
 
 // Lines returns what is to be seen: at most height lines of at most width columns.

@@ -17,24 +17,29 @@ type row struct {
 
 func (r *row) add(header, cell string, c color) {
 	r.headers = append(r.headers, header)
-	r.cells = append(r.cells, plain(cell))
+	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
 }
 
-// plain makes of a text one line that does nothing to a terminal.
-func plain(text string) string {
-	if strings.IndexFunc(text, unicode.IsControl) < 0 {
+// Plain makes of a text one line that does nothing to a terminal.
+func Plain(text string) string {
+	if !strings.ContainsFunc(text, controls) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case unicode.IsControl(r):
+		case controls(r):
 			return '�'
 		}
 		return r
 	}, text)
+}
+
+// controls reports whether a character moves the cursor, ends a line, or turns the direction of what follows.
+func controls(r rune) bool {
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
 // table prints events as rows, beneath a line of headers for each resource. Columns are as wide as their widest cell so far;

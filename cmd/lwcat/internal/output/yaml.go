@@ -26,7 +26,7 @@ func printYAML(out *bufio.Writer, e *Event, opts *Options) error {
 	if err := encoder.Close(); err != nil {
 		return err
 	}
-	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + e.Resource + " " + e.Object.Key().String() + "\n")
+	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + Plain(e.Resource+" "+e.Object.Key().String()) + "\n")
 	out.Write(text.Bytes())
 	out.WriteString("...\n")
 	return nil

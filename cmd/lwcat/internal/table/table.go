@@ -17,6 +17,7 @@ import (
 type Transport struct {
 	over    lw.Transport
 	include string
+	frame   int // the most bytes of a row, or a frame
 
 	mu      sync.Mutex
 	columns []string
@@ -28,7 +29,7 @@ func New(over lw.Transport, metadataOnly bool) *Transport {
 	if metadataOnly {
 		include = "Metadata"
 	}
-	return &Transport{over: over, include: include}
+	return &Transport{over: over, include: include, frame: lw.DefaultMaxFrame}
 }
 
 // Columns returns the columns' names, as the server last told them.
@@ -58,115 +59,13 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	if err != nil {
 		return nil, err
 	}
-	b := &body{ReadCloser: source, tables: t}
-	b.decoder = json.NewDecoder(source)
-	b.next = b.page
+	b := &body{ReadCloser: source, tables: t, source: &budget{from: source, frame: t.frame}}
+	b.decoder = json.NewDecoder(b.source)
+	b.next = b.head
 	if req.Watch {
 		b.next = b.frame
 	}
 	return b, nil
-}
-
-// wireTable is what of a Table matters.
-type wireTable struct {
-	Kind              string
-	Metadata          json.RawMessage
-	ColumnDefinitions []struct{ Name string }
-	Rows              []struct{ Cells, Object json.RawMessage }
-}
-
-// body reads Tables and is read as lists, or as a watch.
-type body struct {
-	io.ReadCloser
-	tables  *Transport
-	decoder *json.Decoder
-	next    func() ([]byte, error) // the next document
-	rest    []byte                 // of one
-}
-
-func (b *body) Read(p []byte) (n int, err error) {
-	for len(b.rest) == 0 {
-		if b.rest, err = b.next(); err != nil {
-			return 0, err
-		}
-	}
-	n = copy(p, b.rest)
-	b.rest = b.rest[n:]
-	return n, nil
-}
-
-// page makes a list of a Table.
-func (b *body) page() ([]byte, error) {
-	var text json.RawMessage
-	if err := b.decoder.Decode(&text); err != nil {
-		return nil, err
-	}
-	table, ok := b.tables.read(text)
-	if !ok {
-		return text, nil
-	}
-	list := append([]byte(`{"kind":"List","apiVersion":"v1","metadata":`), table.Metadata...)
-	list = append(list, `,"items":[`...)
-	for i := range table.Rows {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = table.appendObject(list, i)
-	}
-	return append(list, "]}\n"...), nil
-}
-
-// frame makes an event about an object of one about a Table.
-func (b *body) frame() ([]byte, error) {
-	var text json.RawMessage
-	if err := b.decoder.Decode(&text); err != nil {
-		return nil, err
-	}
-	var event struct {
-		Type   string
-		Object json.RawMessage
-	}
-	if json.Unmarshal(text, &event) != nil { // whoever reads on says what is wrong
-		return append(text, '\n'), nil
-	}
-	table, ok := b.tables.read(event.Object)
-	if !ok || len(table.Rows) != 1 {
-		return append(text, '\n'), nil
-	}
-	kind, _ := json.Marshal(event.Type) // a string has no way to fail
-	frame := append([]byte(`{"type":`), kind...)
-	frame = append(frame, `,"object":`...)
-	return append(table.appendObject(frame, 0), "}\n"...), nil
-}
-
-// read reads a Table, if it is one, and learns its columns if it names them.
-func (t *Transport) read(text []byte) (table wireTable, ok bool) {
-	if json.Unmarshal(text, &table) != nil || table.Kind != "Table" {
-		return table, false
-	}
-	if table.ColumnDefinitions == nil {
-		return table, true
-	}
-	columns := make([]string, len(table.ColumnDefinitions))
-	for i, c := range table.ColumnDefinitions {
-		columns[i] = c.Name
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.columns = columns
-	return table, true
-}
-
-// appendObject appends a row's object, with the cells as its last member.
-func (w *wireTable) appendObject(text []byte, row int) []byte {
-	object, cells := w.Rows[row].Object, w.Rows[row].Cells
-	if len(object) < 3 || cells == nil { // null, or {}
-		return append(text, object...)
-	}
-	text = append(text, object[:len(object)-1]...)
-	text = append(text, `,"`+member+`":`...)
-	text = append(text, cells...)
-	return append(text, '}')
 }
 
 // Codec decodes objects as the codec that it has, and compares none: cells such as an age change while the object does not.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -78,7 +79,7 @@ func TestWatchesOfTables(t *testing.T) {
 
 // TestWhatIsNoTablePasses: not every server makes one of every resource, and what is garbage is told by who reads it.
 func TestWhatIsNoTablePasses(t *testing.T) {
-	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`} {
+	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`, `<html>`, ``, ` `, `{"metadata":{},"kind":"Table"}`, `{"kind":7}`} {
 		got, err := read(t, New(&answers{text: text}, true), &lw.Request{})
 		require.NoError(t, err)
 		require.Equal(t, text, got)
@@ -88,11 +89,75 @@ func TestWhatIsNoTablePasses(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text+"\n", got)
 	}
-	_, err := read(t, New(&answers{text: "<html>"}, true), &lw.Request{})
-	require.ErrorContains(t, err, "invalid character '<'")
-	_, err = read(t, New(&answers{text: `{"kind":"Table","rows":[`}, true), &lw.Request{})
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	_, err := read(t, New(&answers{text: "<html>"}, true), &lw.Request{Watch: true})
+	require.Equal(t, &lw.MalformedError{Offset: 1, Expected: "JSON", Found: "something else"}, err)
 }
+
+// TestBrokenTables are as broken as the lists that they stand for.
+func TestBrokenTables(t *testing.T) {
+	table := `{"kind":"Table","metadata":{},"rows":[{"cells":[1],"object":{"a":1}},{"cells":[1]}],"x":null}`
+	for cut := range len(table) {
+		_, err := read(t, New(&answers{text: table[:cut]}, true), &lw.Request{})
+		if cut >= len(`{"kind":"Table"`) {
+			require.ErrorIs(t, err, io.ErrUnexpectedEOF, table[:cut])
+		} else {
+			require.NoError(t, err, "it passes as it is")
+		}
+	}
+	got, err := read(t, New(&answers{text: table + " x"}, true), &lw.Request{})
+	require.NoError(t, err)
+	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"a":1,"lwcat.cells":[1]},]}`+"\n x", got)
+	for _, wrong := range []string{`"rows":[7]`, `"rows":{}`, `"rows":[{"cells":}]`, `x`, `"columnDefinitions":]`} {
+		_, err := read(t, New(&answers{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
+		_, ok := errors.AsType[*lw.MalformedError](err)
+		require.True(t, ok, "%s: %v", wrong, err)
+	}
+}
+
+// TestHostileTables: one row at a time is held, or one frame, and no more of anything else.
+func TestHostileTables(t *testing.T) {
+	const row = `{"cells":["a"],"object":{"metadata":{"name":"a"}}}`
+	const frame = 1 << 20
+	tooLarge := &lw.FrameTooLargeError{Limit: frame}
+	for name, c := range map[string]struct {
+		first, then string
+		watch       bool
+		most        int64 // bytes that are held
+		want        error
+	}{
+		"rows without end":         {first: `{"kind":"Table","rows":[` + row, then: "," + row, most: 1 << 20, want: hostile.ErrEnough},
+		"metadata without end":     {first: `{"kind":"Table","metadata":{"a":"`, then: "x", most: 4 << 20, want: tooLarge},
+		"columns without end":      {first: `{"kind":"Table","columnDefinitions":[{}`, then: ",{}", most: 4 << 20, want: tooLarge},
+		"a kind without end":       {first: `{"kind":"`, then: "x", most: 4 << 20},
+		"a list that is no Table":  {first: `{"kind":"PodList","items":[`, then: `{},`, most: 4 << 20, want: hostile.ErrEnough},
+		"white space":              {first: " ", then: " ", most: 4 << 20},
+		"a row without end":        {first: `{"kind":"Table","rows":[{"cells":["`, then: "x", most: 4 * frame, want: tooLarge},
+		"a frame without end":      {first: `{"type":"`, then: "x", watch: true, most: 4 * frame, want: tooLarge},
+		"white space of a watch":   {first: " ", then: " ", watch: true, most: 4 * frame, want: tooLarge},
+		"a million tiny events":    {then: `{"type":"ADDED","object":{}}`, watch: true, most: 1 << 20, want: hostile.ErrEnough},
+		"a million Tables in turn": {then: `{"kind":"Table"}`, most: 1 << 20, want: hostile.ErrEnough},
+	} {
+		t.Run(name, func(t *testing.T) {
+			heap := hostile.NewHeap()
+			endless := &hostile.Endless{First: c.first, Then: c.then, Most: 5 << 20, Heap: heap}
+			tables := New(bodyOf{endless}, false)
+			tables.frame = frame
+			body, err := tables.Open(t.Context(), &lw.Request{Watch: c.watch})
+			require.NoError(t, err)
+			defer body.Close()
+			_, err = io.Copy(io.Discard, body)
+			if c.want == nil {
+				c.want = hostile.ErrEnough
+			}
+			require.Equal(t, c.want, err)
+			require.Less(t, heap.Grown(), c.most)
+		})
+	}
+}
+
+type bodyOf struct{ body io.ReadCloser }
+
+func (b bodyOf) Open(context.Context, *lw.Request) (io.ReadCloser, error) { return b.body, nil }
 
 func TestCells(t *testing.T) {
 	o, err := lw.ParseObject([]byte(`{"metadata":{"name":"a"},"lwcat.cells":["a",9007199254740993]}`))

@@ -1,0 +1,39 @@
+package output
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestHostileNames: whatever an object is called, it controls no terminal, begins no line, and breaks no JSON.
+func TestHostileNames(t *testing.T) {
+	for _, nasty := range []string{
+		`\u001b[2J`, `a\nb`, `a\r\n--- # x`, `\u0007`, `\u007f`, "\u009b2J", `\u202ex`, `\u2028`, `\"`, `\\`, `\u0000`, `\ud800`, "\xff", `\u0000\u001b]0;x\u0007`, "\U000e0001", `</script>`,
+	} {
+		text := `{"kind":"Pod` + nasty + `","apiVersion":"v1","metadata":{"name":"` + nasty + `","namespace":"` + nasty + `","resourceVersion":"` + nasty + `"},"status":{"phase":"` + nasty + `"}}`
+		for _, spec := range []string{"jsonl", "jsonpatch", "line", "wide", "name", "diff", "yaml", "custom-columns=A:.metadata.name"} {
+			for _, types := range []bool{false, true} {
+				opts := &Options{Types: types}
+				all := printed(t, spec, opts, added(t, "pods", text), modified(t, "pods", web0, text), deleted(t, "pods", text))
+				lines := strings.Split(strings.TrimSuffix(all, "\n"), "\n")
+				if spec == "jsonl" || spec == "jsonpatch" {
+					require.Len(t, lines, 3)
+					for _, line := range lines {
+						require.True(t, json.Valid([]byte(line)), "%s", line)
+					}
+					continue // the object's own text is as the server sent it
+				}
+				require.NotContains(t, strings.Join(lines, "\n"), "\n--- # x")
+				for _, line := range lines {
+					require.False(t, strings.ContainsFunc(line, func(r rune) bool {
+						return unicode.IsControl(r) && r != '\t' || spec != "yaml" && unicode.Is(unicode.Bidi_Control, r)
+					}), "%s of %q: %q", spec, nasty, line)
+				}
+			}
+		}
+	}
+}
