@@ -27,7 +27,8 @@ func describe(err error) []string {
 	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
 		return []string{"malformed", err.Error(), "", ""}
 	}
-	if _, ok := errors.AsType[*lw.FrameTooLargeError](err); ok {
+	_, frame := errors.AsType[*lw.FrameTooLargeError](err)
+	if _, objects := errors.AsType[*lw.TooManyObjectsError](err); frame || objects {
 		return []string{"too-large", err.Error(), "", ""}
 	}
 	return []string{kindOf(err, "network"), err.Error(), "", ""}

@@ -90,6 +90,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	reflector := cache.NewReflector(client, &lw.Options{
 		LabelSelector: c.text("labelSelector"), FieldSelector: c.text("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
+		MaxObjects:      int(c.command.Get("maxObjects").Int()),
 		Wake:            c.wake,
 		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, lw.ErrNotList)) },
 	})

@@ -56,7 +56,7 @@ export interface ListWatchOptions {
   token?: string | (() => string | Promise<string>)
   /**
    * Sent with every request, as `Impersonate-User`; the server has to allow each by CORS. A WebSocket cannot send them: with
-   * headers, `"auto"` opens none, and `"ws"` one without them.
+   * headers, `"auto"` opens none, and `"ws"` one without them. A redirect is then an error: it might lead to another server.
    */
   headers?: Record<string, string>
   /** As for fetch. */
@@ -77,6 +77,11 @@ export interface ListWatchOptions {
    * a user's name in place of true, and each has a state of their own.
    */
   persist?: boolean | string
+  /**
+   * The most objects that are held: one more stops the collection, with `"too-large"`, so that a server cannot fill the
+   * memory. By default there is no limit.
+   */
+  maxObjects?: number
   /**
    * Whether to ask for streaming lists. By default in Node only, as Kubernetes 1.37 compresses them in a way of which
    * Chromium reads but the first part.

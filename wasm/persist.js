@@ -24,8 +24,10 @@ export class Kept {
   /** Opens what is kept for a collection; without IndexedDB, or where it is forbidden, nothing ever is. */
   static async open(spec) {
     const kept = new Kept()
-    const { token, asks, persist, streamingLists, ...origin } = spec
-    kept.#name = JSON.stringify({ ...origin, of: persist === true ? '' : persist })
+    const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
+    const headers = await digest(endpoint.headers)
+    if (!headers) return kept
+    kept.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
     kept.#db = await database().catch(() => undefined)
     kept.#own()
     return kept
@@ -133,6 +135,15 @@ export class Kept {
     this.#changed.clear()
     this.#release?.()
   }
+}
+
+// What is sent with requests tells states apart, and may be secret: a name has its digest. Where there is none to be had, as
+// on pages that came over plain HTTP, nothing is kept.
+async function digest(headers) {
+  const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]).sort()
+  if (!all.length) return headers
+  const bytes = await globalThis.crypto?.subtle?.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))
+  return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 const VERSIONED = new Set([SYNCED, LIVE, BOOKMARK])

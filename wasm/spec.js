@@ -44,6 +44,7 @@ const OPTIONS = {
   project: ['an array of strings', (value) => Array.isArray(value) && value.every(isText)],
   indexes: ['an object of at most 200 strings', (value) => TEXTS[1](value) && Object.keys(value).length <= 200], // a record has 255 fields
   persist: ["true, false, or a user's name", (value) => isText(value) || typeof value === 'boolean'],
+  maxObjects: ['a whole number above 0', (value) => Number.isInteger(value) && value > 0],
   streamingLists: ['true or false', (value) => typeof value === 'boolean'],
   signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
 }
@@ -74,6 +75,7 @@ export function specOf(options) {
     project,
     indexes,
     persist,
+    maxObjects: options.maxObjects ?? 0,
     streamingLists: options.streamingLists ?? globalThis.process?.versions?.node !== undefined,
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',

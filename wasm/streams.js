@@ -29,6 +29,7 @@ function soon(f) {
 // chunks are what came and was not read.
 class Chunks {
   list = []
+  first = 0 // of the list, that was not read to its end: to shift each out would take as long as the list is
   offset = 0
   size = 0
 
@@ -38,24 +39,34 @@ class Chunks {
     this.size += bytes.length
   }
 
+  get count() {
+    return this.list.length - this.first
+  }
+
   // moves as much as fits into a view of the program's memory, which is made only now: memory that grew is another buffer.
   move(view) {
     const into = view()
     let n = 0
-    while (n < into.length && this.list.length) {
-      const part = this.list[0].subarray(this.offset, this.offset + into.length - n)
+    while (n < into.length && this.count) {
+      const chunk = this.list[this.first], part = chunk.subarray(this.offset, this.offset + into.length - n)
       into.set(part, n)
       n += part.length
       this.offset += part.length
-      if (this.offset === this.list[0].length) {
-        this.list.shift()
+      if (this.offset === chunk.length) {
+        this.list[this.first++] = undefined
         this.offset = 0
       }
+    }
+    if (this.first > this.list.length / 2) {
+      this.list.splice(0, this.first)
+      this.first = 0
     }
     this.size -= n
     return n
   }
 }
+
+const OURS = /^(accept|accept-encoding|authorization)$/i
 
 /** The body of a response. The next part is asked for when the one before it has been read. */
 export class Body {
@@ -70,6 +81,8 @@ export class Body {
   constructor(url, headers, credentials, wake) {
     this.#wake = wake
     const options = { headers, cache: 'no-store', signal: this.#abort.signal }
+    // The host keeps the token from where a redirect leads to, and no other header.
+    if (headers.some(([name]) => !OURS.test(name))) options.redirect = 'error'
     if (credentials) options.credentials = credentials
     fetch(url, options).then((response) => {
       this.#reader = response.body?.getReader()
@@ -186,7 +199,8 @@ export class Messages {
   #take(data) {
     if (this.#exceeded) return
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
-    if (this.chunks.size + bytes.length > this.#limit) {
+    // What a message costs beside its bytes counts, or a million empty ones would be as good as none.
+    if (this.chunks.size + bytes.length + MESSAGE * this.chunks.count > this.#limit) {
       this.#exceeded = true
       this.close()
     } else {
@@ -217,6 +231,7 @@ function withOrigin(url, protocols) {
   return { protocols, headers: { Origin: new URL(url.replace(/^ws/, 'http')).origin } }
 }
 
+const MESSAGE = 200 // bytes
 const NEWLINE = new Uint8Array([10])
 
 // A browser tells a page very little, on purpose; Node says more in the cause.

@@ -185,7 +185,7 @@ async function socket(t, url, limit) {
 const turns = () => new Promise((resolve) => setTimeout(resolve))
 
 test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
-  const { p, id, socket: s } = await socket(t, 'ws://host/', 100)
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 1000)
   assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'which Node takes')
   s.onopen()
   await turns()
@@ -208,6 +208,18 @@ test('a WebSocket that sends more than the limit before it is read is closed; wh
   s.onmessage({ data: 'abc' })
   assert.ok(s.closed)
   assert.equal(p.read(id), '12345678')
+  assert.equal(p.read(id), TOO_MUCH)
+})
+
+test('many tiny messages are read in time that grows with their number, and count for more than their bytes', async (t) => {
+  const { p, id, socket: s } = await socket(t, 'ws://host/', 1 << 26)
+  s.onopen()
+  let sent = 0
+  for (; !s.closed; sent++) s.onmessage({ data: '' })
+  assert.ok(sent > 100_000 && sent < 400_000, `${sent} messages`)
+  let read = 0
+  for (let part; (part = p.imports.read(id, 0, 1 << 16)) > 0;) read += part
+  assert.equal(read, sent - 2, 'the newlines between those that were taken')
   assert.equal(p.read(id), TOO_MUCH)
 })
 

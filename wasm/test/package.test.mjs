@@ -94,7 +94,7 @@ test('every code of an error is declared', () => {
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
   const sources = ['collection.js', 'connect.js', 'engine.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
-  for (const [, code] of readFileSync(root + 'collection.go', 'utf8').matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
+  for (const [, code] of ['collection.go', 'causes.go'].map((file) => readFileSync(root + file, 'utf8')).join().matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())
 })
 

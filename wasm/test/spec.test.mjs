@@ -47,6 +47,7 @@ const bad = [
   [{ ...good, project: [1] }, /project must be an array of strings/],
   [{ ...good, indexes: { node: (pod) => pod.spec.nodeName } }, /indexes must be an object of at most 200 strings/],
   [{ ...good, indexes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`i${i}`, 'a'])) }, /at most 200/],
+  [{ ...good, maxObjects: 0 }, /maxObjects must be a whole number above 0/],
   [{ ...good, persist: 1 }, /persist must be true, false, or a user's name/],
   [{ ...good, streamingLists: 1 }, /streamingLists must be true or false/],
   [{ ...good, signal: {} }, /signal must be an AbortSignal/],

@@ -1,0 +1,162 @@
+// What a server may say that means no good, to the package in Node, over fetch: the code of the error that it leads to, and
+// what it costs.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { createServer as listenRaw } from 'node:net'
+import { after, test } from 'node:test'
+import { brotliCompressSync, createGzip, constants } from 'node:zlib'
+import { listWatch } from '../index.js'
+import { until } from './support.mjs'
+
+const servers = []
+after(() => servers.forEach((server) => { server.closeAllConnections?.(); server.close() }))
+async function listen(handler) {
+  const server = createServer(handler)
+  servers.push(server)
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${server.address().port}`
+}
+
+// Writes without an end, as fast as it is read, and counts what it wrote.
+function flood(response, first, then) {
+  const counted = { sent: 0, over: false }
+  const part = Buffer.from(then.repeat(Math.ceil((64 << 10) / then.length)))
+  response.on('close', () => { counted.over = true })
+  response.write(first)
+  const more = () => {
+    while (!counted.over) {
+      counted.sent += part.length
+      if (!response.write(part)) return response.once('drain', more)
+    }
+  }
+  more()
+  return counted
+}
+
+// The first cause that a collection is stopped or interrupted for.
+async function causeOf(t, url, options = {}) {
+  const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
+  t.after(() => pods.close())
+  pods.synced.catch(() => {})
+  await until(() => pods.state.cause)
+  return { cause: pods.state.cause, phase: pods.state.phase, size: pods.size }
+}
+
+const LIST = '{"kind":"PodList","metadata":{"resourceVersion":"5"},"items":['
+const item = (name) => `{"metadata":{"name":"${name}","resourceVersion":"1"}}`
+
+test('a string without an end is too large from 64 MiB on, and ends its connection', async (t) => {
+  let counted
+  const url = await listen((_, response) => { counted = flood(response, `${LIST}{"metadata":{"name":"`, 'x') })
+  const { cause } = await causeOf(t, url)
+  assert.equal(cause.code, 'too-large')
+  await until(() => counted.over)
+  assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were taken`)
+})
+
+test('items without an end are too many', async (t) => {
+  let counted, n = 0
+  const url = await listen((_, response) => {
+    counted = flood(response, LIST + item('a'), Array.from({ length: 1000 }, () => ',' + item(`web-${n++}`)).join(''))
+  })
+  const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
+  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 500])
+  assert.equal(cause.message, 'the collection has more than 500 objects: raise Options.MaxObjects if this is expected')
+  await until(() => counted.over)
+})
+
+test('pages without an end are too many, and the same page again leads nowhere', async (t) => {
+  let n = 0
+  const page = (token, name) => `{"kind":"PodList","metadata":{"resourceVersion":"5","continue":"${token}"},"items":[${item(name)}]}`
+  const on = await listen((_, response) => response.end(page(`t${n}`, `web-${n++}`)))
+  assert.equal((await causeOf(t, on, { maxObjects: 50 })).cause.code, 'too-large')
+  const same = await listen((_, response) => response.end(page('again', 'a')))
+  const { cause } = await causeOf(t, same)
+  assert.match(cause.message, /the pages of the list lead nowhere/)
+})
+
+// Two hundred megabytes in a few kilobytes.
+const BOMB = 200 << 20
+const bombs = {
+  gzip: (text) => new Promise((resolve) => {
+    const parts = [], zip = createGzip()
+    zip.on('data', (part) => parts.push(part)).on('end', () => resolve(Buffer.concat(parts)))
+    zip.write(text)
+    let left = BOMB >> 20
+    const block = Buffer.alloc(1 << 20, 'x')
+    const more = () => {
+      while (left-- > 0) if (!zip.write(block)) return zip.once('drain', more)
+      zip.end()
+    }
+    more()
+  }),
+  br: (text) => brotliCompressSync(Buffer.concat([Buffer.from(text), Buffer.alloc(BOMB, 'x')]), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+}
+for (const [encoding, make] of Object.entries(bombs)) {
+  test(`a bomb of ${encoding} is too large, and is not held whole`, async (t) => {
+    const bomb = await make(`${LIST}{"metadata":{"name":"`)
+    assert.ok(bomb.length < 2 << 20, `${bomb.length} bytes`)
+    const url = await listen((_, response) => response.setHeader('Content-Encoding', encoding).end(bomb))
+    let most = 0
+    const before = process.memoryUsage().arrayBuffers
+    const looking = setInterval(() => { most = Math.max(most, process.memoryUsage().arrayBuffers - before) }, 5)
+    t.after(() => clearInterval(looking))
+    assert.equal((await causeOf(t, url)).cause.code, 'too-large')
+    assert.ok(most < 64 << 20, `${most >> 20} MiB beside the memory of the program`)
+  })
+}
+
+test('the page of a refusal is read up to 64 kB, and shown to 200 bytes', async (t) => {
+  let counted
+  const url = await listen((_, response) => { counted = flood(response.writeHead(500), 'no ', 'no ') })
+  const { cause } = await causeOf(t, url)
+  assert.deepEqual([cause.code, cause.status], ['status', 500])
+  assert.ok(cause.message.length < 300)
+  await until(() => counted.over)
+})
+
+test('headers without an end, and what is no HTTP, are errors of the network', async (t) => {
+  for (const [first, then] of [['HTTP/1.1 200 OK\r\n', 'X-Header: value\r\n'], ['HTTP/1.1 200 OK\r\nX: ', 'x'], ['', 'x']]) {
+    const server = listenRaw((socket) => { socket.on('error', () => {}); flood(socket, first, then) })
+    servers.push(server)
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+    assert.equal((await causeOf(t, `http://127.0.0.1:${server.address().port}`)).cause.code, 'network')
+  }
+})
+
+test('redirects in a circle end', async (t) => {
+  let asked = 0
+  const url = await listen((request, response) => { asked++; response.writeHead(302, { Location: request.url }).end() })
+  assert.equal((await causeOf(t, url)).cause.code, 'network')
+  assert.ok(asked < 30, `${asked} requests`)
+})
+
+test('a redirect to another origin gets no token, and with headers it is an error', async (t) => {
+  const seen = []
+  const other = await listen((request, response) => { seen.push(request.headers); response.writeHead(401).end() })
+  const url = await listen((request, response) => { response.writeHead(302, { Location: other + request.url }).end() })
+  assert.equal((await causeOf(t, url, { token: 'pa55word' })).cause.code, 'unauthorized')
+  assert.equal((await causeOf(t, url, { headers: { 'X-Key': 'pa55word' } })).cause.code, 'network')
+  assert.equal((await causeOf(t, url, { headers: { Authorization: 'Basic pa55word' } })).cause.code, 'unauthorized')
+  assert.ok(seen.length > 1)
+  assert.ok(!JSON.stringify(seen).includes('pa55word'))
+})
+
+test('a refusal that repeats the token is shown without it', async (t) => {
+  const url = await listen((request, response) => { response.writeHead(401).end(`no: ${request.headers.authorization}`) })
+  const { cause } = await causeOf(t, url, { token: 'eyJ.pa55word' })
+  assert.equal(cause.message, 'the server answered 401: no: Bearer …')
+})
+
+test('a hundred thousand tiny events leave one object', async (t) => {
+  let events = 0
+  const url = await listen((request, response) => {
+    if (!request.url.includes('watch=1')) return response.end(`${LIST}]}`)
+    for (; events < 100_000; events++) response.write(`{"type":"MODIFIED","object":{"metadata":{"name":"a","resourceVersion":"${events + 6}"}}}`)
+  })
+  const pods = listWatch({ server: url, resource: 'pods', streamingLists: false })
+  t.after(() => pods.close())
+  await until(() => pods.state.resourceVersion === '100005')
+  assert.equal(pods.size, 1)
+})
+
