@@ -5,6 +5,7 @@ package codec_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -89,4 +90,19 @@ func ExampleFromObject() {
 	fmt.Println(string(text), err)
 	// Output:
 	// {"metadata":{"namespace":"default","name":"w"},"spec":{"size":2}} <nil>
+}
+
+// What does not fit is told by its field, and not by what it held.
+func ExampleFieldError() {
+	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w"},"spec":{"size":"s3cret"}}`))
+	if err != nil {
+		panic(err)
+	}
+	_, err = codec.FromObject[*Widget](object)
+	wrong, ok := errors.AsType[*codec.FieldError](err)
+	fmt.Println(ok, wrong.Field)
+	fmt.Println(err)
+	// Output:
+	// true spec.size
+	// field spec.size: expected int64, found a string
 }

@@ -1,0 +1,36 @@
+package compact_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// answer is a transport that answers everything with the same text.
+type answer string
+
+func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(a))), nil
+}
+
+// The metadata of a compressed object are there as ever; what else it has is there when it is asked for.
+func ExampleObject() {
+	list := answer(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
+		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)
+	codec := compact.NewCodec(lw.RawCodec{}, &compact.Options{HotBytes: -1}) // keeps nothing as it was read
+	client, err := lw.NewClient(list, lw.Pods(""), codec, nil)
+	if err != nil {
+		panic(err)
+	}
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}, new(lw.ListMeta)) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(pod.Key(), pod.GetResourceVersion(), pod.Object().Get("status.phase"))
+	}
+	// Output: shop/web-0 7 Running
+}

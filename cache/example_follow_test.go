@@ -1,0 +1,113 @@
+//go:build !js
+
+package cache_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Who has written something waits until the store has seen it.
+func ExampleStore_WaitFor() {
+	server, client, end := serve("shop")
+	defer end()
+	ctx, stop := context.WithCancel(context.Background())
+	pods := cache.NewReflector(client, nil)
+	done := make(chan error)
+	go func() { done <- pods.Run(ctx) }()
+
+	version := put(server, "shop", "web-0", "n1")
+	if err := pods.Store().WaitFor(ctx, version); err != nil {
+		panic(err)
+	}
+	pod, ok := pods.Store().Get(lw.Key{Namespace: "shop", Name: "web-0"})
+	fmt.Println(pod.Get("spec.nodeName"), ok)
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// n1 true
+	// context canceled
+}
+
+// What a store holds is saved with its version, and the next process goes on from there.
+func ExampleSave() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
+	var saved bytes.Buffer
+
+	first := cache.NewReflector(client, nil)
+	for event := range first.Deltas(context.Background()) {
+		if event.Type == lw.Synced {
+			break
+		}
+	}
+	if err := cache.Save(&saved, first.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
+		panic(err)
+	}
+	put(server, "shop", "web-1", "n1") // while nobody looks
+
+	second := cache.NewReflector(client, nil)
+	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
+		panic(err)
+	}
+	for event, deltas := range second.Deltas(context.Background()) {
+		for _, delta := range deltas {
+			fmt.Printf("%v %s, event %v, version %q\n", delta.Type, delta.New.GetName(), event.Type, event.ResourceVersion)
+		}
+		if second.Store().Len() == 2 {
+			break
+		}
+	}
+	// Output:
+	// Added web-0, event ADDED, version ""
+	// Added web-1, event ADDED, version "3"
+}
+
+// A saved state that cannot be used says why, and costs a list.
+func ExampleRestoreError() {
+	_, client, end := serve("shop")
+	defer end()
+	pods := cache.NewReflector(client, nil)
+	err := pods.Restore(bytes.NewReader(make([]byte, 100)), cache.Origin{}, lw.ParseObject)
+	broken, ok := errors.AsType[*cache.RestoreError](err)
+	fmt.Println(ok, errors.Is(broken, cache.ErrCorrupt))
+	fmt.Println(err)
+	// Output:
+	// true true
+	// cache: the saved state cannot be used, a list takes its place: it is damaged: it does not begin as a saved state does
+}
+
+// Several namespaces, selectors, shards or clusters make one store; each has a stream of its own.
+func ExampleMulti() {
+	server, shop, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	other, bank, endOther := serve("bank")
+	defer endOther()
+	put(other, "bank", "web-0", "n1")
+
+	clusters := cache.NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"east": shop, "west": bank}, func(m cache.Member[*lw.Object]) lw.Key {
+		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
+	}, nil)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- clusters.Run(ctx) }()
+	<-clusters.Store().Synced()
+	var all []string
+	for member := range clusters.Store().All() {
+		all = append(all, member.Source+": "+member.Object.Key().String())
+	}
+	slices.Sort(all)
+	fmt.Println(all)
+	stop()
+	<-done
+	// Output: [east: shop/web-0 west: bank/web-0]
+}

@@ -1,0 +1,96 @@
+//go:build !js
+
+package cache_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// A filter turns what begins to match into an addition, and what ceases to into a deletion.
+func ExampleHandlerOptions() {
+	server, client, end := serve("shop")
+	defer end()
+	ctx, stop := context.WithCancel(context.Background())
+	informer := cache.NewInformer(client, nil)
+	told := make(chan string)
+	informer.Handle(cache.Handler[*lw.Object]{
+		Added:   func(pod *lw.Object, _ bool) { told <- "added " + pod.GetName() },
+		Updated: func(_, pod *lw.Object) { told <- "updated " + pod.GetName() },
+		Deleted: func(pod *lw.Object, _ bool) { told <- "deleted " + pod.GetName() },
+	}, &cache.HandlerOptions[*lw.Object]{
+		Filter: func(pod *lw.Object) bool { return pod.Get("spec.nodeName").String() == "n1" },
+	})
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+
+	put(server, "shop", "web-0", "") // is not told
+	<-informer.Synced()
+	put(server, "shop", "web-0", "n1")
+	fmt.Println(<-told)
+	put(server, "shop", "web-0", "n2")
+	fmt.Println(<-told)
+	stop()
+	<-done
+	// Output:
+	// added web-0
+	// deleted web-0
+}
+
+// Changes as a loop, in the caller's goroutine.
+func ExampleInformer_Changes() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	informer := cache.NewInformer(client, nil)
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+	for change := range informer.Changes(ctx, nil) {
+		switch change.Type {
+		case cache.Added:
+			fmt.Println("added", change.New.GetName(), "was there before:", change.Initial)
+			put(server, "shop", "web-0", "n2")
+		case cache.Updated:
+			fmt.Println("moved from", change.Old.Get("spec.nodeName"), "to", change.New.Get("spec.nodeName"))
+			stop()
+		}
+	}
+	<-done
+	// Output:
+	// added web-0 was there before: true
+	// moved from n1 to n2
+}
+
+// A registration is how a handler is looked after, and taken away.
+func ExampleRegistration() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	ctx, stop := context.WithCancel(context.Background())
+	informer := cache.NewInformer(client, nil)
+	handler := informer.Handle(cache.Handler[*lw.Object]{
+		Added: func(pod *lw.Object, _ bool) { fmt.Println("added", pod.GetName()) },
+	}, nil)
+	done := make(chan error)
+	go func() { done <- informer.Run(ctx) }()
+	<-handler.Synced() // it has been told of all that was there
+	fmt.Println("waiting:", handler.Len(), "at most:", handler.HighWater())
+
+	if err := handler.Drain(ctx); err != nil { // it is told what waits, and no more
+		panic(err)
+	}
+	version := put(server, "shop", "web-1", "n1")
+	if err := informer.Store().WaitFor(ctx, version); err != nil {
+		panic(err)
+	}
+	stop()
+	<-done
+	// Output:
+	// added web-0
+	// waiting: 0 at most: 1
+}

@@ -1,0 +1,95 @@
+package cache_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// onNode makes a Pod.
+func onNode(name, node string) *lw.Object {
+	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","resourceVersion":"7","labels":{"app":"web"}},"spec":{"nodeName":"` + node + `"}}`))
+	if err != nil {
+		panic(err)
+	}
+	return pod
+}
+
+// An index finds objects by a field, and a lookup costs what it finds. It may be made at any time.
+func ExampleIndex() {
+	pods, writer := cache.NewStore[*lw.Object](nil)
+	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"), onNode("web-2", "n1"))
+	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
+	byApp := cache.NewIndex(pods, cache.ByLabel("app"))
+
+	var names []string
+	for pod := range byNode.All("n1") {
+		names = append(names, pod.GetName())
+	}
+	slices.Sort(names) // there is no order
+	fmt.Println(names, byNode.Len("n2"), byApp.Len("web"), len(byNode.Keys()))
+
+	writer.Put(onNode("web-2", "n2"))
+	fmt.Println(byNode.Len("n1"), byNode.Len("n2"))
+	// Output:
+	// [web-0 web-2] 1 3 2
+	// 1 2
+}
+
+// A snapshot is the whole store at one moment, with its indexes, and two of them tell what happened between.
+func ExampleSnapshot() {
+	pods, writer := cache.NewStore[*lw.Object](nil)
+	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
+	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1"))
+	before := pods.Snapshot()
+	writer.Put(onNode("web-1", "n2"))
+	writer.Delete(lw.Key{Namespace: "shop", Name: "web-0"})
+
+	fmt.Println("then:", before.Len(), "of them on n1:", byNode.In(before).Len("n1"))
+	fmt.Println("now:", pods.Len(), "of them on n1:", byNode.Len("n1"))
+	deltas, err := cache.Diff(before, pods.Snapshot())
+	if err != nil {
+		panic(err)
+	}
+	slices.SortFunc(deltas, func(a, b cache.Delta[*lw.Object]) int { return int(a.Type) - int(b.Type) })
+	for _, delta := range deltas {
+		fmt.Println(delta.Type, delta.Old.GetName())
+	}
+	// Output:
+	// then: 2 of them on n1: 2
+	// now: 1 of them on n1: 0
+	// Updated web-1
+	// Deleted web-0
+}
+
+// A writer changes a store, and tells what that changed. Readers see all of a call, or nothing of it.
+func ExampleWriter() {
+	pods, writer := cache.NewStore[*lw.Object](nil)
+	tell := func(deltas []cache.Delta[*lw.Object]) {
+		for _, delta := range deltas {
+			fmt.Print(delta.Type, " ")
+		}
+		fmt.Println("→", pods.Len())
+	}
+	tell(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
+	tell(writer.Put(onNode("web-0", "n1"))) // the same
+	tell(writer.Replace("9", onNode("web-0", "n2")))
+	fmt.Println(pods.ResourceVersion())
+	// Output:
+	// Added Added → 2
+	// → 2
+	// Updated Deleted → 1
+	// 9
+}
+
+// A lister reads a store by namespace.
+func ExampleLister() {
+	pods, writer := cache.NewStore[*lw.Object](nil)
+	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"))
+	lister := cache.NewLister(pods)
+	pod, ok := lister.Get("shop", "web-1")
+	fmt.Println(pod.Key(), ok, len(lister.List("shop")), len(lister.List("nowhere")), len(lister.List("")))
+	// Output: shop/web-1 true 2 0 2
+}

@@ -1,0 +1,55 @@
+package workqueue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
+	"golang.org/x/time/rate"
+)
+
+// A key that failed comes again, later each time, and whoever works on it may give up.
+func ExampleQueue_Retry() {
+	queue := workqueue.New[string](&workqueue.Options{
+		BaseDelay: time.Millisecond,
+		Limiter:   rate.NewLimiter(rate.Inf, 0), // no pace for all keys together
+	})
+	queue.Add("web-0")
+	for key := range queue.Keys(context.Background()) {
+		err := errors.New("conflict")
+		fmt.Println(key, err, "after", queue.Failures(key), "failures")
+		if queue.Failures(key) < 2 {
+			queue.Retry(key)
+		} else {
+			queue.Close() // what is ready is worked on still, and then the loop ends
+		}
+	}
+	// Output:
+	// web-0 conflict after 0 failures
+	// web-0 conflict after 1 failures
+	// web-0 conflict after 2 failures
+}
+
+// A key that is added while it waits is held once; one that is added while it is worked on comes again.
+func ExampleQueue_Add() {
+	queue := workqueue.New[string](nil)
+	queue.Add("web-0")
+	queue.Add("web-1")
+	queue.Add("web-0")
+	fmt.Println("ready:", queue.Len())
+	times := 0
+	for key := range queue.Keys(context.Background()) {
+		fmt.Println(key)
+		if times++; times == 1 {
+			queue.Add(key)
+			queue.Close()
+		}
+	}
+	// Output:
+	// ready: 2
+	// web-0
+	// web-1
+	// web-0
+}

@@ -1,0 +1,53 @@
+package lw_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// file is a transport that answers everything with the same text.
+type file string
+
+func (f file) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(f))), nil
+}
+
+// phase is all that a program wants to know of a Pod.
+type phase struct{ namespace, name, version, is string }
+
+func (p phase) GetNamespace() string       { return p.namespace }
+func (p phase) GetName() string            { return p.name }
+func (p phase) GetResourceVersion() string { return p.version }
+
+// phases makes them. What a Scanned gives is valid during the call only, so all of it is copied.
+type phases struct{}
+
+func (phases) Decode(s *lw.Scanned) (phase, error) {
+	object, err := lw.ParseValue(s.Raw()) // copies
+	if err != nil {
+		return phase{}, err
+	}
+	return phase{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), object.Get("status.phase").String()}, nil
+}
+
+// A codec makes objects of another type, and a transport brings them from anywhere: here both are one's own.
+func ExampleCodec() {
+	list := file(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
+		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)
+	client, err := lw.NewClient(list, lw.Pods(""), phases{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	var meta lw.ListMeta
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
+		fmt.Println(lw.KeyOf(pod), pod.is, err)
+	}
+	fmt.Println(meta.Kind, meta.ResourceVersion)
+	// Output:
+	// shop/web-0 Running <nil>
+	// PodList 9
+}

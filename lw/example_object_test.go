@@ -1,0 +1,102 @@
+package lw_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// An object is its text, of which the metadata that every client needs has been read.
+func ExampleObject() {
+	pod, err := lw.ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7",` +
+		`"labels":{"app":"web"},"ownerReferences":[{"kind":"ReplicaSet","name":"web","uid":"r1","controller":true}]}}`))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(pod, "is", pod.Key())
+	app, ok := pod.Label("app")
+	fmt.Println(app, ok)
+	for owner := range pod.OwnerReferences() {
+		fmt.Println(owner.Kind, owner.Name, owner.Controller)
+	}
+	// Output:
+	// Pod shop/web-0@7 is shop/web-0
+	// web true
+	// ReplicaSet web true
+}
+
+// What is in an object is read when it is asked for.
+func ExampleValue() {
+	spec, err := lw.ParseValue([]byte(`{"replicas":3,"paused":false,"containers":[{"name":"web","image":"nginx"},{"name":"mesh"}],"empty":null}`))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(spec.Get("replicas").Int(), spec.Get("paused").Bool(), spec.Get("containers[0].image"))
+	for container := range spec.Get("containers").Elements() {
+		fmt.Println(container.Get("name"), container.Get("image").Exists())
+	}
+	for name, value := range spec.Members() {
+		fmt.Print(name, " has ", len(value), " bytes; ")
+	}
+	// Output:
+	// 3 false nginx
+	// web true
+	// mesh false
+	// replicas has 1 bytes; paused has 5 bytes; containers has 48 bytes; empty has 4 bytes;
+}
+
+// Versions of one collection have an order, if both are decimal numbers.
+func ExampleCompareResourceVersions() {
+	fmt.Println(lw.CompareResourceVersions("9", "10"))
+	fmt.Println(lw.CompareResourceVersions("10", "a7"))
+	// Output:
+	// -1 true
+	// 0 false
+}
+
+// A resource is a collection, or one object in it.
+func ExampleResource() {
+	fmt.Println(lw.Pods("shop"))
+	fmt.Println(lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"})
+	fmt.Println(lw.Resource{Version: "v1", Plural: "configmaps", Namespace: "shop", Name: "settings"})
+	fmt.Println(lw.Resource{Raw: "/apis/lw.example.com/v1/widgets"})
+	// Output:
+	// shop/pods
+	// deployments.apps
+	// shop/configmaps/settings
+	// /apis/lw.example.com/v1/widgets
+}
+
+// A key names an object in its collection. Maps of them need no strings.
+func ExampleKey() {
+	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"web-0"}}`))
+	if err != nil {
+		panic(err)
+	}
+	restarts := map[lw.Key]int{{Namespace: "shop", Name: "web-0"}: 2}
+	fmt.Println(restarts[lw.KeyOf(pod)], lw.KeyOf(pod))
+	// Output: 2 shop/web-0
+}
+
+// A path that is wrong is told with the place.
+func ExamplePathError() {
+	_, err := lw.Project("metadata.labels", "spec.containers[0].image")
+	wrong, ok := errors.AsType[*lw.PathError](err)
+	fmt.Println(ok, wrong.Path, wrong.Offset)
+	fmt.Println(err)
+	// Output:
+	// true spec.containers[0].image 15
+	// lw: path "spec.containers[0].image": expected [*], as a projection keeps the index of every element, at byte 15
+}
+
+// What is malformed is told without being shown.
+func ExampleMalformedError() {
+	_, err := lw.ParseObject([]byte(`{"metadata":{"name":"token"},"data":{"password":s3cret}}`))
+	malformed, ok := errors.AsType[*lw.MalformedError](err)
+	fmt.Println(ok, malformed.Offset)
+	fmt.Println(err)
+	// Output:
+	// true 48
+	// malformed response at byte 48: expected a value, found 's'
+}

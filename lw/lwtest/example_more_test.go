@@ -1,0 +1,119 @@
+package lwtest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// get prints the status and the beginning of an answer.
+func get(url, token string) {
+	req, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		panic(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		panic(err)
+	}
+	defer res.Body.Close()
+	var body struct {
+		Kind, Reason string
+	}
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		panic(err)
+	}
+	if err := json.Unmarshal(text, &body); err != nil {
+		panic(err)
+	}
+	if body.Reason != "" {
+		body.Kind += " " + body.Reason
+	}
+	fmt.Println(res.StatusCode, body.Kind)
+}
+
+// Tokens may do everything or nothing; all others are unknown.
+func ExampleOptions() {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess}})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	get(server.URL+"/api/v1/pods", "admin")
+	get(server.URL+"/api/v1/pods", "nobody")
+	get(server.URL+"/api/v1/pods", "somebody")
+	// Output:
+	// 200 PodList
+	// 403 Status Forbidden
+	// 401 Status Unauthorized
+}
+
+// A custom resource is served from when it is added to when it is removed.
+func ExampleResource() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	server.AddResource(lwtest.Resource{
+		Group: "shop.example.com", Kind: "Order", Plural: "orders", Namespaced: true,
+		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // of kubectl get
+	})
+	order, err := server.Create("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(order.Key, "at version", order.ResourceVersion)
+	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
+	server.RemoveResource("orders.shop.example.com")
+	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)
+	fmt.Println(err)
+	// Output:
+	// default/first at version 2
+	// 200 OrderList
+	// 404 NotFound: the server does not have a resource "orders.shop.example.com"
+}
+
+// A fault of one's own: every second list is refused as by a server that is overloaded.
+func ExampleFault() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	n := 0
+	refuse := lwtest.Refuse(lwtest.Status{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable"})
+	server.Fail(lwtest.Lists, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if n++; n%2 == 0 {
+			refuse(w, r, next)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+	get(server.URL+"/api/v1/pods", "")
+	get(server.URL+"/api/v1/pods", "")
+	get(server.URL+"/api/v1/pods", "")
+	fmt.Println(len(server.Requests(lwtest.Lists)), "lists")
+	// Output:
+	// 200 PodList
+	// 503 Status ServiceUnavailable
+	// 200 PodList
+	// 3 lists
+}
+
+// A failure of the server's Go methods is the Status that a client would get.
+func ExampleStatus() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	err = server.Delete("pods", "default", "web-0")
+	fmt.Println(err.(*lwtest.Status).Code, err.(*lwtest.Status).Reason)
+	// Output: 404 NotFound
+}

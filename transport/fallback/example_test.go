@@ -1,0 +1,53 @@
+//go:build !js
+
+package fallback_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// WebSocket is preferred, and HTTP is used where something in between strips the upgrade.
+func Example() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	if _, err := server.Create("pods", `{"metadata":{"name":"web-0"}}`); err != nil {
+		panic(err)
+	}
+	server.Fail(lwtest.Watches, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		r.Header.Del("Upgrade") // as a proxy that knows no WebSockets
+		next.ServeHTTP(w, r)
+	})
+	over, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer over.Close()
+	transport := fallback.New(ws.New(over, nil), over)
+	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	ctx := lw.WithTrace(context.Background(), &lw.Trace{Switched: func(cause error) { fmt.Println("over to HTTP:", cause) }})
+	for event := range lw.ListAndWatch(ctx, client, nil) {
+		switch event.Type {
+		case lw.Added:
+			fmt.Println("added", event.Object.GetName())
+		case lw.Live:
+			return
+		}
+	}
+	// Output:
+	// over to HTTP: http: the server, or a proxy before it, does not speak the protocol that was asked for
+	// added web-0
+}

@@ -1,0 +1,98 @@
+//go:build !js
+
+package http_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// A token is asked for with every request, and once more when the server has refused it.
+func ExampleOptions_tokenFunc() {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"fresh": lwtest.FullAccess}})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	tokens := []string{"stale", "fresh"}
+	transport, err := lwhttp.New(server.URL, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
+		token := tokens[0]
+		tokens = tokens[1:]
+		fmt.Println("sends the", token, "token")
+		return token, nil
+	}})
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	body, err := transport.Open(context.Background(), &lw.Request{Path: "/api/v1/namespaces/shop/pods", Query: "pretty=false"})
+	if err != nil {
+		panic(err)
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	fmt.Print(string(text), err)
+	// Output:
+	// sends the stale token
+	// sends the fresh token
+	// {"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}
+	// <nil>
+}
+
+// A credential may be a token, a certificate, or both, and is told what was refused.
+func ExampleCredential() {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"second": lwtest.FullAccess}})
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	kept := &lwhttp.Credential{Token: "first"}
+	transport, err := lwhttp.New(server.URL, &lwhttp.Options{
+		CredentialFunc: func(_ context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
+			if refused != nil {
+				fmt.Println("refused:", refused.Token)
+				kept = &lwhttp.Credential{Token: "second"}
+			}
+			return kept, nil
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	body, err := transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods"})
+	if err != nil {
+		panic(err)
+	}
+	defer body.Close()
+	fmt.Println("then", kept.Token)
+	// Output:
+	// refused: first
+	// then second
+}
+
+// What the server refuses is an error of package lw, whatever brought it.
+func ExampleTransport() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	transport, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	_, err = transport.Open(context.Background(), &lw.Request{Path: "/apis/nothing.example.com/v1/things"})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, lw.ErrNotFound))
+	// Output:
+	// the server answered 404: 404 page not found
+	// true
+}

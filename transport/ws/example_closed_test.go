@@ -1,0 +1,45 @@
+//go:build !js
+
+package ws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// A server that closes a WebSocket for another reason than the watch's end is told by its code.
+func ExampleCloseError() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	server.Fail(lwtest.Watches, 1, lwtest.ReplaceFrame(-1, func([]byte) ([]byte, bool) {
+		return lwtest.CloseFrame(1001, "going away"), false
+	}))
+	over, err := lwhttp.New(server.URL, nil)
+	if err != nil {
+		panic(err)
+	}
+	defer over.Close()
+	transport := ws.New(over, &ws.Options{MaxMessage: 1 << 20})
+	body, err := transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods", Query: "watch=1&resourceVersion=1", Watch: true})
+	if err != nil {
+		panic(err)
+	}
+	defer body.Close()
+	_, err = io.ReadAll(body)
+	closed, ok := errors.AsType[*ws.CloseError](err)
+	fmt.Println(ok, closed.Code)
+	fmt.Println(err)
+	// Output:
+	// true 1001
+	// the server closed the WebSocket with code 1001: going away
+}
