@@ -117,3 +117,28 @@ func ExampleStatus() {
 	fmt.Println(err.(*lwtest.Status).Code, err.(*lwtest.Status).Reason)
 	// Output: 404 NotFound
 }
+
+// A hundred thousand objects, of which the server holds the names: each is made whenever it is shown.
+func ExampleMade() {
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	err = server.PlayMade("pods", func(yield func(lwtest.Made) bool) {
+		for n := range 100_000 {
+			name := fmt.Sprint("pod-", n)
+			more := yield(lwtest.Made{Namespace: "shop", Name: name, UID: name, JSON: func(version string) []byte {
+				return fmt.Appendf(nil, `{"metadata":{"namespace":"shop","name":%q,"uid":%[1]q,"resourceVersion":%[2]q}}`, name, version)
+			}})
+			if !more {
+				return
+			}
+		}
+	})
+	if err != nil {
+		panic(err)
+	}
+	get(server.URL+"/api/v1/namespaces/shop/pods/pod-77777", "")
+	// Output: 200 Pod
+}
