@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -95,4 +96,30 @@ func ExampleTransport() {
 	// Output:
 	// the server answered 404: 404 page not found
 	// true
+}
+
+// A redirect to another server gets no credential, and what that one says is told with its origin.
+func ExampleRedirectedError() {
+	other, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"s3cret": lwtest.FullAccess}})
+	if err != nil {
+		panic(err)
+	}
+	defer other.Close()
+	server, err := lwtest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	defer server.Close()
+	server.Fail(lwtest.Any, -1, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		http.Redirect(w, r, other.URL+r.URL.Path, http.StatusFound)
+	})
+	transport, err := lwhttp.New(server.URL, &lwhttp.Options{Token: "s3cret"})
+	if err != nil {
+		panic(err)
+	}
+	defer transport.Close()
+	_, err = transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods"})
+	redirected, ok := errors.AsType[*lwhttp.RedirectedError](err)
+	fmt.Println(ok, redirected.Origin == other.URL, errors.Is(err, lw.ErrForbidden))
+	// Output: true true true
 }
