@@ -31,6 +31,7 @@ var languages = map[string]string{
 	"sh":      "TestCommands",
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
+	"js":      "wasm/test/package.test.mjs",
 	"json":    "TestData",
 	"yaml":    "TestData",
 	"text":    "nothing: it is for reading",

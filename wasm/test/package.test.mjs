@@ -23,7 +23,7 @@ test('the examples of both READMEs, and of docs/, compile', () => {
     jsx: ts.JsxEmit.Preserve, types: ['react'] }
   const files = ['README.md', '../README.md', ...readdirSync(`${root}../docs`).filter((name) => name.endsWith('.md')).map((name) => `../docs/${name}`)]
   const examples = new Map(files.map((file) => [`${root}test/${file.replace(/\W/g, '_')}.tsx`,
-    [...readFileSync(root + file, 'utf8').matchAll(/```tsx?\n([^]*?)```/g)].map(([, block]) => block).join('\n')]).filter(([, code]) => code))
+    [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block).join('\n')]).filter(([, code]) => code))
   const host = ts.createCompilerHost(options), { getSourceFile, fileExists } = host
   host.fileExists = (name) => examples.has(name) || fileExists(name)
   host.getSourceFile = (name, ...rest) => (examples.has(name) ? ts.createSourceFile(name, examples.get(name), ...rest) : getSourceFile(name, ...rest))
