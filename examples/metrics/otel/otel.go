@@ -48,7 +48,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 		Switched: func(cause error) {
 			m.switches.Add(ctx, 1, m.with(attribute.String("listwatch.cause", measure.Cause(cause))))
 		},
-		Stopped: func() { m.isLive.Store(0) },
+		Redirected: func(string) { m.redirects.Add(ctx, 1, attrs) },
+		Stopped:    func() { m.isLive.Store(0) },
 	}, nil
 }
 
@@ -60,7 +61,7 @@ type instruments struct {
 	open, delay                                                       metric.Float64Histogram
 	frames                                                            metric.Int64Histogram
 	bytes, pages, lists, bookmarks, interruptions, relists, undecoded metric.Int64Counter
-	switches                                                          metric.Int64Counter
+	switches, redirects                                               metric.Int64Counter
 	isLive, isSynced                                                  atomic.Int64
 }
 
@@ -89,6 +90,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Interruptions of the stream; those with the cause closed are in good order.")
 	m.relists = counter("listwatch.relists", "{relist}", "Interruptions that a list follows.")
 	m.switches = counter("listwatch.switches", "{switch}", "Changes to another transport, by what was wrong with the one before.")
+	m.redirects = counter("listwatch.redirects", "{redirect}", "Requests that went on to another origin, without credentials.")
 	var err error
 	m.frames, err = meter.Int64Histogram("listwatch.frame.size", metric.WithUnit("By"),
 		metric.WithDescription("Sizes of list items and of watch events' objects."), metric.WithExplicitBucketBoundaries(measure.FrameBytes...))

@@ -155,7 +155,10 @@ func TestHooks(t *testing.T) {
 		require.False(t, value.IsNil(), hook.Name)
 	}
 	trace.Undecoded(&lw.DecodeError{})
-	require.Equal(t, 1.0, collect(t, reader)["listwatch.undecoded {object} listwatch.resource=pods"])
+	trace.Redirected("https://k8s.example:443")
+	series := collect(t, reader)
+	require.Equal(t, 1.0, series["listwatch.undecoded {object} listwatch.resource=pods"])
+	require.Equal(t, 1.0, series["listwatch.redirects {redirect} listwatch.resource=pods"])
 }
 
 // TestFinal: after a stream's last interruption there is no next try that could be late.

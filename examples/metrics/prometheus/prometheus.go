@@ -41,6 +41,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 		Live:        func(string) { m.live.Set(1) },
 		Interrupted: m.interrupted,
 		Switched:    func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
+		Redirected:  func(string) { m.redirects.Inc() },
 		Stopped:     func() { m.live.Set(0) },
 	}, nil
 }
@@ -50,7 +51,7 @@ type metrics struct {
 	all []prometheus.Collector
 
 	requests, failures, interruptions, relists, switches *prometheus.CounterVec
-	bytes, pages, bookmarks, lists, undecoded            prometheus.Counter
+	bytes, pages, bookmarks, lists, undecoded, redirects prometheus.Counter
 	open, frames                                         *prometheus.HistogramVec
 	delay                                                prometheus.Histogram
 	live, synced                                         prometheus.Gauge
@@ -79,6 +80,7 @@ func newMetrics() *metrics {
 	m.interruptions = counter("listwatch_interruptions_total", "Interruptions of the stream; those with the cause closed are in good order.", "cause")
 	m.relists = counter("listwatch_relists_total", "Interruptions that a list follows.", "cause")
 	m.switches = counter("listwatch_switches_total", "Changes to another transport, by what was wrong with the one before.", "cause")
+	m.redirects = counter("listwatch_redirects_total", "Requests that went on to another origin, without credentials.").WithLabelValues()
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "listwatch_retry_delay_seconds", Help: "Delays between an interruption and the next try.", Buckets: measure.DelaySeconds}))
 	m.live = gauge("listwatch_live", "1 while a watch is open and what was folded is fresh, else 0.")

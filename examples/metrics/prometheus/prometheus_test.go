@@ -90,6 +90,7 @@ func TestCourse(t *testing.T) {
 		"listwatch_request_failures_total{cause=expired,resource=pods,verb=list}":    1,
 		"listwatch_list_pages_total{resource=pods}":                                  float64(seen.Pages),
 		"listwatch_undecoded_total{resource=pods}":                                   0,
+		"listwatch_redirects_total{resource=pods}":                                   0,
 		"listwatch_lists_total{resource=pods}":                                       2,
 		"listwatch_frame_size_bytes_count{resource=pods,type=ADDED}":                 float64(seen.Added),
 		"listwatch_frame_size_bytes_count{resource=pods,type=BOOKMARK}":              float64(seen.Bookmarks),
@@ -137,7 +138,9 @@ func TestHooks(t *testing.T) {
 		require.False(t, value.IsNil(), hook.Name)
 	}
 	trace.Undecoded(&lw.DecodeError{})
+	trace.Redirected("https://k8s.example:443")
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_undecoded_total{resource=pods}"])
+	require.Equal(t, 1.0, gather(t, registry)["listwatch_redirects_total{resource=pods}"])
 }
 
 // TestFinal: after a stream's last interruption there is no next try that could be late.
