@@ -80,7 +80,11 @@ func main() {
 		var r result
 		measure.Must(measure.Apart(ctx, "decode", t, &r))
 		number := func(value float64) string { return strconv.FormatFloat(value, 'f', 0, 64) }
-		fmt.Printf(line, t.Name, fmt.Sprintf("%.1f %%", 100*r.Share), fmt.Sprintf("%.1f", r.CPU), number(r.Rate),
+		share := "none ended"
+		if r.Collections > 0 {
+			share = fmt.Sprintf("%.1f %%", 100*r.Share)
+		}
+		fmt.Printf(line, t.Name, share, fmt.Sprintf("%.1f", r.CPU), number(r.Rate),
 			number(r.Collections), number(r.Pause), number(r.Allocated), number(r.Heap))
 	}
 }
