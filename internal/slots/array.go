@@ -1,5 +1,7 @@
 package slots
 
+import "unsafe"
+
 // An array is a tree of a fixed height whose inner nodes are small, so that a write after a snapshot copies little, however
 // much there is: of a million slots a chunk, a branch and a top of 2 kB, where one flat top would be 60 kB.
 const (
@@ -10,23 +12,41 @@ const (
 )
 
 // array leads from places, which are numbers from zero, to nodes. The zero value is empty.
-type array[N any] struct {
-	top   []*branch[N]
+type array[N any] struct{ tree }
+
+// get returns the node at a place; nil if there is none.
+func (a *array[N]) get(at uint32) *N { return (*N)(a.tree.get(at)) }
+
+// set puts a node to a place.
+func (a *array[N]) set(epoch uint64, at uint32, node *N) { a.tree.set(epoch, at, unsafe.Pointer(node)) }
+
+// all calls each with every node, by ascending places, until it returns false. It returns whether all were seen.
+func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
+	return a.tree.all(func(at uint32, node unsafe.Pointer) bool { return each(at, (*N)(node)) })
+}
+
+// changed calls each with every place at which two states of one array have not the same node. What both have is skipped.
+func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
+	changedNodes(&older.tree, &newer.tree, func(at uint32, before, after unsafe.Pointer) { each(at, (*N)(before), (*N)(after)) })
+}
+
+// tree is an array of nodes of whatever type: its code is in a program once, and not for each of them.
+type tree struct {
+	top   []*branch
 	epoch uint64 // that made top
 }
 
-type branch[N any] struct {
+type branch struct {
 	epoch  uint64
-	chunks [1 << branchBits]*chunk[N]
+	chunks [1 << branchBits]*chunk
 }
 
-type chunk[N any] struct {
+type chunk struct {
 	epoch uint64
-	nodes [1 << chunkBits]*N
+	nodes [1 << chunkBits]unsafe.Pointer
 }
 
-// get returns the node at a place; nil if there is none.
-func (a *array[N]) get(at uint32) *N {
+func (a *tree) get(at uint32) unsafe.Pointer {
 	i := int(at >> topBits)
 	if i >= len(a.top) {
 		return nil
@@ -38,35 +58,34 @@ func (a *array[N]) get(at uint32) *N {
 	return c.nodes[at&chunkMask]
 }
 
-// set puts a node to a place. What leads there is made or, if it belongs to an earlier epoch, copied.
-func (a *array[N]) set(epoch uint64, at uint32, node *N) {
+// set lets a place lead to a node. What leads there is made or, if it belongs to an earlier epoch, copied.
+func (a *tree) set(epoch uint64, at uint32, node unsafe.Pointer) {
 	i := int(at >> topBits)
 	if a.epoch != epoch {
-		a.top, a.epoch = append(make([]*branch[N], 0, max(cap(a.top), i+1)), a.top...), epoch
+		a.top, a.epoch = append(make([]*branch, 0, max(cap(a.top), i+1)), a.top...), epoch
 	}
 	for i >= len(a.top) {
-		a.top = append(a.top, &branch[N]{epoch: epoch})
+		a.top = append(a.top, &branch{epoch: epoch})
 	}
 	b := a.top[i]
 	if b.epoch != epoch {
-		b = &branch[N]{epoch: epoch, chunks: b.chunks}
+		b = &branch{epoch: epoch, chunks: b.chunks}
 		a.top[i] = b
 	}
 	j := at >> chunkBits & branchMask
 	c := b.chunks[j]
 	switch {
 	case c == nil:
-		c = &chunk[N]{epoch: epoch}
+		c = &chunk{epoch: epoch}
 		b.chunks[j] = c
 	case c.epoch != epoch:
-		c = &chunk[N]{epoch: epoch, nodes: c.nodes}
+		c = &chunk{epoch: epoch, nodes: c.nodes}
 		b.chunks[j] = c
 	}
 	c.nodes[at&chunkMask] = node
 }
 
-// all calls each with every node, by ascending places, until it returns false. It returns whether all were seen.
-func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
+func (a *tree) all(each func(at uint32, node unsafe.Pointer) bool) bool {
 	for i, b := range a.top {
 		for j, c := range b.chunks {
 			if c == nil {
@@ -82,8 +101,7 @@ func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 	return true
 }
 
-// changed calls each with every place at which two states of one array have not the same node. What both have is skipped.
-func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
+func changedNodes(older, newer *tree, each func(at uint32, before, after unsafe.Pointer)) {
 	for i := range max(len(older.top), len(newer.top)) {
 		a, b := older.branch(i), newer.branch(i)
 		if a == b {
@@ -103,21 +121,21 @@ func changed[N any](older, newer *array[N], each func(at uint32, before, after *
 	}
 }
 
-func (a *array[N]) branch(i int) *branch[N] {
+func (a *tree) branch(i int) *branch {
 	if i < len(a.top) {
 		return a.top[i]
 	}
 	return nil
 }
 
-func (b *branch[N]) chunk(j int) *chunk[N] {
+func (b *branch) chunk(j int) *chunk {
 	if b != nil {
 		return b.chunks[j]
 	}
 	return nil
 }
 
-func (c *chunk[N]) node(k int) *N {
+func (c *chunk) node(k int) unsafe.Pointer {
 	if c != nil {
 		return c.nodes[k]
 	}
