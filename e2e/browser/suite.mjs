@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { course } from './course.mjs'
 import { refusals } from './refusals.mjs'
 import { Scene } from './scene.mjs'
+import { secrets } from './secrets.mjs'
 import { states } from './states.mjs'
 import { tabs } from './tabs.mjs'
 import { transports } from './transports.mjs'
@@ -24,6 +25,7 @@ export function suite(name) {
     }
     refusals(scene, MODES)
     states(scene, MODES)
+    secrets(scene, MODES)
     tabs(scene)
     transports(scene)
   })

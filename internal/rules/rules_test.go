@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 	"examples/demo":        {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser"},
 	"internal/sample":      nil,
 	"internal/slots":       nil,
+	"internal/canary":      {"internal/certs", "lw/lwtest"},
 	"internal/hostile":     nil,
 	"internal/leak":        nil,
 	"internal/lwcatscript": nil,

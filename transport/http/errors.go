@@ -38,3 +38,13 @@ func without(text, token string) string {
 	}
 	return text
 }
+
+// isToken reports whether a header may have a text; net/http and fetch would show it in their complaints, or try it for ever.
+func isToken(text string) bool {
+	for i := range len(text) {
+		if text[i] <= ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

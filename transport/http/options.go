@@ -86,6 +86,8 @@ func (o *Options) validate(server *url.URL) error {
 		return errors.New("http: only one of Token, TokenFile and TokenFunc may be set")
 	case o.CredentialFunc != nil && (tokens > 0 || certificate || key):
 		return errors.New("http: with CredentialFunc set, there is no other token and no other client certificate")
+	case !isToken(o.Token):
+		return errors.New("http: the token has a character that no header may have")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
 	case o.Client != nil && (tls || o.DisableCompression || o.Proxy != ""):

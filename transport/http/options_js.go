@@ -23,6 +23,8 @@ func (o *Options) validate(server string) error {
 		return errors.New("http: the server's URL must look like https://host:port")
 	case has(rest, '@', '?', '#'):
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
+	case !isToken(o.Token):
+		return errors.New("http: the token has a character that no header may have")
 	case o.Token != "" && o.TokenFunc != nil:
 		return errors.New("http: only one of Token and TokenFunc may be set")
 	}

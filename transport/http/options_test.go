@@ -45,6 +45,7 @@ func TestBadOptions(t *testing.T) {
 		"an empty query":              {server + "/?", lwhttp.Options{}, "must not have a user, a query"},
 		"a fragment":                  {server + "/#pa55word", lwhttp.Options{}, "must not have a user, a query or a fragment"},
 
+		"a token of two lines":       {server, lwhttp.Options{Token: "pa55word\nand more"}, "no header may have"},
 		"two tokens":                 {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
 		"two other tokens":           {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},
 		"three tokens":               {server, lwhttp.Options{Token: "pa55word", TokenFunc: token, TokenFile: certFile}, "only one of"},
@@ -89,7 +90,8 @@ func TestBadOptions(t *testing.T) {
 
 // TestErrorsOfRequestsShowNoToken, not even one that cannot be a header's value.
 func TestErrorsOfRequestsShowNoToken(t *testing.T) {
-	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "pa55word\nof two lines", Header: http.Header{"X-Key": {"pa55word"}}})
+	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
+	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = get(t, transport, pods)

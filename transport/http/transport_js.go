@@ -60,10 +60,8 @@ func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token st
 	if token = t.opts.Token; t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
 	}
-	for i := range len(token) {
-		if token[i] <= ' ' || token[i] > '~' { // else the host would show it in its complaint
-			return "", "", errors.New("http: the token has a character that no header may have")
-		}
+	if !isToken(token) {
+		return "", "", errors.New("http: the token has a character that no header may have")
 	}
 	return url, token, err
 }

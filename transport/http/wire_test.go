@@ -122,7 +122,10 @@ func TestTokenIsAskedForAnew(t *testing.T) {
 
 // TestTokensThatNoHeaderMayHave are not shown in the error.
 func TestTokensThatNoHeaderMayHave(t *testing.T) {
-	_, err := ask(t, dial(t, &lwhttp.Options{Token: "secret\nsecret"}), &lw.Request{Path: "/echo"})
+	_, err := lwhttp.New("http://127.0.0.1", &lwhttp.Options{Token: "secret\nsecret"})
+	require.EqualError(t, err, "http: the token has a character that no header may have")
+	given := func(context.Context) (string, error) { return "secret\nsecret", nil }
+	_, err = ask(t, dial(t, &lwhttp.Options{TokenFunc: given}), &lw.Request{Path: "/echo"})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
 }

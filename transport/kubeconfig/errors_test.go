@@ -59,6 +59,7 @@ func TestMistakes(t *testing.T) {
 		"a user that is a list":       {good, "[pa55word]", `user "dev": it must be a mapping`},
 		"an alias that has no anchor": {good, "token: *pa55word", `what begins with * must be in quotes`},
 		"a tab":                       {good, "token:\n\tpa55word", `YAML is indented with spaces`},
+		"a token of two lines":        {good, `token: "pa55word\npa55word"`, `user "dev": token: it has a character that no header may have`},
 		"a token that begins with @":  {good, "token: @pa55word", `must be in quotes`},
 	} {
 		path := file(t, c.cluster, c.user)

@@ -27,11 +27,22 @@ func (p *pick) user() error {
 	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && p.Token == "" {
 		p.credentials(fields)
 	}
+	if !isToken(http.Token) {
+		fields.fail("token", fields.members["token"], "it has a character that no header may have")
+	}
+	if !isToken(p.Token) {
+		return &Error{Err: errors.New("the token has a character that no header may have")}
+	}
 	http.Token += p.Token
 	if err := fields.err(); err != nil {
 		return err
 	}
 	return p.clusterFields.err() // of which a plugin may be told more
+}
+
+// isToken reports whether a header may have a text.
+func isToken(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 // credentials takes those of the file.

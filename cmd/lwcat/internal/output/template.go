@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strconv"
+	"strings"
 
 	template "github.com/DataDog/datadog-agent/pkg/template/text"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
@@ -39,11 +41,19 @@ func newTemplate(text string, opts *Options) (Format, error) {
 	return formatFunc(func(out *bufio.Writer, e *Event) error {
 		var text bytes.Buffer
 		if err := parsed.Execute(&text, goValue(data(e, opts))); err != nil {
-			return err
+			return withoutValue(err)
 		}
 		writeText(out, text.Bytes())
 		return nil
 	}), nil
+}
+
+// withoutValue cuts off what one error of templates has of the object, which may be a Secret; the others show none of it.
+func withoutValue(err error) error {
+	if text, _, found := strings.Cut(err.Error(), " over "); found {
+		return errors.New(text + " over it")
+	}
+	return err
 }
 
 // base64decode is the function that kubectl gives to templates, for Secrets.

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/stretchr/testify/require"
+)
+
+// noisy are the flags with which lwcat tells all that it can.
+const noisy = "-v --stats --once --timeout 20s"
+
+// TestSecretsStayIn: whatever credential is used and whatever a server does to it, it is in nothing that lwcat says.
+func TestSecretsStayIn(t *testing.T) {
+	v := newVault(t)
+	for user := range v.users {
+		for _, path := range []string{"/ok", "/echo401", "/elsewhere"} {
+			code, out := v.run(nil, append(strings.Fields(noisy), "--kubeconfig", v.as(user, path, nil), "cm")...)
+			v.secrets.Absent(t, user+path, out)
+			works := path == "/ok" && !strings.HasPrefix(user, "pluginThat") && !strings.HasPrefix(user, "pluginOf") && user != "basic" && user != "halfAKey" && user != "notBase64"
+			require.Equal(t, works, strings.Contains(out, "settings"), "%s%s: %d", user, path, code)
+		}
+	}
+	for _, path := range []string{"/echo500", "/nowhere", "/noURL", "/loop", "/cut"} {
+		for _, name := range []string{"cm", "/api/v1/configmaps", "/api/v1/configmaps --transport ws", "/api/v1/configmaps --transport auto"} {
+			args := append(strings.Fields("-v --stats --once --timeout 500ms "+name), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
+			code, out := v.run(nil, args...)
+			require.Empty(t, out, "%s: %d", path, code)
+		}
+	}
+	v.secrets.AbsentFrom(t, v.work)
+}
+
+// TestSecretsOfConnections: servers that cannot be verified, or reached, or say nothing, proxies with passwords, and URLs and
+// files that are wrong.
+func TestSecretsOfConnections(t *testing.T) {
+	v := newVault(t)
+	password := v.secrets.New("the proxy's password")
+	proxy := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: v.proxy}).String()
+	nobody := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}).String()
+	flags := []string{"-v", "--stats", "--once", "--token", v.token, "/api/v1/configmaps"}
+	for name, c := range map[string]struct {
+		env   []string
+		args  []string
+		works bool
+	}{
+		"an authority that is not known":     {args: []string{"-s", v.url}},
+		"a name that is not the server's":    {args: []string{"-s", "https://localhost" + v.port, "--certificate-authority", v.ca}},
+		"nobody there":                       {args: []string{"-s", "https://127.0.0.1:1"}},
+		"HTTP in place of HTTPS":             {args: []string{"-s", "http" + v.url[len("https"):]}},
+		"silence":                            {args: []string{"-s", v.url + "/silent", "--certificate-authority", v.ca}},
+		"a password in the server's URL":     {args: []string{"-s", "https://jane:" + url.PathEscape(password) + "@127.0.0.1:1"}},
+		"a token in the server's URL":        {args: []string{"-s", "https://127.0.0.1:1/?token=" + url.QueryEscape(password)}},
+		"a server's URL that is none":        {args: []string{"-s", "https://jane:" + password + "@[::1"}},
+		"a proxy of the kubeconfig":          {args: []string{"--kubeconfig", v.as("token", "", map[string]any{"proxy-url": proxy})}, works: true},
+		"one that is not there":              {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": nobody})}},
+		"one that is none":                   {args: []string{"--kubeconfig", v.as("plugin", "", map[string]any{"proxy-url": "ftp" + proxy[len("http"):]})}},
+		"a proxy of the environment":         {env: []string{"HTTPS_PROXY=" + proxy}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}, works: true},
+		"one of the environment that is not": {env: []string{"HTTPS_PROXY=" + nobody}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
+		"one of the environment, no URL":     {env: []string{"HTTPS_PROXY=http://jane:" + password + "@[::1"}, args: []string{"-s", "https://api.test", "--certificate-authority", v.ca}},
+		"a kubeconfig that is no YAML":       {args: []string{"--kubeconfig", v.input("broken1", "users:\n- token: "+password+"\n\t- x: [")}},
+		"a kubeconfig of something else":     {args: []string{"--kubeconfig", v.input("broken2", "users: "+password+"\ncurrent-context: x\ncontexts: ["+password+"]")}},
+		"a token that no header may have":    {args: []string{"-s", v.url, "--certificate-authority", v.ca, "--token", v.token + "\n"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v.t = t
+			patience := "300ms"
+			if c.works {
+				patience = "20s"
+			}
+			code, out := v.run(c.env, append(append(flags[:len(flags):len(flags)], "--timeout", patience), c.args...)...)
+			v.secrets.Absent(t, name, out)
+			require.Equal(t, c.works, strings.Contains(out, "settings"), code)
+		})
+	}
+}
+
+// TestSecretsStayOutOfFiles: of recordings, resume files and whatever else is written, which only their owner may read; in every
+// form of output, and where a recording is played.
+func TestSecretsStayOutOfFiles(t *testing.T) {
+	v := newVault(t)
+	recorded := 0
+	for _, name := range output.Names() {
+		name, _, takes := strings.Cut(name, "=")
+		if takes {
+			name += "=" + map[string]string{"custom-columns": "NAME:.metadata.name", "jsonpath": "{.metadata.name}", "go-template": "{{.metadata.name}}"}[name]
+		}
+		for _, more := range []string{"--record rec-" + name[:4], "--resume res-" + name[:4], "--show-frames --show-bookmarks"} {
+			args := append(strings.Fields(noisy+" -A cm "+more), "-o", name, "--kubeconfig", v.as("plugin", "/ok", nil))
+			code, out := v.run(nil, args...)
+			v.secrets.Absent(t, name, out)
+			if code == 0 && strings.HasPrefix(more, "--record") {
+				recorded++
+				code, out = v.run(nil, strings.Fields("-v --stats --replay rec-"+name[:4]+"@max")...)
+				require.Zero(t, code)
+				v.secrets.Absent(t, "a replay", out)
+			}
+		}
+	}
+	require.Greater(t, recorded, 5)
+	require.Greater(t, v.secrets.AbsentFrom(t, v.work), 2*recorded-1, "one of --record, and one of --resume")
+}
+
+// TestSecretsInObjects are where objects are asked for, and in no message about them.
+func TestSecretsInObjects(t *testing.T) {
+	v := newVault(t)
+	for _, path := range []string{"/garbage", "/wrong"} {
+		for _, format := range []string{"jsonl", "wide"} {
+			code, _ := v.run(nil, "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token, "-v", "--stats", "--once", "--timeout", "300ms", "-o", format, "/api/v1/secrets")
+			require.NotEqual(t, exitUsage, code)
+		}
+	}
+	for _, format := range []string{
+		"go-template={{.data.password.x}}", "go-template={{index .data 7}}", "go-template={{index .data.password 999}}", "go-template={{.data.password | base64decode}}",
+		"go-template={{range $i := .data.password}}{{end}}", "go-template={{len .data.password.y}}", "go-template={{slice .data.password 5 1}}", "go-template={{and .data.password (index .data 1)}}",
+		"jsonpath={.data.password.x}", "jsonpath={.data.password[0]}", "jsonpath={.data[?(@.a>1)]}", "jsonpath={range .data.password}{.x}{end}", "custom-columns=A:.data.password.x",
+	} {
+		v.run(nil, "-s", v.url+"/secrets", "--certificate-authority", v.ca, "--token", v.token, "-v", "--once", "--timeout", "2s", "-o", format, "/api/v1/secrets")
+	}
+	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
+}
+
+// TestSecretsOfCompletion: neither what is offered, nor anything that it leaves behind.
+func TestSecretsOfCompletion(t *testing.T) {
+	v := newVault(t)
+	for user := range v.users {
+		for _, line := range []string{"", "co", "cm/", "-n ", "--context ", "--user ", "--cluster ", "--token ", "-o "} {
+			for _, path := range []string{"/ok", "/echo401"} {
+				words := append([]string{"__complete", "--kubeconfig", v.as(user, path, nil)}, strings.Split(line, " ")...)
+				code, out := v.run(nil, words...)
+				require.Zero(t, code)
+				v.secrets.Absent(t, user+" "+line, out)
+			}
+		}
+	}
+	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
+}
+
+// TestSecretsOfACrash: what Go tells of all goroutines has none.
+func TestSecretsOfACrash(t *testing.T) {
+	v := newVault(t)
+	cmd := v.command([]string{"GOTRACEBACK=system"}, "-v", "-s", v.url+"/ok", "--certificate-authority", v.ca, "--token", v.token, "cm")
+	var stderr bytes.Buffer
+	stdout := new(written)
+	cmd.Stdout, cmd.Stderr = stdout, &stderr
+	require.NoError(t, cmd.Start())
+	eventually(t, "an event", func() bool { return strings.Contains(stdout.String(), "settings") })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGQUIT))
+	require.Error(t, cmd.Wait())
+	require.Contains(t, stderr.String(), "goroutine 1 ")
+	require.Contains(t, stderr.String(), filepath.Join("transport", "http"))
+	v.secrets.Absent(t, "the crash", stderr.String())
+	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
+}

@@ -1,0 +1,94 @@
+// Tokens, and headers with them, are in nothing that a page is told, that a tab hears of another, or that is kept.
+import { it } from 'node:test'
+import { absent, formsOf, secret } from '../../wasm/test/canary.mjs'
+import { equal, follow, show } from './page.mjs'
+import { until } from './stage.mjs'
+
+const FORMS = formsOf('token', 'header')
+
+export function secrets(scene, modes) {
+  for (const mode of modes) {
+    it(`${mode}: no token gets out, into errors, other tabs, or what is kept`, () => scene.fresh(async (profile) => {
+      const token = secret('token'), header = secret('header')
+      const cluster = await scene.cluster({ tokens: { [token]: 'admin', [header]: 'admin' } })
+      await cluster.write({ n: 50, seed: 1 })
+      const logged = []
+      const open = async () => {
+        const page = await profile.newPage()
+        page.on('console', (message) => logged.push(message.text()))
+        page.on('pageerror', (error) => logged.push(String(error)))
+        await page.evaluateOnNewDocument(listen)
+        await scene.load(page, { mode })
+        return page
+      }
+      const pages = [await open(), await open()]
+      const headers = { Authorization: `Bearer ${header}` }
+      // Of connections of HTTP/1.1 a browser has six.
+      const options = {
+        text: { token, transport: 'ws' }, asked: { ask: token, transport: 'ws', persist: 'jane' }, kept: { token, transport: 'http', persist: true },
+        headers: { headers, transport: 'http', persist: true },
+      }
+      for (const page of pages) {
+        for (const [name, more] of Object.entries(options)) {
+          await follow(page, name, { server: cluster.url, ...more })
+          await equal(cluster, page, name)
+        }
+      }
+      const text = async () => {
+        const all = await Promise.all(pages.map((page) => page.evaluate(dump)))
+        for (const page of pages) for (const name in options) all.push(await show(page, name))
+        return JSON.stringify([all, logged])
+      }
+      await until('all is kept', async () => (await pages[0].evaluate(dump)).kept['listwatch versions']?.keys.length === 3)
+      absent('what is there', await text(), FORMS)
+
+      for (const one of [token, header]) await cluster.revoke({ token: one })
+      await cluster.drop()
+      for (const page of pages) {
+        for (const name in options) await until(`the refusal of ${name}`, async () => (await show(page, name)).state.cause)
+      }
+      absent('what is told of a refusal', await text(), FORMS)
+    }))
+  }
+}
+
+// Within a page: notes all that it is told by workers and other pages.
+function listen() {
+  const heard = globalThis.heard = []
+  const plain = (value) => ArrayBuffer.isView(value) ? new TextDecoder().decode(value) : Array.isArray(value) ? value.map(plain)
+    : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)])) : String(value)
+  for (const { prototype } of [MessagePort, Worker, BroadcastChannel]) {
+    const { get, set } = Object.getOwnPropertyDescriptor(prototype, 'onmessage')
+    Object.defineProperty(prototype, 'onmessage', {
+      get,
+      set(f) {
+        set.call(this, f && ((event) => {
+          heard.push(plain(event.data))
+          return f.call(this, event)
+        }))
+      },
+    })
+  }
+}
+
+// Within a page: what it has heard, and all that is kept of its origin.
+async function dump() {
+  const done = (request) => new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+  const kept = {}
+  for (const { name } of await indexedDB.databases()) {
+    const db = await done(indexedDB.open(name))
+    for (const store of db.objectStoreNames) {
+      const reading = db.transaction(store).objectStore(store)
+      kept[`${name} ${store}`] = { store, keys: await done(reading.getAllKeys()), values: await done(reading.getAll()) }
+    }
+    db.close()
+  }
+  const { held, pending } = await navigator.locks.query()
+  return {
+    kept, heard: globalThis.heard, locks: [...held, ...pending].map(({ name }) => name), storage: { ...localStorage, ...sessionStorage }, caches: await caches.keys(),
+    cookies: document.cookie, urls: [location.href, ...performance.getEntries().map(({ name }) => name)], state: history.state,
+  }
+}

@@ -1,0 +1,34 @@
+package canary_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/canary"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryFormIsFound, within other text, and of a secret that was cut off.
+func TestEveryFormIsFound(t *testing.T) {
+	secrets := canary.Secrets{}
+	token := secrets.New("token")
+	quoted, err := json.Marshal(map[string]string{"a": token})
+	require.NoError(t, err)
+	for _, text := range []string{
+		token, token[:len(token)-8], url.QueryEscape(token), url.PathEscape("a b" + token), string(quoted), fmt.Sprintf("%x", token), fmt.Sprint([]byte(token)),
+		hex.EncodeToString([]byte("Bearer " + token)), url.UserPassword("jane", token).String(),
+	} {
+		require.NotEmpty(t, secrets.In("before "+text+" behind"), text)
+	}
+	for before := range 9 {
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+			text := encoding.EncodeToString([]byte("jane:----"[:before] + token + ":more"))
+			require.NotEmpty(t, secrets.In(text), text)
+		}
+	}
+	require.Empty(t, secrets.In("C4nary, and nothing of the kind: Bearer …"))
+}

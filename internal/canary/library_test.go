@@ -1,0 +1,151 @@
+package canary_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/savefile"
+	"github.com/seed-6d2a410a/listwatch/internal/canary"
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
+
+// said gathers all that a program could log.
+type said struct{ strings.Builder }
+
+func (s *said) say(values ...any) {
+	for _, value := range values {
+		fmt.Fprintf(s, "%v %+v %#v %s %q\n", value, value, value, value, value)
+		for err, _ := value.(error); err != nil; err = errors.Unwrap(err) {
+			fmt.Fprintf(s, "%v %+v %#v\n", err, err, err)
+		}
+	}
+}
+
+// trace hears everything.
+func (s *said) trace() *lw.Trace {
+	return &lw.Trace{
+		Open:        func(req *lw.Request) { s.say(req, *req) },
+		Opened:      func(req *lw.Request, err error) { s.say(req, err) },
+		Frame:       func(t lw.EventType, bytes int) { s.say(t, bytes) },
+		Page:        func(meta lw.ListMeta) { s.say(meta) },
+		Bookmark:    func(version string) { s.say(version) },
+		Undecoded:   func(err *lw.DecodeError) { s.say(err) },
+		Synced:      func(version string) { s.say(version) },
+		Live:        func(version string) { s.say(version) },
+		Interrupted: func(b *lw.Break) { s.say(b, *b, b.Err) },
+		Switched:    func(cause error) { s.say(cause) },
+		Redirected:  func(origin string) { s.say(origin) },
+	}
+}
+
+// options are those of all kinds of credentials, for a server that [canary.Serve] started.
+func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, server, token string) map[string]*lwhttp.Options {
+	cert, key := authority.Issue(t, "jane")
+	for _, line := range strings.Split(string(key), "\n") {
+		if len(line) > 40 && line[0] != '-' {
+			secrets.Add("the key", line)
+		}
+	}
+	target, err := url.Parse(server)
+	require.NoError(t, err)
+	password := secrets.New("the proxy's password")
+	tunnel := httptest.NewServer(&wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", target.Host) }})
+	t.Cleanup(tunnel.Close)
+	proxy := url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: tunnel.Listener.Addr().String()}
+	nobody := url.URL{Scheme: "socks5", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(token), 0o600))
+	return map[string]*lwhttp.Options{
+		"a token":       {Token: token},
+		"a file":        {TokenFile: file},
+		"a func":        {TokenFunc: func(context.Context) (string, error) { return token, nil }},
+		"a certificate": {CertData: cert, KeyData: key},
+		"a credential": {CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) {
+			return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}, nil
+		}},
+		"a header":        {Header: http.Header{"X-Api-Key": {secrets.New("a header")}}, Token: token},
+		"a proxy":         {Token: token, Proxy: proxy.String()},
+		"a proxy, absent": {Token: token, Proxy: nobody.String()},
+		"no authority":    {Token: token, ServerName: "other.test"},
+	}
+}
+
+// TestSecretsStayInTheLibrary: neither errors nor traces, options, transports or saved states have any, over every transport,
+// whatever the server does.
+func TestSecretsStayInTheLibrary(t *testing.T) {
+	secrets, authority := canary.Secrets{}, certs.NewAuthority(t)
+	token := secrets.New("token")
+	server := canary.Serve(t, secrets, authority, token, `{"metadata":{"name":"settings"}}`)
+	for name, opts := range options(t, secrets, authority, server, token) {
+		opts.CAData = authority.PEM
+		for _, path := range []string{"/ok", "/echo401", "/echo500", "/elsewhere", "/nowhere", "/noURL", "/loop", "/cut", "/garbage", "/wrong"} {
+			for _, over := range []string{"http", "ws", "auto"} {
+				s := &said{}
+				s.say(opts, *opts)
+				follow(t, s, server+path, over, opts)
+				secrets.Absent(t, name+" "+path+" "+over, s.String())
+			}
+		}
+	}
+}
+
+// follow runs a reflector until its first fault, or until it is live, and saves its state.
+func follow(t *testing.T, s *said, server, over string, opts *lwhttp.Options) {
+	http, err := lwhttp.New(server, opts)
+	require.NoError(t, err)
+	defer http.Close()
+	transport := lw.Transport(http)
+	switch over {
+	case "ws":
+		transport = ws.New(http, nil)
+	case "auto":
+		transport = fallback.New(http, ws.New(http, nil))
+	}
+	client, err := lw.NewClient(transport, configMaps, lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }})
+	s.say(transport, http, client, reflector)
+	for event := range reflector.Deltas(lw.WithTrace(ctx, s.trace())) {
+		if s.say(event); event.Break != nil {
+			s.say(event.Break.Err)
+		}
+		if event.Type == lw.Live {
+			break
+		}
+	}
+	body, err := transport.Open(lw.WithTrace(ctx, s.trace()), &lw.Request{Path: "/api/v1/configmaps", Query: "watch=1&timeoutSeconds=1", Watch: true})
+	if s.say(err); err == nil {
+		require.NoError(t, body.Close())
+	}
+	var saved bytes.Buffer
+	origin := cache.Origin{Server: server, Resource: configMaps}
+	snapshot := reflector.Store().Snapshot()
+	if err := cache.Save(&saved, snapshot, origin, (*lw.Object).Raw); err == nil {
+		folder := t.TempDir()
+		require.NoError(t, savefile.Save(filepath.Join(folder, "state"), snapshot, origin, (*lw.Object).Raw))
+		require.Equal(t, 1, canary.Secrets{}.AbsentFrom(t, folder))
+	}
+	s.WriteString(saved.String())
+}

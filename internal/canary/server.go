@@ -1,0 +1,107 @@
+package canary
+
+import (
+	"crypto/tls"
+	"io"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// Serve starts an API server behind TLS, for 127.0.0.1 and api.test, and returns its URL. It takes a token, and any client
+// certificate, and has a ConfigMap. The first part of a path says what it does to a request:
+//
+//	/ok                   what an API server does
+//	/echo401 /echo500     it repeats the request's headers on the page of a refusal
+//	/elsewhere /nowhere   it sends on to another server, or to none, with a token in the query
+//	/noURL /loop          it sends on to what is no URL, or to itself
+//	/silent /cut          it says nothing, or breaks off
+//	/garbage /wrong       a list of a Secret, broken behind its data, or in a member
+//	/secrets              the same, whole
+//
+// What the other server must not see is a failure of the test.
+func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, configMap string) string {
+	t.Helper()
+	api, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{token: lwtest.FullAccess}})
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	_, err = api.Create("configmaps", configMap)
+	require.NoError(t, err)
+	s := &server{api: api, token: token, login: "?id_token=" + url.QueryEscape(secrets.New("the log-in's token")), object: secrets.New("a Secret's data")}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if found := secrets.In(strings.Join(slices.Concat(slices.Collect(maps.Values(r.Header))...), " ")); found != nil {
+			t.Errorf("another server was sent %v", found)
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(other.Close)
+	s.other = other.URL
+	own := httptest.NewUnstartedServer(s)
+	own.Config.ErrorLog = log.New(io.Discard, "", 0)
+	own.TLS = authority.Config(t, "api.test", "127.0.0.1")
+	own.TLS.ClientAuth = tls.RequestClientCert
+	own.StartTLS()
+	t.Cleanup(func() {
+		own.CloseClientConnections()
+		own.Close()
+	})
+	return own.URL
+}
+
+type server struct {
+	api                         http.Handler
+	other, token, login, object string
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	first, rest, _ := strings.Cut(r.URL.Path[1:], "/")
+	if first != "api" && first != "apis" {
+		r.URL.Path = "/" + rest
+	}
+	list := `{"kind":"SecretList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a","namespace":"default"},"data":{"password":"` + s.object + `"}`
+	switch first {
+	case "echo401":
+		echo(w, r, http.StatusUnauthorized)
+	case "echo500":
+		echo(w, r, http.StatusInternalServerError)
+	case "elsewhere":
+		http.Redirect(w, r, s.other+s.login, http.StatusFound)
+	case "nowhere":
+		http.Redirect(w, r, "http://127.0.0.1:1/"+s.login, http.StatusFound)
+	case "noURL":
+		w.Header().Set("Location", "http://[::1"+s.login)
+		w.WriteHeader(http.StatusFound)
+	case "loop":
+		http.Redirect(w, r, r.RequestURI, http.StatusFound)
+	case "silent":
+		<-r.Context().Done()
+	case "cut":
+		panic(http.ErrAbortHandler)
+	case "garbage":
+		_, _ = io.WriteString(w, list+"!"+s.object)
+	case "wrong":
+		_, _ = io.WriteString(w, list+`,"metadata":"`+s.object+`"}]}`)
+	case "secrets":
+		_, _ = io.WriteString(w, list+"}]}")
+	default:
+		if len(r.TLS.PeerCertificates) > 0 {
+			r.Header.Set("Authorization", "Bearer "+s.token)
+		}
+		s.api.ServeHTTP(w, r)
+	}
+}
+
+// echo repeats what a request was made with in one line, which is what is shown of a page.
+func echo(w http.ResponseWriter, r *http.Request, code int) {
+	w.WriteHeader(code)
+	_, _ = io.WriteString(w, r.Header.Get("Authorization")+" was said by "+r.Header.Get("User-Agent"))
+}
