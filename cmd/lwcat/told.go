@@ -11,6 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
 // told makes of an event and its changes what is printed.
@@ -60,7 +61,7 @@ func (s *stream) hopeless(cause error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || speaksPlainly(cause) {
 		return true
 	}
-	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok {
+	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
 		return true
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {

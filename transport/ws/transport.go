@@ -4,6 +4,7 @@ package ws
 
 import (
 	"context"
+	"crypto/fips140"
 	"io"
 	"net"
 	"net/http"
@@ -57,10 +58,13 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 // io.ErrUnexpectedEOF where the connection ended without, or else the connection's own error; with [lw.ErrSilent] where
 // the peer answers no pings or takes no answers to its own; with a *[lw.FrameTooLargeError]; with [ErrProtocol]; or with
 // the context's cause. A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
-// been none, or wrongly, is [lwhttp.ErrNotUpgraded].
+// been none, or wrongly, is [lwhttp.ErrNotUpgraded]. With GODEBUG=fips140=only all are [ErrFIPS].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	if !req.Watch {
 		return t.over.Open(ctx, req)
+	}
+	if fips140.Enforced() {
+		return nil, ErrFIPS
 	}
 	hand := &handshake{ctx: ctx, over: t.over, req: req}
 	dialer := t.dialer

@@ -1,0 +1,29 @@
+//go:build !js
+
+package ws
+
+import (
+	"crypto/fips140"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStrictFIPS: where SHA-1 is forbidden, which would panic, a watch is an error that leads over to HTTP. It runs itself
+// with GODEBUG=fips140=only.
+func TestStrictFIPS(t *testing.T) {
+	if !fips140.Enforced() {
+		strict := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStrictFIPS$", "-test.v")
+		strict.Env = append(os.Environ(), "GODEBUG=fips140=only")
+		said, err := strict.CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		require.Contains(t, string(said), "--- PASS: TestStrictFIPS")
+		return
+	}
+	_, err := open(t.Context(), t, &said{step: 100}, nil, nil)
+	require.Equal(t, ErrFIPS, err)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+}
