@@ -10,18 +10,23 @@ import (
 
 // dimension is something that there can be more and more of.
 type dimension struct {
-	name   string // also the picture's
-	title  string // of the picture: what is on its axes
-	note   string
-	axis   string // what is counted
-	unit   plot.Unit
-	inputs []int
-	few    []int // the same with little work
-	works  []work
-	run    func(task) result
-	// machine is what the machine itself takes in ns for one of what the works' touches count, and machineName what that is.
-	machine     func(task, result) float64
-	machineName string
+	name    string // also the picture's
+	title   string // of the picture: what is on its axes
+	note    string
+	axis    string // what is counted
+	unit    plot.Unit
+	inputs  []int
+	few     []int // the same with little work
+	works   []work
+	run     func(task) result
+	machine machine
+	columns int // of the picture
+}
+
+// machine is what the machine itself takes in ns for one of what the works' touches count.
+type machine struct {
+	cost       func(task, result) float64
+	name, line string // what that is, and the same beside a line
 }
 
 // work is what is measured of a dimension: what one unit costs.

@@ -25,7 +25,7 @@ var handlers = dimension{
 	note:  "processor time of one event for each handler, from the decoded object to the handler's call; 1,000 objects",
 	// The handler's queue with its map, item and channel, and what wakes its goroutine.
 	works:   []work{{"event, per handler", plot.Nanoseconds, 20}},
-	machine: randomAccess, machineName: randomAccessName,
+	machine: memory, columns: 2,
 	run: func(t task) result {
 		b := newBroadcast(t.Input)
 		defer b.stop()

@@ -17,7 +17,7 @@ var indexes = dimension{
 		{"update that changes no index, per index", plot.Nanoseconds, 20},
 		{"update that changes all indexes, per index", plot.Nanoseconds, 20 + 2*12},
 	},
-	machine: randomAccess, machineName: randomAccessName,
+	machine: memory, columns: 2,
 	run: func(t task) result {
 		keys, n := make([]stores.Key, t.Input), indexed
 		for i := range keys {

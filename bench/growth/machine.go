@@ -2,7 +2,9 @@ package main
 
 import "math/rand/v2"
 
-const randomAccessName = "a random access"
+var memory = machine{cost: randomAccess, name: "one random access to as much memory", line: "memory"}
+
+var copies = machine{cost: copying, name: "copying a byte", line: "copying"}
 
 // randomAccess returns how long the processor takes in ns to follow one reference to a random place within as much memory as
 // was in use: what the machine takes longer by itself, the more there is.

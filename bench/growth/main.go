@@ -59,7 +59,7 @@ func main() {
 func run(t task) result {
 	d := dimensions[slices.IndexFunc(dimensions, func(d dimension) bool { return d.name == t.Dimension })]
 	r := d.run(t)
-	r.Machine = d.machine(t, r)
+	r.Machine = d.machine.cost(t, r)
 	return r
 }
 

@@ -25,9 +25,9 @@ var objects = dimension{
 		{"index lookup, per object found", plot.Nanoseconds, 5},
 		{"snapshot, and an update", plot.Nanoseconds, 20},
 		{"snapshot, a deletion and an addition", plot.Nanoseconds, 2 * (15 + 3*12)},
-		{"memory beside the objects, per object", plot.Bytes, 0},
+		{"bytes of store, per object", plot.Bytes, 0},
 	},
-	machine: randomAccess, machineName: randomAccessName,
+	machine: memory, columns: 3,
 	run: func(t task) result {
 		c := newCourse(t, stores.Objects(t.Input), stores.ByNamespace, stores.ByNode, stores.ByPhase)
 		c.load()
@@ -100,7 +100,7 @@ func (c *course) load() {
 	spent, now, all := measure.ProcessorTime()-began, readCollector(), float64(times*len(c.held))
 	c.Bytes = measure.Heap()
 	c.Costs["load"] = measured{float64(spent.Nanoseconds()) / all, (now.allocated - allocated) / all / (c.Bytes / now.objects)}
-	c.Costs["memory beside the objects, per object"] = measured{Cost: (c.Bytes - before) / float64(len(c.held))}
+	c.Costs["bytes of store, per object"] = measured{Cost: (c.Bytes - before) / float64(len(c.held))}
 }
 
 // remove deletes every other object, and brings them back.

@@ -17,7 +17,7 @@ var sizes = dimension{
 	note:  "processor time from bytes in memory to an object that can be kept: JSON text here, unstructured there",
 	// Each byte is read into a buffer, of which there are larger ones until it has room for the event, and copied out of it.
 	works:   []work{{"byte of a decoded event", plot.Nanoseconds, 5}},
-	machine: copying, machineName: "copying it",
+	machine: copies, columns: 2,
 	run: func(t task) result {
 		name, bytes := decoders.Listwatch, 300_000_000 // of one watch
 		if t.Contender != stores.Names[0] {

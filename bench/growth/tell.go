@@ -22,7 +22,7 @@ func (f *findings) tell(to io.Writer) error {
 			}
 		}
 	}
-	f.row(w, f.machineName, "", f.series(f.works[0], stores.Names[0]), plot.Nanoseconds, point.machines, "")
+	f.row(w, f.machine.name, "", f.series(f.works[0], stores.Names[0]), plot.Nanoseconds, point.machines, "")
 	return w.Flush()
 }
 
@@ -54,7 +54,7 @@ func (s series) said(unit plot.Unit) string {
 
 // figure is the same as a picture.
 func (f *findings) figure() plot.Figure {
-	figure := plot.Figure{Title: f.title, Note: f.note, Columns: min(len(f.works), 2)}
+	figure := plot.Figure{Title: f.title, Note: f.note + "; dotted: " + f.machine.name, Columns: min(len(f.works), f.columns)}
 	for _, work := range f.works {
 		panel := plot.Panel{Title: work.name, X: plot.Axis{Label: f.axis, Unit: f.unit}, Y: plot.Axis{Unit: work.unit}}
 		for i, contender := range stores.Names {
@@ -63,7 +63,7 @@ func (f *findings) figure() plot.Figure {
 			}
 		}
 		if s := f.series(work, stores.Names[0]); work.unit == plot.Nanoseconds {
-			panel.Lines = append(panel.Lines, plot.Line{Name: f.machineName, Colour: plot.Muted, Dashed: true, Points: s.line(point.machines)})
+			panel.Lines = append(panel.Lines, plot.Line{Name: f.machine.line, Colour: plot.Muted, Dashed: true, Points: s.line(point.machines)})
 		}
 		figure.Panels = append(figure.Panels, panel)
 	}

@@ -12,14 +12,14 @@ import (
 var watches = dimension{
 	name: "watches", axis: "watches", inputs: []int{1, 10, 100, 1000, 10_000}, few: []int{1, 20},
 	title: "What an event and an idle watch cost, by the number of watches",
-	note:  "informers over loopback and HTTP/1.1, each with a connection; an event of a Pod of 6.5 kB, to two handlers",
+	note:  "informers over loopback and HTTP/1.1; an event of a Pod of 6.5 kB, to two handlers",
 	// A watch that was idle: its goroutines' stacks, the connection's structs here and in the kernel, the poller, buffers,
 	// the client's, the scanner's, the informer's and its queues', and the store's of one Pod.
 	works: []work{
 		{"event", plot.Nanoseconds, 200},
 		{"heap and stacks of an idle watch", plot.Bytes, 0},
 	},
-	machine: randomAccess, machineName: randomAccessName,
+	machine: memory, columns: 2,
 	run: func(t task) result {
 		measure.Must(informers.Room(t.Input))
 		given := informers.Task{Contender: t.Contender, Transport: informers.HTTP1, Watches: t.Input, Pods: 1000, Events: 100_000}

@@ -3,9 +3,9 @@ package slots
 import "unsafe"
 
 // An array is a tree of a fixed height whose inner nodes are small, so that a write after a snapshot copies little, however
-// much there is: of a million slots a chunk, a branch and a top of 2 kB, where one flat top would be 60 kB.
+// much there is: of a million slots a chunk, a branch and a top of 1 kB, where one flat top would be 60 kB.
 const (
-	chunkBits, branchBits = 4, 5
+	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
 
 	chunkMask, branchMask = 1<<chunkBits - 1, 1<<branchBits - 1

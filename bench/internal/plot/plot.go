@@ -12,7 +12,7 @@ import (
 // Figure is one image.
 type Figure struct {
 	Title   string
-	Note    string // a line beneath the title: what the axes are, or how it was measured
+	Note    string // beneath the title: what the axes are, or how it was measured
 	Columns int    // of panels; 1 if zero
 	Panels  []Panel
 }
@@ -67,31 +67,34 @@ func (f Figure) Write(folder, name string) error {
 const (
 	figureWidth = 880
 	panelHeight = 256
-	margin      = 20 // around all
-	gutter      = 26 // between panels
-	titleHeight = 34
-	noteHeight  = 22
+	smallHeight = 218 // of a panel, if there are more than two side by side
+	margin      = 20  // around all
+	gutter      = 26  // between panels
+	titleHeight = 38
+	noteHeight  = 18 // of a line
 )
 
 // SVG returns the figure.
 func (f Figure) SVG() []byte {
 	columns := max(f.Columns, 1)
 	rows := (len(f.Panels) + columns - 1) / columns
-	top := margin + titleHeight
-	if f.Note != "" {
-		top += noteHeight
+	notes := wrap(f.Note, figureWidth-2*margin, noteSize)
+	top := margin + titleHeight + len(notes)*noteHeight
+	tall := panelHeight
+	if columns > 2 {
+		tall = smallHeight
 	}
-	height := top + rows*panelHeight + (rows-1)*gutter + margin
+	height := top + rows*tall + (rows-1)*gutter + margin
 	width := (figureWidth - 2*margin - (columns-1)*gutter) / columns
 	d := &drawing{Buffer: new(bytes.Buffer)}
 	d.begin(figureWidth, height, f.Title)
 	d.text(margin, margin+16, "title", "start", f.Title)
-	if f.Note != "" {
-		d.text(margin, margin+16+noteHeight, "note", "start", f.Note)
+	for i, note := range notes {
+		d.text(margin, float64(margin+20+(i+1)*noteHeight), "note", "start", note)
 	}
 	for i, panel := range f.Panels {
-		x, y := margin+i%columns*(width+gutter), top+i/columns*(panelHeight+gutter)
-		panel.draw(d, box{float64(x), float64(y), float64(x + width), float64(y + panelHeight)})
+		x, y := margin+i%columns*(width+gutter), top+i/columns*(tall+gutter)
+		panel.draw(d, box{float64(x), float64(y), float64(x + width), float64(y + tall)})
 	}
 	d.end()
 	return d.Bytes()

@@ -122,6 +122,14 @@ func TestNamesDoNotOverlap(t *testing.T) {
 	require.Empty(t, spread(nil, 14, 0, 400))
 }
 
+func TestALongNoteHasSeveralLines(t *testing.T) {
+	require.Equal(t, []string{"one two", "three", "extraordinarily", "four"}, wrap("one two three extraordinarily four", 60, 10))
+	require.Empty(t, wrap("", 60, 10))
+	figure := example()
+	figure.Note = strings.Repeat("word ", 40)
+	require.Contains(t, texts(t, figure.SVG()), strings.TrimSpace(strings.Repeat("word ", 16)))
+}
+
 func TestAFigureIsWrittenIntoAFolderThatIsMade(t *testing.T) {
 	folder := t.TempDir() + "/images"
 	require.NoError(t, example().Write(folder, "example.svg"))

@@ -14,7 +14,7 @@ import (
 
 // Sizes of text in pixels.
 const (
-	titleSize = 17
+	noteSize  = 12.5
 	panelSize = 13
 	nameSize  = 12.5
 	tickSize  = 11.5
@@ -23,6 +23,19 @@ const (
 // textWidth is about how wide a text is: fonts differ.
 func textWidth(text string, size float64) float64 {
 	return float64(utf8.RuneCountInString(text)) * size * 0.56
+}
+
+// wrap breaks a text into lines that are not wider than they may be; none for an empty text.
+func wrap(text string, width, size float64) (lines []string) {
+	for word := range strings.FieldsSeq(text) {
+		last := len(lines) - 1
+		if last >= 0 && textWidth(lines[last]+" "+word, size) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return lines
 }
 
 // style has a background of its own, so that nothing depends on the page's.
