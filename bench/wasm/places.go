@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"time"
 )
 
 // task is what page/world.mjs is asked to do.
@@ -132,20 +133,34 @@ func (s *server) page(worker bool) place {
 	}
 }
 
-// open starts Chromium with a page that asks for tasks, in a new profile.
+// open starts Chromium with a page that asks for tasks, in a new profile. However this process ends, Chromium ends, too: as
+// soon as nobody holds the other end of the pipe by which it could be told what to do.
 func (s *server) open(path string) (stop func(), err error) {
 	profile, err := os.MkdirTemp("", "bench-chromium")
 	if err != nil {
 		return nil, err
 	}
+	commands, held, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer commands.Close()
+	answers, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer answers.Close()
 	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-		"--disable-background-networking", "--user-data-dir="+profile, s.origin)
+		"--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+profile, s.origin)
+	cmd.ExtraFiles = []*os.File{commands, answers}
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	return func() {
-		_ = cmd.Process.Kill()
+		_ = held.Close()
+		killing := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		killing.Stop()
 		_ = os.RemoveAll(profile)
 	}, nil
 }
