@@ -17,6 +17,7 @@ it('of 10,000 Pods it parses and keeps in the page what it draws, also while the
   await view.goto('#/v1/pods')
   await view.until('all are there', () => view.text('#count'), '10,000')
   await view.until('the connection', () => view.text('#connection-text'), 'Live')
+  await view.until('both moments', () => view.page.evaluate(() => globalThis.moments.rows && globalThis.moments.live))
   const { texts, bytes, rows, live } = await view.page.evaluate(() => ({ ...globalThis.parsed, ...globalThis.moments }))
   const mega = await memory(view.page)
   console.log(`10,000 Pods: rows after ${rows.toFixed(0)} ms, all after ${live.toFixed(0)} ms; ${texts} texts of ${bytes} bytes parsed; ` +
@@ -48,7 +49,7 @@ const noteMoments = (page) => page.evaluateOnNewDocument(() => {
   const look = () => {
     if (document.querySelector('.row:not([hidden])')?.textContent) moments.rows ??= performance.now()
     if (document.querySelector('#connection-text')?.textContent === 'Live') moments.live ??= performance.now()
-    if (!moments.live) requestAnimationFrame(look)
+    if (!moments.rows || !moments.live) requestAnimationFrame(look)
   }
   requestAnimationFrame(look)
 })
