@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,7 +154,7 @@ func TestSecretsOfACrash(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(syscall.SIGQUIT))
 	require.Error(t, cmd.Wait())
 	require.Contains(t, stderr.String(), "goroutine 1 ")
-	require.Contains(t, stderr.String(), filepath.Join("transport", "http"))
+	require.Contains(t, stderr.String(), "net/http.(*persistConn)") // what holds the request, wherever lwcat is at that moment
 	v.secrets.Absent(t, "the crash", stderr.String())
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -137,7 +138,9 @@ func (f *follower) equal(list string) {
 		want = f.server(list)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return f.live && len(want) == f.reflector.Store().Len() && maps.Equal(versions(want), f.versions())
+		// A step tells of what the store holds already.
+		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
+			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -149,9 +152,9 @@ func (f *follower) equal(list string) {
 	require.Len(f, f.fold, f.reflector.Store().Len())
 }
 
-func (f *follower) versions() map[string]string {
+func versionsOf(objects []*lw.Object) map[string]string {
 	versions := map[string]string{}
-	for object := range f.reflector.Store().All() {
+	for _, object := range objects {
 		versions[object.Key().String()] = object.GetResourceVersion()
 	}
 	return versions
