@@ -76,10 +76,11 @@ else
 endif
 
 .PHONY: screenshots
-screenshots: bin/lwcat wasm ## the README's picture of the dashboard, into docs/images/ (Node, npm and Chromium)
+screenshots: bin/lwcat wasm ## the README's pictures of the dashboard and of lwcat, into docs/images/ (Node, npm and Chromium)
 	@cd e2e/browser && npm ci --no-audit --no-fund
 	@$(GO) build -o bin/demo ./examples/demo
 	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
+	CHROME=$(CHROME) $(NODE) e2e/browser/terminal.mjs
 
 # What the tests in browsers are made of.
 .PHONY: browsers

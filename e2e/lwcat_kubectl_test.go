@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// beside runs lwcat and kubectl side by side: the table in the README says what these tests show.
+// beside runs lwcat and kubectl side by side: the table in docs/lwcat.md says what these tests show.
 type beside struct{ *lwcat }
 
 // newBeside starts a server whose watches end after some seconds, where a client names no other time.

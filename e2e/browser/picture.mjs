@@ -1,4 +1,4 @@
-// Makes the README's picture: the dashboard of the demo, half of it light and half dark. Run by make screenshots.
+// Makes a picture of the README's: the dashboard of the demo, half of it light and half dark. Run by make screenshots.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'

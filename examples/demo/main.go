@@ -88,6 +88,10 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	return errors.Join(err, f.finish(server))
 }
 
+// forgetting is how long after a dropped connection versions are too old: something has happened by then, and no client has
+// come back.
+const forgetting = 700 * time.Millisecond
+
 // accidents happen now and then: a dropped connection, and each second time versions that are too old afterwards. Without a
 // duration they leave the time after which a client takes a server for sound again, else its delays would grow and grow.
 func accidents(ctx context.Context, server *lwtest.Server, duration time.Duration) {
@@ -105,7 +109,13 @@ func accidents(ctx context.Context, server *lwtest.Server, duration time.Duratio
 		}
 		next.Reset(every)
 		server.DropConnections()
-		if n%2 == 1 {
+		if n%2 == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(forgetting):
 			server.Compact()
 		}
 	}

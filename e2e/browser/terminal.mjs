@@ -1,0 +1,73 @@
+// Makes the README's picture of lwcat: a terminal in which it prints the Pods of the demo, while their versions expire. Run by
+// make screenshots.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { launch } from './launch.mjs'
+import { until } from './stage.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
+const picture = `${root}docs/images/lwcat.png`
+const COLUMNS = 124, ROWS = 25, MOST = 200_000 // bytes
+const COURSE = 32, EVERY = COURSE / 4 // seconds that the demo takes, and between its accidents, of which the second needs a list
+
+const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
+const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+let printed = ''
+for (const out of [demo.stdout, demo.stderr]) out.on('data', (text) => { printed += text })
+let said
+try {
+  const [, server] = await until('the server', () => /API server on (http\S+)\./.exec(printed))
+  await until('the first accident', () => printed.includes('resuming'))
+  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // a second before the next one
+  said = await session(server, 'lwcat -A pods --watch-only')
+} finally {
+  demo.kill()
+  rmSync(folder, { recursive: true })
+}
+const browser = await launch('chrome')
+try {
+  await draw(await browser.newPage(), `$ lwcat -A pods --watch-only\r\n${said}`)
+} finally {
+  await browser.close()
+}
+
+// What a command prints to a terminal, until there was a new list and a few lines more.
+async function session(server, command) {
+  writeFileSync(`${folder}/config`, JSON.stringify({ 'current-context': 'demo', contexts: [{ name: 'demo', context: { cluster: 'demo' } }],
+    clusters: [{ name: 'demo', cluster: { server } }] }))
+  const env = { ...process.env, TERM: 'xterm-256color', KUBECONFIG: `${folder}/config`, PATH: `${root}bin:${process.env.PATH}` }
+  delete env.NO_COLOR
+  const terminal = spawn('script', ['-qfc', `stty cols ${COLUMNS} rows ${ROWS}; exec ${command}`, '/dev/null'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let said = ''
+  terminal.stdout.on('data', (text) => { said += text })
+  try {
+    await until('a new list', () => said.split('\r\n').length > ROWS - 2 && /listed again/.test(said), 30)
+  } catch (error) {
+    throw new Error(`${error.message}:\n${said}`)
+  } finally {
+    terminal.kill()
+  }
+  const lines = said.split('\r\n').slice(0, ROWS - 2)
+  assert.match(lines.join('\n'), /listed again/, 'the picture ends before the new list: try again')
+  return lines.join('\r\n')
+}
+
+// Draws it, by a terminal in a page.
+async function draw(page, text) {
+  await page.setViewport({ width: 1160, height: 600 })
+  await page.setContent('<body style="margin:0;background:#16181d"><div id="terminal" style="display:inline-block;padding:14px"></div>')
+  await page.addStyleTag({ path: `${modules}/@xterm/xterm/css/xterm.css` })
+  await page.addScriptTag({ path: `${modules}/@xterm/xterm/lib/xterm.js` })
+  await page.evaluate((text, cols, rows) => new Promise((resolve) => {
+    const terminal = new globalThis.Terminal({ cols, rows, fontSize: 14, fontFamily: 'monospace', cursorStyle: 'bar', theme: { background: '#16181d' } })
+    terminal.open(document.querySelector('#terminal'))
+    terminal.write(text, () => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  }), text, COLUMNS, ROWS)
+  await (await page.$('#terminal')).screenshot({ path: picture })
+  const { size } = statSync(picture)
+  assert.ok(size <= MOST, `${size} bytes are too many`)
+  console.log(`docs/images/lwcat.png: ${size} bytes`)
+}
