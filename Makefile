@@ -124,6 +124,20 @@ test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but 
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -run 'TestSecretsStayIn$$' ./cmd/lwcat
 
+.PHONY: test-386
+test-386: ## the tests with an int of 32 bits, where the machine can run them (linux/amd64)
+	GOARCH=386 $(GO) test ./...
+
+# The oldest Go that is supported is the release before the newest; both are fetched.
+TOOLCHAINS = go1.26.0 go1.27.4
+# Beside those that make release builds for.
+SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd/amd64
+
+.PHONY: portable
+portable: test-386 ## that, the tests with the oldest and the newest Go, and builds for more systems
+	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test ./...; done
+	@set -e; for system in $(SYSTEMS); do echo "build for $$system"; GOOS=$${system%/*} GOARCH=$${system#*/} $(GO) build ./...; done
+
 .PHONY: e2e-server
 e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder (8 minutes the first time)
 	@e2e/build.sh > /dev/null
@@ -156,6 +170,8 @@ lint: vulncheck ## gofmt, vet, staticcheck, module files; native and as wasm
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 	GOARCH=386 $(GO) vet ./...
+	@# A library of lwcat's tests does not compile for wasip1, and all else does.
+	GOOS=wasip1 GOARCH=wasm $(GO) build ./lw/... ./cache/... ./transport/... ./cmd/...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program ./wasm/iterator ./wasm/world && $(GO) mod tidy -diff
