@@ -42,7 +42,7 @@ func playPlugin(folder string) int {
 		case "hang":
 			_, _ = os.Stderr.WriteString("hanging\n")
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
-			select {}
+			hang()
 		case "wait": // until the test is over
 			for _, err := os.Stat(folder); err == nil; _, err = os.Stat(folder) {
 				time.Sleep(10 * time.Millisecond)
@@ -53,12 +53,19 @@ func playPlugin(folder string) int {
 			child.Stdout, child.Stderr = os.Stdout, os.Stderr
 			_ = child.Start()
 			_ = os.WriteFile(filepath.Join(folder, "hangs"), nil, 0o600)
-			select {}
+			hang()
 		case "exit":
 			return len(text)
 		}
 	}
 	return 0
+}
+
+// hang waits for a signal. Without cgo, Go would find a deadlock in a select without cases.
+func hang() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // plugin is the test binary as a credential plugin.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,13 +132,16 @@ func TestJSONPath(t *testing.T) {
 func TestGoTemplate(t *testing.T) {
 	for template, want := range map[string]string{
 		`{{.metadata.name}}`: "web-0\n",
-		`{{.metadata.generation}} {{eq .metadata.generation 9007199254740993}}`: "9007199254740993 true\n",
-		`{{range .spec.containers}}{{.image}},{{end}}{{"\n"}}`:                  "x:1,y:2,\n",
-		`{{if eq .status.phase "Running"}}{{.metadata.name}}{{end}}`:            "",
-		`{{base64decode "eA=="}}`:                                               "x\n",
-		`{{.no}}`:                                                               "<no value>\n",
+		`{{.metadata.generation}} {{eq .metadata.generation .metadata.generation}}`: "9007199254740993 true\n",
+		`{{range .spec.containers}}{{.image}},{{end}}{{"\n"}}`:                      "x:1,y:2,\n",
+		`{{if eq .status.phase "Running"}}{{.metadata.name}}{{end}}`:                "",
+		`{{base64decode "eA=="}}`:                                                   "x\n",
+		`{{.no}}`:                                                                   "<no value>\n",
 	} {
 		require.Equal(t, want, printed(t, "go-template="+template, &Options{}, added(t, "pods", web0)), template)
+	}
+	if strconv.IntSize == 64 { // a number that a template itself names is an int
+		require.Equal(t, "true\n", printed(t, "go-template={{eq .metadata.generation 9007199254740993}}", &Options{}, added(t, "pods", web0)))
 	}
 	require.Equal(t, "ADDED shop/web-0\n", printed(t, "go-template={{.type}} {{.key}}", &Options{Types: true}, added(t, "pods", web0)))
 	require.Equal(t, "18446744073709551615 1.50 1e400\n", printed(t, "go-template={{.a}} {{.b}} {{.c}}", &Options{}, added(t, "x", `{"a":18446744073709551615,"b":1.50,"c":1e400,"metadata":{}}`)))
