@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"time"
 )
 
 // ClientOptions configure a [Client].
@@ -176,5 +175,5 @@ func errorOfEvent(s *scanner, scanned *Scanned) error {
 	if err != nil {
 		return malformed
 	}
-	return &StatusError{Status: status, RetryAfter: time.Duration(status.Details.RetryAfterSeconds) * time.Second}
+	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

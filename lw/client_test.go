@@ -3,6 +3,7 @@ package lw
 import (
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -294,6 +295,16 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
 	require.Equal(t, 2*time.Second, e.RetryAfter)
 	require.True(t, Refused(read(401, "", "")) && Refused(read(403, "", "")) && Refused(e) == false)
+	for seconds, want := range map[string]time.Duration{
+		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
+	} {
+		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`
+		require.Equal(t, want, read(503, "", text).RetryAfter, seconds)
+		_, err := watch(t, `{"type":"ERROR","object":`+text+`}`, nil)
+		status, ok := errors.AsType[*StatusError](err)
+		require.True(t, ok)
+		require.Equal(t, want, status.RetryAfter, seconds)
+	}
 
 	for _, body := range []string{
 		`{"kind":"Status","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"m"}]}}`,

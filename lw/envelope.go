@@ -55,12 +55,11 @@ func (s *scanner) event(o *Scanned) (EventType, bool) {
 	if start < 0 {
 		return 0, s.wrongValue(s.pos-1, "an \"object\" in the event", "none")
 	}
-	frame := s.data[s.mark:s.pos]
-	o.body = frame[start:end]
-	eventType, known := wireType(frame[kind.start:kind.end])
+	o.body = s.data[s.mark+start : s.mark+end]
+	name := s.content(kind)
+	eventType, known := wireType(name)
 	if !known {
-		return 0, s.wrongValue(s.mark+kind.start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR",
-			shorten(frame[kind.start:kind.end]))
+		return 0, s.wrongValue(s.mark+kind.start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten(name))
 	}
 	needsName := eventType == Added || eventType == Modified || eventType == Deleted
 	if needsName && o.name.start == o.name.end {
@@ -134,8 +133,7 @@ func (s *scanner) annotations(o *Scanned, start int, keep *fields) {
 		name := trim.key(s)
 		keep := keep.member(name)
 		if string(name) == "k8s.io/initial-events-end" {
-			value := s.text("the annotation to be a string")
-			o.initialEventsEnd = string(s.data[s.mark+value.start:s.mark+value.end]) == "true"
+			o.initialEventsEnd = string(s.content(s.text("the annotation to be a string"))) == "true"
 		} else {
 			s.value(o, start, keep)
 		}

@@ -153,11 +153,7 @@ func (s *scanner) freeText(expected string) string {
 		return ""
 	}
 	s.mark = s.pos
-	at := s.text(expected)
-	text := s.data[s.mark+at.start : s.mark+at.end]
+	text := string(s.content(s.text(expected)))
 	s.mark = -1
-	if at.escaped {
-		return string(unescape(nil, text))
-	}
-	return string(text)
+	return text
 }

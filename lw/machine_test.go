@@ -3,6 +3,7 @@ package lw
 import (
 	"errors"
 	"io"
+	"math"
 	"testing"
 	"time"
 
@@ -283,6 +284,8 @@ func TestWhoWereRefusedTogetherComeBackApart(t *testing.T) {
 		require.Equal(t, 5*time.Second+spread/2, b.watchFails(refused).Delay)
 	}
 	require.Equal(t, 12*firstDelay, b.watchFails(refused).Delay, "a longer delay of our own holds")
+	refused.RetryAfter = math.MaxInt64 // which nothing can be added to
+	require.Greater(t, b.watchFails(refused).Delay, math.MaxInt32*time.Second)
 
 	b = newRig(t, Options{})
 	b.random = func() float64 { return 0.5 }

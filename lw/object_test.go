@@ -1,7 +1,6 @@
 package lw
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -170,35 +169,6 @@ func TestParseObjectRefuses(t *testing.T) {
 		_, err := ParseObject([]byte(text))
 		require.EqualError(t, err, want)
 	}
-}
-
-// FuzzObject holds metadata and the dropping of managedFields against encoding/json.
-func FuzzObject(f *testing.F) {
-	f.Add([]byte(sample.Pods(1, 1)[0].JSON()))
-	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
-		var scanned Scanned
-		s.markNext()
-		if s.object(&scanned); s.err != nil {
-			return
-		}
-		scanned.body = s.data[s.mark:s.pos]
-		object := decoded(&scanned)
-		require.True(t, json.Valid([]byte(object.Raw())))
-		got := decodeAny(t, object.Raw())
-		want := decodeAny(t, string(scanned.body)).(map[string]any)
-		if strings.Count(string(scanned.body), "metadata") > 1 {
-			return // of two metadata objects the scanner merges the fields, and encoding/json into a map keeps the last
-		}
-		metadata, _ := want["metadata"].(map[string]any)
-		delete(metadata, "managedFields")
-		require.Equal(t, want, got)
-		name, _ := metadata["name"].(string)
-		if name != "" || strings.Count(string(scanned.body), "name") < 2 {
-			require.Equal(t, name, strings.ToValidUTF8(object.GetName(), "\ufffd"))
-		}
-	})
 }
 
 func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {

@@ -106,6 +106,17 @@ func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
 	}
 }
 
+// TestEscapesChangeNothing: a text is what it says, however it is written, in the envelope too.
+func TestEscapesChangeNothing(t *testing.T) {
+	const escaped = `{"t\u0079pe":"\u0042OOKMARK","obj\u0065ct":{"met\u0061data":{"\u0061nnotations":{"k8s.io\/initial-events-end":"tr\u0075e"}}}}`
+	s := scanner{buffer: newBuffer(strings.NewReader(escaped), 0)}
+	var scanned Scanned
+	eventType, ok := s.event(&scanned)
+	require.True(t, ok, "%v", s.err)
+	require.Equal(t, Bookmark, eventType)
+	require.True(t, scanned.initialEventsEnd)
+}
+
 func TestMalformedEvents(t *testing.T) {
 	const head = `{"type":"ADDED","object":`
 	cases := []struct {

@@ -26,6 +26,11 @@ type StatusDetails struct {
 	RetryAfterSeconds int
 }
 
+// retryAfter is what a server may ask to wait: no time that has passed, and none that does not fit.
+func (d *StatusDetails) retryAfter() time.Duration {
+	return time.Duration(min(max(d.RetryAfterSeconds, 0), math.MaxInt32)) * time.Second
+}
+
 // StatusCause is one cause among several.
 type StatusCause struct {
 	Reason  string
@@ -99,7 +104,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 		e.Message = firstLine(text)
 	}
 	e.Code = code
-	e.RetryAfter = time.Duration(e.Details.RetryAfterSeconds) * time.Second
+	e.RetryAfter = e.Details.retryAfter()
 	if seconds, ok := decimal(retryAfter, math.MaxInt32); ok && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}

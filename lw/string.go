@@ -22,11 +22,17 @@ func (s *scanner) key() []byte {
 	if s.err != nil {
 		return nil
 	}
-	text := s.data[s.mark+name.start : s.mark+name.end]
+	text := s.content(name)
 	if free {
 		s.mark = -1
 	}
-	if name.escaped {
+	return text
+}
+
+// content returns what a string says: its bytes as they lie in the buffer, or a copy without its escape sequences.
+func (s *scanner) content(at span) []byte {
+	text := s.data[s.mark+at.start : s.mark+at.end]
+	if at.escaped {
 		return unescape(nil, text)
 	}
 	return text

@@ -1,0 +1,202 @@
+package lw
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/stretchr/testify/require"
+)
+
+// tooDeep reports whether the scanner alone refuses a text: it takes 1000 levels of nesting, and encoding/json 10,000.
+func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
+
+// replaced is a text as encoding/json reads it: a byte that is no UTF-8 is U+FFFD there. In names and versions it stays.
+func replaced[text string | []byte](t text) string { return string([]rune(string(t))) }
+
+func described(o *Scanned) refObject {
+	return refObject{
+		name: replaced(o.Name()), namespace: replaced(o.Namespace()), uid: replaced(o.UID()), version: replaced(o.ResourceVersion()),
+		kind: replaced(o.bytes(o.kind)), apiVersion: replaced(o.bytes(o.apiVersion)), initialEnd: o.initialEventsEnd,
+	}
+}
+
+// FuzzEnvelope: an event is one for the scanner exactly if it is one for encoding/json, and both read the same of it.
+func FuzzEnvelope(f *testing.F) {
+	first, second, _ := strings.Cut(twoEvents, "\n")
+	f.Add([]byte(first))
+	f.Add([]byte(second))
+	f.Add([]byte(expiredEvent))
+	f.Add([]byte(`{"type":"BOOKMARK","object":{"metadata":{"annotations":{"k8s.io/initial-events-end":"tr\u0075e"}},"metadata":{"resourceVersion":"7","annotations":null}}}`))
+	f.Add([]byte(`{"object":{},"type":"ADDED","object":{"metadata":{"name":"a","name":null,"n\u0061me":"\ud800"},"kind":null},"type":"DELETE\u0044"}`))
+	f.Add([]byte("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"\xff\xff\\n\",\"Name\":1,\"namespace\":\"\xff\"}}}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		var scanned Scanned
+		eventType, ok := s.event(&scanned)
+		var got refObject
+		if ok {
+			got = described(&scanned)
+			if s.begin() { // another event, which FuzzEvents reads
+				return
+			}
+		}
+		if tooDeep(s.err) {
+			return
+		}
+		kind, want, accepted := refEvent(text)
+		require.Equal(t, json.Valid(text) && accepted, ok && s.err == io.EOF, "%v", s.err)
+		if ok && s.err == io.EOF {
+			require.Equal(t, kind, eventType.String())
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// FuzzListBody: the same of a list, with what it says of itself. An error is short, whatever was sent.
+func FuzzListBody(f *testing.F) {
+	f.Add([]byte(podList("12", "next", "a", "b")))
+	f.Add([]byte(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7,"shardInfo":{"selector":"x"}}}`))
+	f.Add([]byte(`{"items":null,"metadata":{"remainingItemCount":1e2,"continue":null},"items":[]}`))
+	f.Add([]byte(`{"kind":"a","kind":null,"metadata":{"remainingItemCount":9223372036854775808},"items":[{"metadata":{"name":"\ud83d\ude42"},"x":[1,{}]}]} `))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		var meta ListMeta
+		var got []refObject
+		var scanned Scanned
+		ok := s.list(&meta, &scanned, func() bool { got = append(got, described(&scanned)); return true })
+		if tooDeep(s.err) {
+			return
+		}
+		want, items, accepted := refList(text)
+		require.Equal(t, json.Valid(text) && accepted, ok, "%v", s.err)
+		if !ok {
+			malformed, isMalformed := errors.AsType[*MalformedError](s.err)
+			require.True(t, isMalformed, "%v", s.err)
+			require.Less(t, len(malformed.Found), 200)
+			return
+		}
+		for _, field := range []*string{&meta.Kind, &meta.APIVersion, &meta.ResourceVersion, &meta.Continue, &meta.ShardSelector} {
+			*field = replaced(*field)
+		}
+		require.Equal(t, want, meta)
+		require.Equal(t, items, got)
+	})
+}
+
+// FuzzObject: without managedFields an object has all its other members, to the byte and in their order.
+func FuzzObject(f *testing.F) {
+	f.Add([]byte(sample.Pods(1, 1)[0].JSON()))
+	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
+	f.Add([]byte(`{"a":1,"metadata":{"managed\u0046ields":{}},"metadata" : {"x":[ ] , "managedFields":null},"managedFields":0}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		var scanned Scanned
+		s.markNext()
+		if s.object(&scanned); s.err != nil {
+			return
+		}
+		scanned.body = s.data[s.mark:s.pos]
+		raw := decoded(&scanned).Raw()
+		require.True(t, json.Valid([]byte(raw)), "%s", raw)
+		before, _ := refMembers(scanned.body)
+		after, _ := refMembers([]byte(raw))
+		require.Len(t, after, len(before))
+		for i, m := range before {
+			if m.name != "metadata" || isNull(m.text) {
+				require.Equal(t, m, after[i])
+				continue
+			}
+			var want []refMember
+			members, _ := refMembers(m.text)
+			for _, member := range members {
+				if member.name != "managedFields" {
+					want = append(want, member)
+				}
+			}
+			got, _ := refMembers(after[i].text)
+			require.Equal(t, want, got)
+		}
+	})
+}
+
+// FuzzStatus: whatever a refusal's body is, it makes an error that fits into a log, and no delay below zero; and a Status is one
+// exactly if it is one for encoding/json, in an ERROR event as well.
+func FuzzStatus(f *testing.F) {
+	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
+	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")
+	f.Add([]byte(`{"kind":"Status","details":{"retryAfterSeconds":-5},"details":{"retryAfterSeconds":9223372036854775807}}`), 503, "99999999999")
+	f.Add([]byte("<html>\xff"), 502, "Fri, 31 Dec 1999 23:59:59 GMT")
+	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
+		refusal := ReadStatusError(code, retryAfter, bytes.NewReader(text))
+		require.Equal(t, code, refusal.Code)
+		require.Less(t, len(refusal.Error()), 3*maxErrorBody+100, "U+FFFD takes three bytes in place of one")
+		var b backoff
+		require.GreaterOrEqual(t, b.next(0, refusal.RetryAfter), max(refusal.RetryAfter, firstDelay))
+		status, err := ParseStatus(text)
+		if tooDeep(err) {
+			return
+		}
+		want, _ := decodeMaybe(text).(map[string]any)
+		require.Equal(t, want["kind"] == "Status", err == nil, "%v", err)
+		if want != nil && len(text) <= maxErrorBody {
+			event, isStatus := errors.AsType[*StatusError](errorOfEvent(&scanner{buffer: textBuffer(nil)}, &Scanned{body: bytes.TrimSpace(text)}))
+			require.Equal(t, err == nil, isStatus)
+			require.True(t, !isStatus || event.RetryAfter >= 0)
+		}
+		if err == nil {
+			requireSameStatus(t, want, &status)
+		}
+	})
+}
+
+// requireSameStatus compares a Status with what encoding/json reads. Where a text is expected and another value was sent, its
+// JSON is the text.
+func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
+	said := func(from map[string]any, name, got string) {
+		switch value := from[name].(type) {
+		case string:
+			require.Equal(t, value, got)
+		case nil:
+			require.Empty(t, got)
+		}
+	}
+	said(want, "status", status.Status)
+	said(want, "message", status.Message)
+	said(want, "reason", status.Reason)
+	details, _ := want["details"].(map[string]any)
+	said(details, "name", status.Details.Name)
+	said(details, "group", status.Details.Group)
+	said(details, "kind", status.Details.Kind)
+	metadata, _ := want["metadata"].(map[string]any)
+	said(metadata, "continue", status.Continue)
+	causes, _ := details["causes"].([]any)
+	require.Len(t, status.Details.Causes, len(causes))
+	for i, cause := range causes {
+		cause, _ := cause.(map[string]any)
+		said(cause, "reason", status.Details.Causes[i].Reason)
+		said(cause, "message", status.Details.Causes[i].Message)
+		said(cause, "field", status.Details.Causes[i].Field)
+	}
+	number, _ := want["code"].(json.Number)
+	code, err := strconv.ParseInt(string(number), 10, 64)
+	if err != nil {
+		code = 0 // of a number that is no integer, or none of 64 bits
+	}
+	require.Equal(t, int(code), status.Code)
+}
+
+// decodeMaybe decodes by encoding/json; nil for what is no JSON.
+func decodeMaybe(text []byte) (value any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if !json.Valid(text) || decoder.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}

@@ -1,0 +1,126 @@
+package lw
+
+import (
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzPath: a path that Project refuses leads nowhere by Get, whatever the object is, and one that it takes leads to the same in
+// the object and in what the projection keeps of it. And what encoding/json finds by a chain of names and indexes, the path of
+// these finds, whatever is in them.
+func FuzzPath(f *testing.F) {
+	const object = `{"metadata":{"name":"n","labels":{"a.b":"c","":"empty","é":1}},"spec":{"containers":[{"image":"x"},{"image":["y"]}]},` +
+		`"":{"":7},"[0]":1,"\\":2,"other":{"0":[{"a]":{"b[":{}}}]}}`
+	for _, path := range []string{
+		`metadata.labels.a\.b`, "spec.containers[1].image[0]", "spec.containers[*].image", "", ".", "a..b", "[0]", "[*",
+		"a[18446744073709551616]", `\`, `\\`, "metadata.labels.é", "spec.containers.[0]", `a\`, "other.0.0.a].b[", "metadata",
+	} {
+		f.Add(path, object)
+	}
+	f.Fuzz(func(t *testing.T, path, text string) {
+		whole, err := ParseObject([]byte(text))
+		if err != nil {
+			return
+		}
+		requireChain(t, whole, decodeAny(t, text), strings.Split(path, "."))
+		projection, err := Project(path)
+		if err != nil {
+			malformed, ok := errors.AsType[*PathError](err)
+			require.True(t, ok)
+			require.True(t, malformed.Offset >= 0 && malformed.Offset <= len(path))
+			if path != "" && !strings.Contains(path, "[") { // Project takes no index
+				require.Empty(t, whole.Get(path), "%v", err)
+			}
+			return
+		}
+		kept := projectBoth(t, []byte(text), projection)
+		// managedFields go with a path that only leads over them; and bytes that are no UTF-8 are told apart in an object, where
+		// Get reads U+FFFD.
+		if steps, _ := projectionSteps(path); steps[0].name != "metadata" && !strings.ContainsRune(path, utf8.RuneError) {
+			require.Equal(t, whole.Get(path), kept.Get(path))
+		}
+	})
+}
+
+// requireChain follows names, which are indexes where they lead into an array, and compares every step.
+func requireChain(t *testing.T, whole *Object, value any, names []string) {
+	path := ""
+	for _, name := range names {
+		switch v := value.(type) {
+		case map[string]any:
+			if _, ok := v[name]; !ok || name == "" { // the empty name has no path
+				return
+			}
+			value, path = v[name], path+"."+escapedName(name)
+		case []any:
+			i, err := strconv.ParseUint(name, 10, 31)
+			if err != nil || i >= uint64(len(v)) {
+				return
+			}
+			value, path = v[i], path+"["+name+"]"
+		default:
+			return
+		}
+		found := whole.Get(strings.TrimPrefix(path, "."))
+		require.NotEmpty(t, found, path)
+		require.Equal(t, value, decodeAny(t, string(found)), path)
+	}
+}
+
+func escapedName(name string) string {
+	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`).Replace(name)
+}
+
+// FuzzRequest: names and selectors of any kind come out of the URL as they went in, and bring nothing with them.
+func FuzzRequest(f *testing.F) {
+	f.Add("apps", "v1", "deployments", "shop", "web", "a in (b,c)", "spec.x!=é", "7", "tök/en+=")
+	f.Add("", "v1", "pods", "..", "a,b", "%2F&watch=1#", "\x00\xff", " ", "?")
+	f.Fuzz(func(t *testing.T, group, version, plural, namespace, name, labels, fields, resourceVersion, token string) {
+		resource := Resource{Group: group, Version: version, Plural: plural, Namespace: namespace, Name: name}
+		client, err := NewClient(&script{}, resource, RawCodec{}, nil)
+		if err != nil {
+			return
+		}
+		watch := client.watchRequest(&WatchOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion})
+		list := client.listRequest(ListOptions{LabelSelector: labels, FieldSelector: fields, ResourceVersion: resourceVersion, Continue: token})
+		wanted := map[string]string{"labelSelector": labels, "fieldSelector": resource.fieldSelector(fields), "resourceVersion": resourceVersion}
+		requireRequest(t, list, resource, wanted, map[string]string{"continue": token, "pretty": "false"})
+		requireRequest(t, watch, resource, wanted, map[string]string{"watch": "1", "allowWatchBookmarks": "true"})
+	})
+}
+
+func requireRequest(t *testing.T, request *Request, of Resource, parameters ...map[string]string) {
+	target, err := url.Parse("https://host" + request.Path + "?" + request.Query)
+	require.NoError(t, err)
+	require.Equal(t, "host", target.Host)
+	require.Empty(t, target.Fragment)
+	segments := []string{"", "api", of.Version}
+	if of.Group != "" {
+		segments = []string{"", "apis", of.Group, of.Version}
+	}
+	if of.Namespace != "" {
+		segments = append(segments, "namespaces", of.Namespace)
+	}
+	var got []string
+	for segment := range strings.SplitSeq(target.EscapedPath(), "/") {
+		text, err := url.PathUnescape(segment)
+		require.NoError(t, err)
+		got = append(got, text)
+	}
+	require.Equal(t, append(segments, of.Plural), got)
+	wanted := url.Values{}
+	for _, all := range parameters {
+		for name, value := range all {
+			if value != "" {
+				wanted.Set(name, value)
+			}
+		}
+	}
+	require.Equal(t, wanted, target.Query())
+}
