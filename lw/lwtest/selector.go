@@ -2,8 +2,8 @@ package lwtest
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,15 +13,14 @@ type selector []requirement
 // requirement is one condition on the object's value of one key.
 type requirement struct {
 	value  func(*object) (string, bool)
-	among  []string
-	negate bool // none of among; without the key too
-	exists bool // only the key counts, not its value
+	holds  func(value string) bool // nil: any value
+	negate bool                    // no such value; without the key too
 }
 
 func (s selector) matches(o *object) bool {
 	for _, r := range s {
 		value, ok := r.value(o)
-		hit := ok && (r.exists || slices.Contains(r.among, value))
+		hit := ok && (r.holds == nil || r.holds(value))
 		if hit == r.negate {
 			return false
 		}
@@ -29,57 +28,17 @@ func (s selector) matches(o *object) bool {
 	return true
 }
 
-var (
-	labelKey   = regexp.MustCompile(`^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
-	labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
-	labelSet   = regexp.MustCompile(`^(\S+)\s+(in|notin)\s*\(([^()]*)\)$`)
-	labelEqual = regexp.MustCompile(`^([^=!]*[^=!\s])\s*(=|==|!=)\s*([^=!]*)$`)
-)
-
-// parseLabels reads a labelSelector: terms a, !a, a=b, a==b, a!=b, a in (b,c)
-// and a notin (b,c), all of which must hold.
-func parseLabels(text string) (selector, error) {
-	var s selector
-	for _, term := range splitTerms(text) {
-		key, r := term, requirement{exists: true}
-		if m := labelSet.FindStringSubmatch(term); m != nil {
-			key, r = m[1], requirement{negate: m[2] == "notin"}
-			for value := range strings.SplitSeq(m[3], ",") {
-				r.among = append(r.among, strings.TrimSpace(value))
-			}
-		} else if m := labelEqual.FindStringSubmatch(term); m != nil {
-			key, r = m[1], requirement{negate: m[2] == "!=", among: []string{m[3]}}
-		} else if rest, ok := strings.CutPrefix(term, "!"); ok {
-			key, r.negate = strings.TrimSpace(rest), true
-		}
-		if !labelKey.MatchString(key) || slices.ContainsFunc(r.among, func(v string) bool { return !labelValue.MatchString(v) }) {
-			return nil, badRequest("unable to parse requirement: %q", term)
-		}
-		r.value = func(o *object) (string, bool) { value, ok := o.labelled()[key]; return value, ok }
-		s = append(s, r)
-	}
-	return s, nil
+// among holds of some values.
+func among(values ...string) func(string) bool {
+	return func(value string) bool { return slices.Contains(values, value) }
 }
 
-// splitTerms cuts at the commas outside parentheses.
-func splitTerms(text string) []string {
-	var terms []string
-	depth, start := 0, 0
-	for i, c := range text + "," {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == ',' && (depth == 0 || i == len(text)):
-			terms = append(terms, strings.TrimSpace(text[start:i]))
-			start = i + 1
-		}
+// beyond holds of the whole numbers on one side of another: above it for a sign of 1, below it for -1.
+func beyond(limit int64, sign int) func(string) bool {
+	return func(value string) bool {
+		n, err := strconv.ParseInt(value, 10, 64)
+		return err == nil && (sign > 0 && n > limit || sign < 0 && n < limit)
 	}
-	if len(terms) == 1 && terms[0] == "" {
-		return nil
-	}
-	return terms
 }
 
 // parseFields reads a fieldSelector. It knows the fields that every resource
@@ -94,16 +53,60 @@ func parseFields(res *Resource, text string) (selector, error) {
 		list += `, "metadata.namespace"`
 	}
 	var s selector
-	for _, term := range splitTerms(text) {
-		m := labelEqual.FindStringSubmatch(term)
-		if m == nil {
+	for _, term := range fieldTerms(text) {
+		at := strings.IndexByte(term, '=')
+		if at < 0 {
 			return nil, badRequest("invalid selector: %q; can't understand %q", text, term)
 		}
-		value, ok := known[m[1]]
-		if !ok {
-			return nil, badRequest("%s", fmt.Sprintf("%q is not a known field selector: only %s", m[1], list))
+		name, negate := strings.CutSuffix(term[:at], "!")
+		rest := term[at+1:]
+		if !negate {
+			rest = strings.TrimPrefix(rest, "=")
 		}
-		s = append(s, requirement{value: value, among: []string{m[3]}, negate: m[2] == "!="})
+		want, ok := unescapedField(rest)
+		if !ok {
+			return nil, badRequest("invalid field selector: %q", term)
+		}
+		if name == "" && want == "" {
+			continue // a real server takes it for nothing
+		}
+		value, ok := known[name]
+		if !ok {
+			return nil, badRequest("%s", fmt.Sprintf("%q is not a known field selector: only %s", name, list))
+		}
+		s = append(s, requirement{value: value, holds: among(want), negate: negate})
 	}
 	return s, nil
+}
+
+// fieldTerms cuts at the commas without a backslash. Empty terms count for nothing.
+func fieldTerms(text string) (terms []string) {
+	start, escaped := 0, false
+	for i, c := range text + "," {
+		if c == ',' && (!escaped || i == len(text)) {
+			if i > start {
+				terms = append(terms, text[start:i])
+			}
+			start = i + 1
+		}
+		escaped = c == '\\' && !escaped
+	}
+	return terms
+}
+
+// unescapedField reads a value, in which a backslash stands before a comma, an equals sign or a backslash.
+func unescapedField(text string) (value string, ok bool) {
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == ',' || c == '=':
+			return "", false
+		case c == '\\':
+			if i++; i == len(text) || !strings.ContainsRune(`\,=`, rune(text[i])) {
+				return "", false
+			}
+		}
+		out = append(out, text[i])
+	}
+	return string(out), true
 }

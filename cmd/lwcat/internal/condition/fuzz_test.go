@@ -1,0 +1,92 @@
+package condition
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzParse: any text is a condition, or a *SyntaxError that names it. Of one object, what none waits for is what any does not,
+// and terms that are joined hold if each does.
+func FuzzParse(f *testing.F) {
+	const pod = `{"metadata":{"name":"a","labels":{"a.b/c":"x"}},"status":{"phase":"Running","n":10,"conditions":[{"type":"Ready","status":"True"}]}}`
+	f.Add("status.phase=Running", "condition=Ready", pod)
+	f.Add("jsonpath='{.status.n}' >= 9.5", `metadata.labels.a\.b/c != x`, pod)
+	f.Add("status.conditions[*].type == \"Ready\"", "exists", pod)
+	f.Add("deleted", "all a && b", `{"a":1,"b":null}`)
+	f.Add("none a!", "any  any", `{"a":{}}`)
+	f.Fuzz(func(t *testing.T, first, second, text string) {
+		o, err := lw.ParseObject([]byte(text))
+		if err != nil {
+			return
+		}
+		one, ok := holds(t, first, o)
+		other, otherOK := holds(t, second, o)
+		if !ok || !otherOK || quantified(first) || quantified(second) {
+			return
+		}
+		both, ok := holds(t, first+" && "+second, o)
+		require.True(t, ok)
+		require.Equal(t, one && other, both)
+		for over, want := range map[string]bool{"any ": one, "all ": one, "none ": !one} {
+			got, ok := holds(t, over+first, o)
+			require.True(t, ok)
+			require.Equal(t, want, got, over)
+		}
+	})
+}
+
+// quantified reports whether a condition cannot be a part of another.
+func quantified(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, word := range []string{"any ", "all ", "none ", "jsonpath="} {
+		if strings.HasPrefix(text, word) {
+			return true
+		}
+	}
+	return text == "exists" || text == "deleted"
+}
+
+// holds reports whether a condition holds of a collection with one object, and whether it is one.
+func holds(t *testing.T, text string, o *lw.Object) (holds, ok bool) {
+	c, err := Parse(text)
+	if err != nil {
+		syntax, ok := errors.AsType[*SyntaxError](err)
+		require.True(t, ok)
+		require.Equal(t, text, syntax.Text)
+		require.NotEmpty(t, syntax.Problem)
+		return false, false
+	}
+	require.Equal(t, text, c.String())
+	w := c.Watch(1)
+	w.Put(0, o, true)
+	w.Complete()
+	return w.Holds(), true
+}
+
+// FuzzCompare: exactly one of less, equal and greater holds of a field that is there, and not equal is the opposite of equal.
+func FuzzCompare(f *testing.F) {
+	for _, pair := range [][2]string{{"10", "9.5"}, {"9223372036854775807", "9223372036854775806"}, {`"NaN"`, "1"}, {`"a"`, "b"}, {"null", "x"}, {`"0x1p4"`, "16"}, {"1e999", "1e998"}, {"[1]", "{}"}} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, field, value string) {
+		o, err := lw.ParseObject([]byte(`{"f":` + field + `}`))
+		if err != nil || o.Get("f") != lw.Value(strings.TrimSpace(field)) || strings.Contains(value, "&&") || strings.HasPrefix(value, "=") {
+			return
+		}
+		is := func(operator string) bool {
+			held, ok := holds(t, "f "+operator+value, o)
+			require.True(t, ok)
+			return held
+		}
+		less, equal, greater := is("< "), is("= "), is("> ")
+		require.True(t, less && !equal && !greater || !less && equal && !greater || !less && !equal && greater)
+		require.Equal(t, equal, is("== "))
+		require.Equal(t, !equal, is("!= "))
+		require.Equal(t, less || equal, is("<= "))
+		require.Equal(t, greater || equal, is(">= "))
+	})
+}

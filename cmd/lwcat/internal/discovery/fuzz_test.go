@@ -1,0 +1,187 @@
+package discovery_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// saying is a server with an answer for /api, one for /apis, and one for every group version.
+type saying struct{ core, groups, version string }
+
+func (s saying) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	text := s.version
+	switch req.Path {
+	case "/api":
+		text = s.core
+	case "/apis":
+		text = s.groups
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+// FuzzAsk: whatever a server says of its resources, they are those that encoding/json reads, in their order; and the name that
+// is offered for each of them stands for it.
+func FuzzAsk(f *testing.F) {
+	f.Add(cluster["/api"], cluster["/apis"], "", "deploy.apps")
+	f.Add(`{"kind":"APIVersions","versions":["v1","v1"]}`,
+		`{"kind":"APIGroupList","groups":[{"preferredVersion":{"groupVersion":"apps/v1"},"versions":[{"groupVersion":"apps/v1beta1"},{"groupVersion":"apps/v1"}]}]}`,
+		`{"resources":[{"name":"pods","singularName":"pod","namespaced":true,"kind":"Pod","shortNames":["po"],"verbs":["list","watch"]},{"name":"pods/status"}]}`, "pod")
+	f.Add(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":7},"versions":[{"version":null,"freshness":"Stale","resources":[{"resource":"a"},{"resource":["b"]},3]}]},null]}`, `{} x`, "[]", ".")
+	f.Add(strings.Repeat("[", 5000), `{"kind":"APIVersions","kind":"APIGroup\u004cist","versions":{},"groups":[{"versions":["a"]}]}`, "", "\xff..")
+	f.Fuzz(func(t *testing.T, core, groups, version, name string) {
+		all, err := discovery.Ask(t.Context(), saying{core, groups, version})
+		if tooDeep(core) || tooDeep(groups) || tooDeep(version) {
+			return
+		}
+		want := append(reference(core, "/api", version), reference(groups, "/apis", version)...)
+		if err != nil {
+			require.Empty(t, want)
+			return
+		}
+		require.Equal(t, want, all.All)
+		if _, err := all.Find(name); err != nil {
+			require.NotEmpty(t, err.Error())
+		}
+		for _, r := range all.All {
+			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regular.MatchString(r.Version) {
+				return // no server has such names
+			}
+		}
+		for _, named := range all.Names() {
+			found, err := all.Find(named.Name)
+			require.NoError(t, err)
+			require.Equal(t, named.Resource, found, named.Name)
+		}
+	})
+}
+
+// What names are made of. A group that begins as a version does may be taken for one, by kubectl too.
+var (
+	regular      = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	regularGroup = regexp.MustCompile(`^[a-uw-z][-a-z0-9]*(\.[a-uw-z][-a-z0-9]*)*$`)
+)
+
+// tooDeep reports whether a text nests deeper than lw reads.
+func tooDeep(text string) bool {
+	var first json.RawMessage
+	if json.NewDecoder(strings.NewReader(text)).Decode(&first) != nil {
+		return false
+	}
+	_, err := lw.ParseValue(first)
+	malformed, ok := errors.AsType[*lw.MalformedError](err)
+	return ok && strings.Contains(malformed.Expected, "levels of nesting")
+}
+
+type object = map[string]any
+
+// reference reads what is below /api or /apis, by encoding/json and a few lines.
+func reference(text, root, version string) (all []discovery.Resource) {
+	document := decode(text)
+	switch document["kind"] {
+	case "APIGroupDiscoveryList":
+		for _, group := range objects(document["items"]) {
+			for _, v := range objects(group["versions"]) {
+				for _, r := range objects(v["resources"]) {
+					kind, _ := r["responseKind"].(object)
+					metadata, _ := group["metadata"].(object)
+					all = append(all, discovery.Resource{
+						Group: str(metadata["name"]), Version: str(v["version"]), Plural: str(r["resource"]), Singular: str(r["singularResource"]),
+						Kind: str(kind["kind"]), ShortNames: strs(r["shortNames"]), Namespaced: r["scope"] == "Namespaced", Verbs: strs(r["verbs"]),
+					})
+				}
+			}
+		}
+	case "APIVersions", "APIGroupList":
+		seen := map[string]bool{"": true}
+		for _, groupVersion := range groupVersions(document) {
+			if !seen[groupVersion] {
+				all = append(all, listed(groupVersion, version)...)
+			}
+			seen[groupVersion] = true
+		}
+		if len(seen) > 1001 {
+			return nil
+		}
+	}
+	var named []discovery.Resource
+	for _, r := range all {
+		if r.Plural != "" {
+			named = append(named, r)
+		}
+	}
+	return named
+}
+
+func groupVersions(document object) []string {
+	all := strs(document["versions"])
+	for _, group := range objects(document["groups"]) {
+		preferred, _ := group["preferredVersion"].(object)
+		all = append(all, str(preferred["groupVersion"]))
+		for _, v := range objects(group["versions"]) {
+			all = append(all, str(v["groupVersion"]))
+		}
+	}
+	return all
+}
+
+// listed are the resources of an APIResourceList.
+func listed(groupVersion, text string) (all []discovery.Resource) {
+	group, version, found := strings.Cut(groupVersion, "/")
+	if !found {
+		group, version = "", groupVersion
+	}
+	for _, r := range objects(decode(text)["resources"]) {
+		name := str(r["name"])
+		if strings.Contains(name, "/") {
+			continue
+		}
+		all = append(all, discovery.Resource{
+			Group: group, Version: version, Plural: name, Singular: str(r["singularName"]), Kind: str(r["kind"]),
+			ShortNames: strs(r["shortNames"]), Namespaced: r["namespaced"] == true, Verbs: strs(r["verbs"]),
+		})
+	}
+	return all
+}
+
+// decode reads the first value of a text, if it is an object.
+func decode(text string) object {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	document, _ := value.(object)
+	return document
+}
+
+func objects(value any) (all []object) {
+	elements, _ := value.([]any)
+	for _, element := range elements {
+		o, _ := element.(object)
+		all = append(all, o)
+	}
+	return all
+}
+
+func str(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
+func strs(value any) (all []string) {
+	elements, _ := value.([]any)
+	for _, element := range elements {
+		all = append(all, str(element))
+	}
+	return all
+}

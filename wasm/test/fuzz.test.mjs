@@ -1,0 +1,239 @@
+// What crosses between JavaScript and the program, made at random: records, commands, requests and kept states, against what
+// JSON.parse, TextDecoder and URL make of the same. FUZZ_MS=60000 goes on for a minute, and FUZZ_SEED begins elsewhere.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { Engine } from '../engine.js'
+import { ListWatchError } from '../error.js'
+import { Mirror, valuesOf } from '../mirror.js'
+import { DELETED, RESET, STOPPED, SYNCED, decode, encode, encodeFields } from '../records.js'
+import { specOf } from '../spec.js'
+import { until } from './support.mjs'
+
+const { FUZZ_MS = 0, FUZZ_SEED = 1 } = process.env
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder()
+const text = (bytes) => decoder.decode(bytes)
+const concat = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part)))
+
+// For bytes that are no UTF-8 there is U+FFFD; how often it stands is up to who reads.
+const once = (found) => found.toWellFormed().replace(/\uFFFD+/g, '\uFFFD')
+
+/** Choices that a seed repeats (mulberry32). */
+class Random {
+  constructor(seed) { this.state = seed }
+  below(n) {
+    let t = this.state += 0x6D2B79F5
+    t = Math.imul(t ^ t >>> 15, t | 1)
+    t ^= t + Math.imul(t ^ t >>> 7, t | 61)
+    return ((t ^ t >>> 14) >>> 0) % n
+  }
+  of(...all) { return all[this.below(all.length)] }
+  some(most, make) { return Array.from({ length: this.below(most + 1) }, make) }
+  string() {
+    const piece = () => this.of('a', 'B', '7', '/', '.', '\\', '[', ']', '"', ' ', '\n', '\0', '\x7f', 'é', '€', '𝄞', '\uFEFF', '\uD800', '\uDFFF',
+      '%', '&', '#', '?', '..', '\u2028', 'x'.repeat(this.below(300)), String.fromCharCode(this.below(65536)))
+    return this.some(4, piece).join('')
+  }
+  /** A JSON string's bytes, escaped this way or that, and now and then no UTF-8. */
+  quoted() {
+    const piece = () => this.of(JSON.stringify(this.string()).slice(1, -1), '\\u0041', '\\ud83d\\ude42', '\\ude42', '\\/', Buffer.from([0xC3]),
+      Buffer.from([0xE2, 0x82]), Buffer.from([0xFF]), Buffer.from([0xED, 0xA0, 0x80]), Buffer.from([0xF0, 0x9F, 0x99]), '\u007f')
+    return concat('"', ...this.some(4, piece), '"')
+  }
+  value(depth = 0) {
+    switch (this.below(depth > 3 ? 4 : 7)) {
+      case 0: return this.quoted()
+      case 1: return concat(this.of('0', '-0', '1', '-1.5e-7', '9223372036854775807', '1e400', '123456789012345678901234567890'))
+      case 2: return concat(this.of('true', 'false', 'null'))
+      case 3: return this.quoted()
+      case 4: return concat('[', ...this.some(3, (_, i) => concat(i ? ' ,' : '', this.value(depth + 1))), ']')
+      default: return concat('{', ...this.members(depth), '}')
+    }
+  }
+  members(depth, before = false) {
+    return this.some(4, (_, i) => concat(i || before ? ',' : '', this.of(' ', ''), this.of(this.quoted(), '"a"', '"b"', '"managedFields"'), ':\t', this.value(depth + 1)))
+  }
+}
+
+// Plays rounds, each with a seed of its own, which a failure tells.
+async function rounds(most, play) {
+  const end = Date.now() + Number(FUZZ_MS)
+  let n = 0
+  for (; FUZZ_MS ? Date.now() < end : n < most; n++) {
+    const seed = Number(FUZZ_SEED) + n
+    try {
+      await play(new Random(seed), seed)
+    } catch (error) {
+      throw new Error(`FUZZ_SEED=${seed}: ${error.message}`, { cause: error })
+    }
+  }
+  if (FUZZ_MS) console.log(`${n} rounds`)
+}
+
+const fetched = globalThis.fetch
+let engine, answer
+before(async () => {
+  engine = await Engine.load(readFileSync(new URL('../listwatch.wasm', import.meta.url)))
+  globalThis.fetch = async (url, options) => answer(new URL(url), options, url)
+})
+after(() => { globalThis.fetch = fetched })
+
+const refusal = '{"kind":"Status","code":403,"reason":"Forbidden"}'
+const refuse = () => new Response(refusal, { status: 403 })
+
+/** Has the program follow a collection; `told` are the records, and `stop` ends it. */
+function follow(spec, more = {}) {
+  const told = []
+  let failure
+  const id = engine.start(spec, {
+    ...more, records: (bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])), failed: (error) => { failure = error },
+  })
+  const saw = (holds) => until(() => {
+    if (failure) throw failure
+    return told.some(holds)
+  })
+  return { told, saw, stop: () => engine.stop(id) }
+}
+
+test('any fields of a record come back, at any offset', () => rounds(2000, (random) => {
+  const some = random.some(5, () => [1 + random.below(13), ...random.some(8, () => random.string())])
+  const memory = concat(new Uint8Array(random.below(20)).fill(255), encode(some), new Uint8Array(random.below(20)).fill(255))
+  const begin = memory.findIndex((byte) => byte !== 255), found = []
+  const bytes = encode(some)
+  if (some.length) decode(memory.subarray(begin, begin + bytes.length), (kind, fields) => found.push([kind, ...fields]))
+  assert.deepEqual(found, some.map(([kind, ...fields]) => [kind, ...fields.map((field) => field.toWellFormed())]))
+}))
+
+// An object's bytes, what it is found by, and what is expected of it.
+function object(random, name, version) {
+  const namespace = random.of('', 'shop', 'ünïcode'), uid = random.quoted()
+  const metadata = concat(`{"n\\u0061me":${JSON.stringify(name)},"namespace":${JSON.stringify(namespace)},"uid":`, uid,
+    `,"resourceVersion":"${version}"`, ...random.members(1, true), '}')
+  const bytes = concat('{', ...random.members(0).map((member) => concat(member, ',')).map((member) => (member[0] === 0x2C ? member.subarray(1) : member)),
+    '"metadata":', metadata, '}')
+  const parsed = JSON.parse(text(bytes))
+  delete parsed.metadata.managedFields
+  return { bytes, key: namespace ? `${namespace}/${name}` : name, uid: once(JSON.parse(text(uid))), parsed }
+}
+
+// What an index finds a parsed object by: a text, or the JSON of another value, which may be written in another way.
+function requireValue(found, parsed, path) {
+  const want = path.reduce((value, name) => (value && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined), parsed)
+  if (want === undefined || want === null) assert.equal(found, '')
+  else if (typeof want === 'string') assert.equal(once(found), once(want))
+  else assert.deepEqual(JSON.parse(found), want)
+}
+
+test('what the program tells of objects is what JSON.parse reads', () => rounds(60, async (random, seed) => {
+  const expected = new Map()
+  let version = 0
+  const change = (type) => {
+    const made = object(random, random.of('a', 'é', '𝄞b', `o${random.below(9)}`), ++version)
+    if (type === 'DELETED') expected.delete(made.key)
+    else expected.set(made.key, made)
+    return made
+  }
+  const items = random.some(20, (_, i) => concat(i ? ',' : '', change('ADDED').bytes))
+  const list = concat(`{"kind":"List","metadata":{"resourceVersion":"${++version}"},"items":[`, ...items, ']}')
+  const events = random.some(30, () => {
+    const type = random.of('ADDED', 'MODIFIED', 'DELETED')
+    return concat(`{"type":"${type}","object":`, change(type).bytes, random.of('}\n', '}'))
+  })
+  const watch = concat(...events, `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"${++version}"}}}`)
+  answer = (url) => (url.searchParams.has('watch') ? new Response(cut(random, watch)) : new Response(list))
+  const { spec } = specOf({ server: `http://127.0.0.1:${1 + seed % 60000}`, resource: 'pods' })
+  const paths = { a: ['a'], ab: ['a', 'b'], uid: ['metadata', 'uid'] }
+  const indexes = Object.values(paths).map((path) => path.join('.'))
+  const followed = follow({ ...spec, indexes, needs: indexes, streamingLists: false, restored: false })
+  await followed.saw(([, ...fields]) => fields.includes(String(version)))
+  followed.stop()
+  const mirror = new Mirror(Object.keys(paths))
+  for (const [kind, ...fields] of followed.told) mirror.apply(kind, fields)
+  assert.deepEqual([...mirror.items.keys()].sort(), [...expected.keys()].sort())
+  for (const [key, { uid, parsed }] of expected) {
+    const item = mirror.items.get(key), values = valuesOf(item)
+    assert.equal(once(item.uid), uid)
+    Object.values(paths).forEach((path, i) => requireValue(values[i], parsed, path))
+    assert.deepEqual(item.object, parsed)
+  }
+}))
+
+// The bytes in chunks of any size, and then nothing more.
+function cut(random, bytes) {
+  return new ReadableStream({
+    pull(controller) {
+      const n = 1 + random.below(500)
+      if (bytes.length) controller.enqueue(new Uint8Array(bytes.subarray(0, n)))
+      bytes = bytes.subarray(n)
+    },
+  })
+}
+
+test('options are refused, or asked for to the letter', () => rounds(300, async (random, seed) => {
+  const options = { server: `http://127.0.0.1:${1 + seed % 60000}/${random.of('', 'base', 'a%20b')}`, resource: random.of('pods', 'apps/v1/deployments', random.string()) }
+  const maybe = (name, make) => { if (random.below(2)) options[name] = make() }
+  for (const name of ['namespace', 'name', 'labelSelector', 'fieldSelector']) maybe(name, () => random.string())
+  maybe('transport', () => random.of('auto', 'http', 'ws', random.string()))
+  maybe('project', () => random.some(2, () => random.of('a.b', 'metadata', random.string())))
+  maybe('indexes', () => Object.fromEntries(random.some(2, () => [random.string(), random.of('a.b[0]', random.string())])))
+  maybe('maxObjects', () => random.of(1, 1e15, 0, 'x', 1.5))
+  let spec
+  try {
+    spec = specOf(options).spec
+  } catch (error) {
+    assert.ok(error instanceof ListWatchError && error.code === 'invalid', error)
+    return
+  }
+  assert.deepEqual(structuredClone(spec), spec)
+  const asked = []
+  answer = (url, _, as) => {
+    asked.push(url)
+    assert.ok(as.startsWith(spec.endpoint.server))
+    return refuse()
+  }
+  const indexes = Object.values(spec.indexes)
+  const followed = follow({ ...spec, indexes, needs: [], streamingLists: false, restored: false })
+  await followed.saw(([kind]) => kind === STOPPED)
+  followed.stop()
+  const [, code, message] = followed.told.find(([kind]) => kind === STOPPED)
+  if (!asked.length) return assert.ok(code === 'invalid' && message)
+  assert.equal(code, 'forbidden')
+  const { pathname, searchParams, hash } = asked[0]
+  assert.equal(hash, '')
+  assert.equal(searchParams.get('labelSelector') ?? '', spec.labelSelector.toWellFormed())
+  const selectors = [spec.name && `metadata.name=${spec.name}`, spec.fieldSelector].filter(Boolean).join(',')
+  assert.equal(searchParams.get('fieldSelector') ?? '', selectors.toWellFormed())
+  const segments = pathname.split('/').slice(new URL(spec.endpoint.server).pathname.split('/').filter(Boolean).length + 1).map(decodeURIComponent)
+  const group = spec.group ? ['apis', spec.group, spec.version] : ['api', spec.version]
+  const wanted = [...group, ...(spec.namespace ? ['namespaces', spec.namespace] : []), spec.plural]
+  assert.deepEqual(segments, wanted.map((segment) => segment.toWellFormed()))
+}))
+
+test('a kept state is gone on from, or refused', () => rounds(150, async (random, seed) => {
+  const rows = [...new Map(random.some(6, (_, i) => [random.of('', 'shop', 'é'), `o${i}`]).map((row) => [row.join('/'), row])).values()]
+  const version = String(1 + random.below(1000))
+  let kept = encodeFields([version, ...rows.flatMap(([namespace, name]) => [namespace, name, random.string(), version, '7-sum'])])
+  const damaged = random.below(3) === 0
+  if (damaged) {
+    kept = kept.slice(0, random.below(kept.length + 1))
+    if (kept.length) kept[random.below(kept.length)] = random.below(256)
+  }
+  const gone = rows.map(([namespace, name]) => `{"type":"DELETED","object":{"metadata":{"namespace":"${namespace}","name":"${name}","resourceVersion":"2000"}}}`)
+  let first
+  answer = (url) => {
+    first ??= url
+    if (damaged || first !== url) return refuse()
+    return new Response(cut(random, concat(...gone, '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3000"}}}')))
+  }
+  const { spec } = specOf({ server: `http://127.0.0.1:${1 + seed % 60000}`, resource: 'pods' })
+  const followed = follow({ ...spec, indexes: [], needs: [], streamingLists: false, restored: true }, { kept })
+  if (damaged) {
+    await until(() => first || followed.told.some(([kind]) => kind === STOPPED))
+    return followed.stop()
+  }
+  await followed.saw((record) => record.includes('3000'))
+  followed.stop()
+  assert.equal(first.searchParams.get('resourceVersion'), version)
+  assert.deepEqual(followed.told.filter(([kind]) => kind === DELETED).map(([, key]) => key), rows.map(([namespace, name]) => (namespace ? `${namespace}/${name}` : name)))
+  assert.deepEqual(followed.told.slice(0, 2).map(([kind]) => kind), [RESET, SYNCED])
+}))
