@@ -224,9 +224,14 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (default 1m)
-	@set -e; for package in ./lw ./lw/codec ./cmd/lwcat/internal/recording ./cache ./cache/compact ./cache/workqueue ./internal/slots ./transport/ws; do for target in $$($(GO) test $$package -list '^Fuzz' | grep '^Fuzz'); do \
-		$(GO) test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(or $(FUZZTIME),1m) -fuzzminimizetime 5s; done; done
+fuzz: ## each fuzz target for FUZZTIME (default 1m), and what crosses into JavaScript; ONLY=lw.FuzzValue runs one
+	@$(GO) run ./internal/fuzz -time $(or $(FUZZTIME),1m) $(if $(ONLY),-only '$(ONLY)') . e2e/clients
+ifeq ($(NODE),)
+	@echo "There is no Node, so the JavaScript package is not fuzzed"
+else ifndef ONLY
+	@$(MAKE) --no-print-directory wasm
+	FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/fuzz.test.mjs
+endif
 
 .PHONY: size-lwcat
 size-lwcat:

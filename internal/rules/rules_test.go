@@ -80,6 +80,7 @@ var rooms = map[string][]string{
 	"internal/sim":         {"lw", "cache", "lw/lwtest/revlog"},
 	"internal/rules":       nil,
 	"internal/release":     nil,
+	"internal/fuzz":        nil,
 	"internal/docs":        nil,
 	"internal/wasmbuild":   {"internal/wasmpack"},
 

@@ -1,5 +1,5 @@
 // What crosses between JavaScript and the program, made at random: records, commands, requests and kept states, against what
-// JSON.parse, TextDecoder and URL make of the same. FUZZ_MS=60000 goes on for a minute, and FUZZ_SEED begins elsewhere.
+// JSON.parse, TextDecoder and URL make of the same. With FUZZTIME=90s each test goes on for so long; FUZZ_SEED begins elsewhere.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -10,7 +10,9 @@ import { DELETED, RESET, STOPPED, SYNCED, decode, encode, encodeFields } from '.
 import { specOf } from '../spec.js'
 import { until } from './support.mjs'
 
-const { FUZZ_MS = 0, FUZZ_SEED = 1 } = process.env
+const { FUZZTIME = '', FUZZ_SEED = FUZZTIME ? Date.now() % 1e9 : 1 } = process.env
+const [, amount, unit] = /^(\d+)([smh])$/.exec(FUZZTIME) ?? []
+const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // ms; NaN: a number of rounds
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder()
 const text = (bytes) => decoder.decode(bytes)
 const concat = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part)))
@@ -57,9 +59,9 @@ class Random {
 
 // Plays rounds, each with a seed of its own, which a failure tells.
 async function rounds(most, play) {
-  const end = Date.now() + Number(FUZZ_MS)
+  const end = Date.now() + duration
   let n = 0
-  for (; FUZZ_MS ? Date.now() < end : n < most; n++) {
+  for (; duration ? Date.now() < end : n < most; n++) {
     const seed = Number(FUZZ_SEED) + n
     try {
       await play(new Random(seed), seed)
@@ -67,7 +69,7 @@ async function rounds(most, play) {
       throw new Error(`FUZZ_SEED=${seed}: ${error.message}`, { cause: error })
     }
   }
-  if (FUZZ_MS) console.log(`${n} rounds`)
+  if (duration) console.log(`${n} rounds, beginning with FUZZ_SEED=${FUZZ_SEED}`)
 }
 
 const fetched = globalThis.fetch
