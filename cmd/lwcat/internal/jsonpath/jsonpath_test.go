@@ -1,6 +1,9 @@
 package jsonpath
 
 import (
+	"encoding/json"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -117,11 +120,38 @@ func TestPathsMayLackBracesAndTheFirstDot(t *testing.T) {
 	}
 }
 
+// FuzzParse: any text is a template or an error. What a path finds are values of the object, and a plain one finds what
+// lw.Value.Get does.
 func FuzzParse(f *testing.F) {
-	f.Add(`{range .a[?(@.b=="c")]}{..x[0:-1:2]['y']}{"\n"}{end}`)
-	f.Fuzz(func(t *testing.T, text string) {
+	f.Add(`{range .a[?(@.b=="c")]}{..x[0:-1:2]['y']}{"\n"}{end}`, pod)
+	f.Add(`spec.containers[0].image`, pod)
+	f.Add(`$..[?(@.name!='x')].name`, `{"a":[{"name":"x"},{"name":"\u0079","name":[]}],"":{"":1}}`)
+	f.Add(`{.a[-1,'b'].*}`, `{"a":[1,{"c":null}]}`)
+	f.Fuzz(func(t *testing.T, text, object string) {
+		value, err := lw.ParseValue([]byte(object))
+		if err != nil || len(object) > 4000 || strings.Count(text, "..") > 2 {
+			return // descents within descents find everything many times
+		}
 		if template, err := Parse(text); err == nil {
-			template.Append(nil, lw.Value(pod))
+			require.Equal(t, template.Append(nil, value), template.Append(nil, value))
+		} else {
+			require.NotEmpty(t, err.Error())
+		}
+		path, err := ParsePath(text)
+		if err != nil {
+			return
+		}
+		var first lw.Value
+		for found := range path.Find(value) {
+			require.True(t, json.Valid([]byte(found)) && strings.Contains(object, string(found)), "%q", found)
+			if first == "" {
+				first = found
+			}
+		}
+		if plain.MatchString(text) {
+			require.Equal(t, value.Get(text), first)
 		}
 	})
 }
+
+var plain = regexp.MustCompile(`^[a-zA-Z]+(\.[a-zA-Z]+|\[\d+\])*$`)

@@ -54,6 +54,35 @@ func TestEveryByteComesBack(t *testing.T) {
 	}
 }
 
+// FuzzRecord: whatever comes, however it is cut and ends, a recording of it plays the same bytes and the same end.
+func FuzzRecord(f *testing.F) {
+	f.Add([]byte(event+event), uint32(7), uint8(0), true)
+	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
+	f.Add([]byte("{\"items\":[\r\n]}\xe2\x98"), uint32(2), uint8(2), false)
+	f.Fuzz(func(t *testing.T, text []byte, cuts uint32, end uint8, watch bool) {
+		s := &scripted{end: []error{io.EOF, lw.ErrSilent, io.ErrUnexpectedEOF, errors.New("reset"), &lw.StatusError{Status: lw.Status{Code: 410}}}[end%5]}
+		for rest := string(text); rest != ""; {
+			cuts = cuts*1664525 + 1013904223
+			n := min(1+int(cuts>>24), len(rest))
+			s.says, rest = append(s.says, said{text: rest[:n]}), rest[n:]
+		}
+		req := listOf("/x")
+		if watch {
+			req = watchOf("/x")
+		}
+		w, out := begin(t)
+		recorded, _ := record(t, w, req, s)
+		require.Equal(t, string(text), recorded)
+		require.NoError(t, w.Close())
+		body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
+		require.NoError(t, err)
+		got, _, ended := read(t, time.Now(), body)
+		require.Equal(t, string(text), got)
+		require.Equal(t, s.end.Error(), ended.Error())
+		require.Equal(t, s.end == io.EOF, ended == io.EOF)
+	})
+}
+
 // TestAnEventIsAFrame, with the time at which it was whole, also where its newline comes later.
 func TestAnEventIsAFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// cut is a transport whose one answer comes byte by byte.
+type cut struct{ text string }
+
+func (c cut) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text))), nil
+}
+
+// FuzzTables: how an answer is cut into reads changes nothing. What is a Table of objects for encoding/json becomes a list of
+// them, each with its cells, and what is none passes as it is.
+func FuzzTables(f *testing.F) {
+	list := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` + columns + `,"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"object":{"metadata":{"name":"b"}},"cells":[]}]}`
+	f.Add(list, false)
+	f.Add(`{"apiVersion":"v1","kind":"PodList","items":[]} x`, false)
+	f.Add(`{"kind":"Table","rows":null,"rows":[{"cells":null,"object":{}},{"object":"x"}]}`, false)
+	f.Add(`{"type":"ADDED","object":`+list+"}\n"+`{"type":"BOOKMARK","object":{"kind":"Table","rows":[{"cells":[],"object":{"metadata":{"resourceVersion":"9"}}}]}}`, true)
+	f.Add(`{"type":"ERROR","object":{"kind":"Status","code":410}}`, true)
+	f.Fuzz(func(t *testing.T, text string, watch bool) {
+		req := &lw.Request{Path: "/p", Watch: watch}
+		tables := New(&answers{text: text}, false)
+		whole, err := read(t, tables, req)
+		again := New(cut{text}, false)
+		single, singleErr := read(t, again, req)
+		require.Equal(t, whole, single)
+		require.Equal(t, err, singleErr)
+		require.Equal(t, tables.Columns(), again.Columns())
+		if !watch && err == nil {
+			requireList(t, text, whole)
+		}
+	})
+}
+
+// requireList compares what was made of an answer with what encoding/json reads of it.
+func requireList(t *testing.T, text, got string) {
+	if !strings.HasPrefix(got, `{"kind":"List","apiVersion":"v1"`) {
+		require.Equal(t, text, got)
+		return
+	}
+	type object = map[string]any
+	var table struct{ Rows []struct{ Cells, Object any } }
+	if json.Unmarshal([]byte(text), &table) != nil || strings.Count(strings.ToLower(text), "rows") != 1 || strings.Contains(text, member) {
+		return
+	}
+	var want, list struct{ Items []object }
+	for _, row := range table.Rows {
+		o, ok := row.Object.(object)
+		if !ok || len(o) == 0 {
+			return // whoever reads on refuses it
+		}
+		if o[member] = row.Cells; row.Cells == nil {
+			return // null is as good as none
+		}
+		want.Items = append(want.Items, o)
+	}
+	require.NoError(t, json.NewDecoder(strings.NewReader(got)).Decode(&list), got)
+	require.Equal(t, len(want.Items), len(list.Items))
+	for i, o := range want.Items {
+		require.Equal(t, o, list.Items[i])
+	}
+}
