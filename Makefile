@@ -230,7 +230,7 @@ ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not fuzzed"
 else ifndef ONLY
 	@$(MAKE) --no-print-directory wasm
-	FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/fuzz.test.mjs
+	@set -e; for tests in fuzz kept; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
 endif
 
 .PHONY: size-lwcat

@@ -56,7 +56,8 @@ export class Kept {
         done(reading.objectStore(VERSIONS).get(this.#name)),
         done(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
-      if (!heard?.version) return false
+      // A part of it, told and then given up, would stay for ever: all of it is right, or a list is asked for.
+      if (!heard?.version || !objects.every(({ fields }) => fields.length > 5 && fields.every(isText))) return false
       this.#version = heard.version
       for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
       tell(encode([[HEARD, String(heard.at), heard.version]]))
@@ -145,6 +146,8 @@ async function digest(headers) {
   const bytes = await globalThis.crypto?.subtle?.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))
   return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
+
+const isText = (field) => typeof field === 'string'
 
 const VERSIONED = new Set([SYNCED, LIVE, BOOKMARK])
 
