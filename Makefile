@@ -224,7 +224,7 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (default 1m), and what crosses into JavaScript; ONLY=lw.FuzzValue runs one
+fuzz: ## each fuzz target for FUZZTIME (default 1m), and what crosses into JavaScript; ONLY=lw/FuzzValue runs one
 	@$(GO) run ./internal/fuzz -time $(or $(FUZZTIME),1m) $(if $(ONLY),-only '$(ONLY)') . e2e/clients
 ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not fuzzed"

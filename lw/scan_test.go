@@ -117,6 +117,25 @@ func TestEscapesChangeNothing(t *testing.T) {
 	require.True(t, scanned.initialEventsEnd)
 }
 
+// TestOddJSON: what is decided of texts that no server sends, and that a parser has to decide.
+func TestOddJSON(t *testing.T) {
+	huge := strings.Repeat("9", 100_000)
+	object, err := ParseObject([]byte("{\"metadata\":{\"name\":\"a\xffb\",\"uid\":\"\\ud800x\",\"name\":null,\"Name\":\"c\"},\"metadata\":{\"namespace\":\"n\"}," +
+		`"n":` + huge + `,"e":1e99999,"x":{"a":1},"x":{"b":"` + "\xff" + `\udc00"}}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a\xffb", "\ufffdx", "n"}, []string{object.GetName(), object.GetUID(), object.GetNamespace()})
+	require.Equal(t, "\ufffd\ufffd", object.Get("x.b").String())
+	require.False(t, object.Get("x.a").Exists(), "of two members the last counts, and all of it")
+	require.Equal(t, huge, object.Get("n").String())
+	require.Zero(t, object.Get("n").Int())
+	require.Equal(t, "1e99999", object.Get("e").String())
+	require.Contains(t, object.Raw(), "a\xffb", "the text stays as it came")
+	for _, text := range []string{"\ufeff{}", `{"a":1,}`, `{"a":+1}`, `{"a":.5}`, `{"a":NaN}`, `{"a":0x1}`, `{} {}`, "{\"a\":\"\t\"}", "{/**/}"} {
+		_, err := ParseObject([]byte(text))
+		require.Error(t, err, text)
+	}
+}
+
 func TestMalformedEvents(t *testing.T) {
 	const head = `{"type":"ADDED","object":`
 	cases := []struct {

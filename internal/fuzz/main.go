@@ -1,6 +1,6 @@
 // Command fuzz runs the fuzz targets of modules, one after the other, and says of each what it did:
 //
-//	go run ./internal/fuzz -time 10m -only 'lw\.Fuzz' . e2e/clients
+//	go run ./internal/fuzz -time 10m -only 'lw/Fuzz' . e2e/clients
 //
 // The arguments are the modules' folders. What it found is written to testdata/fuzz beneath the package, as go test does, and the
 // run goes on with the other targets.
@@ -18,7 +18,7 @@ import (
 
 func main() {
 	each := flag.Duration("time", time.Minute, "how long each target runs")
-	only := flag.String("only", "", "a regular expression of the targets to run, as 'transport/ws.FuzzFrames'; all")
+	only := flag.String("only", "", "a regular expression of the targets to run, as 'transport/ws/FuzzFrames'; all")
 	workers := flag.Int("workers", 0, "how many processes a target has; one for each processor")
 	flag.Parse()
 	wanted, err := regexp.Compile(*only)

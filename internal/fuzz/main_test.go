@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"testing"
 
@@ -15,13 +16,24 @@ func TestEveryTargetIsFound(t *testing.T) {
 	for _, target := range targets {
 		names = append(names, target.String())
 	}
-	for _, name := range []string{"lw.FuzzValue", "lw/codec.FuzzDecode", "transport/ws.FuzzFrames", "cmd/lwcat/internal/discovery.FuzzAsk"} {
+	for _, name := range []string{"lw/FuzzValue", "lw/codec/FuzzDecode", "transport/ws/FuzzFrames", "cmd/lwcat/internal/discovery/FuzzAsk"} {
 		require.Contains(t, names, name)
 	}
 	require.Greater(t, len(names), 20)
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))
 	_, err = find("nowhere")
 	require.ErrorContains(t, err, "listing the packages of nowhere")
+}
+
+// TestEveryTargetIsDocumented with what it holds.
+func TestEveryTargetIsDocumented(t *testing.T) {
+	targets, err := find("../..")
+	require.NoError(t, err)
+	text, err := os.ReadFile("../../docs/testing.md")
+	require.NoError(t, err)
+	for _, target := range targets {
+		require.Contains(t, string(text), "| `"+target.String()+"` |")
+	}
 }
 
 func TestFiguresAreRead(t *testing.T) {

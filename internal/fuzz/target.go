@@ -30,13 +30,13 @@ type pkg struct {
 	Module                    struct{ Path string }
 }
 
-// String is as "lw.FuzzValue": the package within its module, and the name.
+// String is as "lw/FuzzValue": the package within its module, and the name.
 func (t target) String() string {
 	path := strings.TrimPrefix(strings.TrimPrefix(t.pkg.ImportPath, t.pkg.Module.Path), "/")
 	if path == "" {
 		path = filepath.Base(t.pkg.Module.Path)
 	}
-	return path + "." + t.name
+	return path + "/" + t.name
 }
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
