@@ -45,7 +45,8 @@ ifeq ($(COMPILER),)
 	@echo "There is no C compiler, so the tests run without the race detector."
 	$(GO) test ./...
 else
-	$(GO) test -race ./...
+	@# Each process with the race detector sleeps for a second when it ends, and lwcat's tests run hundreds.
+	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...
 endif
 
 .PHONY: test-wasm

@@ -118,7 +118,8 @@ func (v *vault) as(user, path string, cluster map[string]any) string {
 func (v *vault) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.t.Context(), v.program, args...)
 	cmd.Dir = v.work
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.work, "TMPDIR=" + v.work, "XDG_CACHE_HOME=" + v.work, "KUBECONFIG=" + filepath.Join(v.inputs, "none")}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.work, "TMPDIR=" + v.work, "XDG_CACHE_HOME=" + v.work, "KUBECONFIG=" + filepath.Join(v.inputs, "none"),
+		"GORACE=" + os.Getenv("GORACE")}, env...)
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	p := &process{cmd: exec.Command(program, args[1:]...), ended: make(chan struct{})}
 	p.cmd.Dir = ts.Getenv("WORK")
-	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "TESTSCRIPT_COMMAND"} {
+	for _, variable := range []string{"PATH", "HOME", "SERVER", "TOKEN", "NS", "KUBECONFIG", "NO_COLOR", "GORACE", "TESTSCRIPT_COMMAND"} {
 		p.cmd.Env = append(p.cmd.Env, variable+"="+ts.Getenv(variable))
 	}
 	for to, file := range map[string]*os.File{".out": nil, ".err": nil} {

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -61,6 +62,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 			env.Setenv("SERVER", server.URL())
 			env.Setenv("TOKEN", server.Token())
 			env.Setenv("NS", server.Namespace())
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -100,6 +100,9 @@ func requireAgreement(t *testing.T, text []byte) {
 	want := new(thing)
 	wantErr := exactly(text, want)
 	if err == nil {
+		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
+			return // within a quoted text, since Go 1.27; before it was U+FFFD, as it is here
+		}
 		require.NoError(t, wantErr)
 		normalize(got)
 		normalize(want)

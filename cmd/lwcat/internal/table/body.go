@@ -205,10 +205,16 @@ func (b *body) token() (json.Token, error) {
 func (b *body) decode(into any) error { return within(b.decoder.Decode(into)) }
 
 func within(err error) error {
-	if err == io.EOF {
+	if err == io.EOF || isCut(err) {
 		return io.ErrUnexpectedEOF
 	}
 	return malformed(err)
+}
+
+// isCut tells whether it is the end that is wrong, which since Go 1.27 is a mistake of syntax like others.
+func isCut(err error) bool {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	return ok && syntax.Error() == "unexpected end of JSON input"
 }
 
 // malformed is the error that a list or a watch of ordinary objects would end with. The decoder's own may hold values.
