@@ -145,7 +145,7 @@ e2e-server: ## build a real kube-apiserver, etcd and kubectl into a cache folder
 
 .PHONY: e2e
 e2e: e2e-server ## the same scenarios against a real kube-apiserver, and a real kubectl against the embedded server
-	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 20m ./...
+	cd e2e && CHROME=$(CHROME) FIREFOX=$(FIREFOX) $(GO) test -timeout 20m -parallel 8 ./...
 
 .PHONY: soak
 soak: e2e-server ## broken connections and a dying kube-apiserver under load for SOAK (default 10m); SEED repeats the choices

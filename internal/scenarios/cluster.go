@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ type Cluster struct {
 	Start  func(context.Context) error // starts it again at the same URL, and returns when it answers
 	Expire func(context.Context) error // makes every resource version so far too old, and returns when the server answers
 
-	namespaces int
+	namespaces atomic.Int32
 }
 
 // ConfigMaps and Widgets are the collections that the scenarios write to: a built-in one and a custom one.
@@ -50,8 +51,9 @@ const deadline = 90 * time.Second
 type run struct {
 	*testing.T
 	*Cluster
-	ctx context.Context
-	ns  string // a namespace of its own
+	ctx   context.Context
+	ns    string // a namespace of its own
+	alone bool   // nothing else runs
 	mode
 }
 
@@ -69,8 +71,7 @@ func (r *run) transport(token string) lw.Transport {
 
 // namespace makes a fresh one.
 func (r *run) namespace() string {
-	r.namespaces++
-	name := "scenario-" + strconv.Itoa(r.namespaces)
+	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
 	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
 	require.Contains(r, []int{http.StatusCreated, http.StatusConflict}, code, body)
 	return name
@@ -88,11 +89,13 @@ func (r *run) eventually(what string, condition func() bool) {
 
 // kill and expire drop the test's own connections too: a request on one that the server has left may not be repeated.
 func (r *run) kill() {
+	require.True(r, r.alone, "the table has to say that this disturbs")
 	require.NoError(r, r.Kill(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
 func (r *run) expire() {
+	require.True(r, r.alone, "the table has to say that this disturbs")
 	require.NoError(r, r.Expire(r.ctx))
 	r.Client.CloseIdleConnections()
 }

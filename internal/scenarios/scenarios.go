@@ -29,7 +29,8 @@ var modes = []mode{
 	{name: "WebSocket", websocket: true},
 }
 
-// Run runs every scenario against a cluster, in each mode; one after another, as some of them end its server.
+// Run runs every scenario against a cluster, in each mode: one after another those that end its server, and then the others, of
+// which most wait for most of their time, at once.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
 		t.Run(m.name, func(t *testing.T) {
@@ -38,7 +39,10 @@ func Run(t *testing.T, c *Cluster) {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
-					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m}
+					if !s.disturbs {
+						t.Parallel() // begins when all others of the mode are done
+					}
+					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.disturbs}
 					r.ns = r.namespace()
 					s.run(r)
 				})
@@ -48,29 +52,30 @@ func Run(t *testing.T, c *Cluster) {
 }
 
 var table = []struct {
-	name  string
-	run   func(*run)
-	pages bool // it is about pages, which only ordinary lists have
+	name     string
+	run      func(*run)
+	pages    bool // it is about pages, which only ordinary lists have
+	disturbs bool // it ends the server
 }{
-	{"ThousandRandomWrites", thousandRandomWrites, false},
-	{"PagedList", pagedList, true},
-	{"WatchEndsByTimeout", watchEndsByTimeout, false},
-	{"ConnectionBreaks", connectionBreaks, false},
-	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false},
-	{"ContinueTokenExpires", continueTokenExpires, true},
-	{"ServerKilledAndStarted", serverKilledAndStarted, false},
-	{"WrongTokenIs401", wrongToken, false},
-	{"NoRightsIs403", noRights, false},
-	{"UnknownResourceIs404", unknownResource, false},
-	{"AllNamespaces", allNamespaces, false},
-	{"CustomResource", customResource, false},
-	{"OneObjectByName", oneObjectByName, false},
-	{"LabelSelector", labelSelector, false},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false},
-	{"MetadataOnly", metadataOnly, false},
-	{"ShardSelectorIgnored", shardSelectorIgnored, false},
-	{"PodBinding", binding, false},
-	{"ResumesFromASave", resumesFromASave, false},
+	{"ThousandRandomWrites", thousandRandomWrites, false, false},
+	{"PagedList", pagedList, true, false},
+	{"WatchEndsByTimeout", watchEndsByTimeout, false, false},
+	{"ConnectionBreaks", connectionBreaks, false, false},
+	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false, true},
+	{"ContinueTokenExpires", continueTokenExpires, true, true},
+	{"ServerKilledAndStarted", serverKilledAndStarted, false, true},
+	{"WrongTokenIs401", wrongToken, false, false},
+	{"NoRightsIs403", noRights, false, false},
+	{"UnknownResourceIs404", unknownResource, false, false},
+	{"AllNamespaces", allNamespaces, false, false},
+	{"CustomResource", customResource, false, false},
+	{"OneObjectByName", oneObjectByName, false, false},
+	{"LabelSelector", labelSelector, false, false},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false},
+	{"MetadataOnly", metadataOnly, false, false},
+	{"ShardSelectorIgnored", shardSelectorIgnored, false, false},
+	{"PodBinding", binding, false, false},
+	{"ResumesFromASave", resumesFromASave, false, true},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.
