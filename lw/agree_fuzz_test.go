@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,7 +189,7 @@ func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
 	if err != nil {
 		code = 0 // of a number that is no integer, or none of 64 bits
 	}
-	require.Equal(t, int(code), status.Code)
+	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // an int32 in the API
 }
 
 // decodeMaybe decodes by encoding/json; nil for what is no JSON.

@@ -295,7 +295,10 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
 	require.Equal(t, 2*time.Second, e.RetryAfter)
 	require.True(t, Refused(read(401, "", "")) && Refused(read(403, "", "")) && Refused(e) == false)
-	for seconds, want := range map[string]time.Duration{
+	status, err := ParseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
+	require.NoError(t, err)
+	require.Equal(t, math.MaxInt32, status.Code)
+	for seconds, want := range map[string]time.Duration{ // also where an int has 32 bits
 		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
 	} {
 		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`
@@ -315,6 +318,6 @@ func TestStatusErrors(t *testing.T) {
 	}
 	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrTooLarge)
 	require.NotErrorIs(t, read(500, "", ""), io.EOF)
-	_, err := ParseStatus([]byte(`{"kind":"Pod"}`))
+	_, err = ParseStatus([]byte(`{"kind":"Pod"}`))
 	require.ErrorAs(t, err, new(*MalformedError))
 }

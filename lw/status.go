@@ -28,7 +28,7 @@ type StatusDetails struct {
 
 // retryAfter is what a server may ask to wait: no time that has passed, and none that does not fit.
 func (d *StatusDetails) retryAfter() time.Duration {
-	return time.Duration(min(max(d.RetryAfterSeconds, 0), math.MaxInt32)) * time.Second
+	return time.Duration(max(d.RetryAfterSeconds, 0)) * time.Second
 }
 
 // StatusCause is one cause among several.
@@ -145,13 +145,13 @@ func statusOf(v Value) (Status, error) {
 		Status:   v.Get("status").String(),
 		Message:  v.Get("message").String(),
 		Reason:   v.Get("reason").String(),
-		Code:     int(v.Get("code").Int()),
+		Code:     int32Of(v.Get("code")),
 		Continue: v.Get("metadata.continue").String(),
 		Details: StatusDetails{
 			Name:              details.Get("name").String(),
 			Group:             details.Get("group").String(),
 			Kind:              details.Get("kind").String(),
-			RetryAfterSeconds: int(details.Get("retryAfterSeconds").Int()),
+			RetryAfterSeconds: int32Of(details.Get("retryAfterSeconds")),
 		},
 	}
 	for cause := range details.Get("causes").Elements() {
@@ -183,3 +183,6 @@ func contains(text, part string) bool {
 	}
 	return false
 }
+
+// int32Of reads what is an int32 in Kubernetes' API; of what does not fit, the nearest that does.
+func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

@@ -89,13 +89,13 @@ func (r *run) eventually(what string, condition func() bool) {
 
 // kill and expire drop the test's own connections too: a request on one that the server has left may not be repeated.
 func (r *run) kill() {
-	require.True(r, r.alone, "the table has to say that this disturbs")
+	require.True(r, r.alone, "the table has to say that this runs alone")
 	require.NoError(r, r.Kill(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
 func (r *run) expire() {
-	require.True(r, r.alone, "the table has to say that this disturbs")
+	require.True(r, r.alone, "the table has to say that this runs alone")
 	require.NoError(r, r.Expire(r.ctx))
 	r.Client.CloseIdleConnections()
 }

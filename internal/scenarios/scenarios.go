@@ -39,10 +39,10 @@ func Run(t *testing.T, c *Cluster) {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
-					if !s.disturbs {
+					if !s.alone {
 						t.Parallel() // begins when all others of the mode are done
 					}
-					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.disturbs}
+					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
 					r.ns = r.namespace()
 					s.run(r)
 				})
@@ -52,10 +52,10 @@ func Run(t *testing.T, c *Cluster) {
 }
 
 var table = []struct {
-	name     string
-	run      func(*run)
-	pages    bool // it is about pages, which only ordinary lists have
-	disturbs bool // it ends the server
+	name  string
+	run   func(*run)
+	pages bool // it is about pages, which only ordinary lists have
+	alone bool // it ends the server, or follows all of it
 }{
 	{"ThousandRandomWrites", thousandRandomWrites, false, false},
 	{"PagedList", pagedList, true, false},
@@ -67,7 +67,7 @@ var table = []struct {
 	{"WrongTokenIs401", wrongToken, false, false},
 	{"NoRightsIs403", noRights, false, false},
 	{"UnknownResourceIs404", unknownResource, false, false},
-	{"AllNamespaces", allNamespaces, false, false},
+	{"AllNamespaces", allNamespaces, false, true},
 	{"CustomResource", customResource, false, false},
 	{"OneObjectByName", oneObjectByName, false, false},
 	{"LabelSelector", labelSelector, false, false},
