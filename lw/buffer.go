@@ -44,7 +44,7 @@ func newBuffer(src io.Reader, maxFrame int) buffer {
 // textBuffer holds a copy of a whole text, which never moves or changes.
 func textBuffer(text []byte) buffer {
 	data := make([]byte, len(text)+pad)
-	return buffer{data: data, end: copy(data, text), mark: -1, max: mostFrame, srcErr: io.EOF}
+	return buffer{data: data, end: copy(data, text), max: mostFrame, srcErr: io.EOF}
 }
 
 // offset is the position in the stream of the byte at i.

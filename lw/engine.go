@@ -15,7 +15,7 @@ type engine[T Keyed] struct {
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
-	reset   bool // Reset was sent, and Synced not yet
+	reset   bool // Reset was sent since the last interruption
 	listed  int  // objects of the list at hand
 	gone    bool // the caller wants no more
 }
@@ -113,11 +113,7 @@ func (e *engine[T]) refuse() *Break {
 
 // complete ends a list, which may have been empty.
 func (e *engine[T]) complete() bool {
-	if !e.begin() {
-		return false
-	}
-	e.reset = false
-	return e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
+	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
 // watch follows one watch, or one streaming list, which goes over into a watch. It spends hours here, so that what its

@@ -125,9 +125,6 @@ func (s *scanner) annotations(o *Scanned, start int, keep *fields) {
 		s.skip()
 		return
 	}
-	if keep == nothing {
-		keep = nil // it goes as a whole, so that no parts of it are to be cut
-	}
 	trim := trimmer{start: start}
 	for more := s.open('{', "metadata.annotations to be an object"); more; more = s.more() {
 		name := trim.key(s)

@@ -143,7 +143,6 @@ func (m *machine) readPage(in input) *Break {
 	if meta.Continue != "" {
 		return m.turnPage(in)
 	}
-	m.token, m.empty = "", 0
 	if m.listVersion != "" && versionRegressed(m.version, meta.ResourceVersion) {
 		return m.regressed(now)
 	}
@@ -192,7 +191,6 @@ func (m *machine) move(version string, now time.Time) *Break {
 // server that does not know streaming lists goes over into an ordinary watch without a word, and on a busy collection it
 // never falls silent: that is what the lack of such objects tells.
 func (m *machine) moveList(version string, now time.Time) *Break {
-	m.moved = true
 	if versionRegressed(m.highest, version) {
 		m.listed = now
 	} else if version != "" {

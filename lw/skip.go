@@ -61,7 +61,6 @@ value:
 		if b, i = s.toNext(i); b[i] > ' ' {
 			goto value
 		}
-		s.pos = i
 		s.expected("a value")
 	}
 	if s.err != nil {
@@ -97,7 +96,6 @@ closed:
 key:
 	if b[i] != '"' {
 		if b, i = s.toNext(i); b[i] != '"' {
-			s.pos = i
 			s.expected("a member name")
 			return
 		}

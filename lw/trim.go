@@ -50,7 +50,6 @@ type trimmer struct {
 func (t *trimmer) key(s *scanner) []byte {
 	if !t.begun {
 		t.begun = true
-		s.next()
 		t.before = s.pos - s.mark - t.start
 	}
 	return s.key()

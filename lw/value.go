@@ -25,8 +25,7 @@ func ParseValue(text []byte) (Value, error) {
 
 // endOfText checks that nothing stands behind the value that was read.
 func (s *scanner) endOfText() error {
-	s.mark = -1
-	if s.err == nil && (s.next() != 0 || s.pos < s.end) {
+	if s.next() != 0 || s.pos < s.end {
 		s.expected("the end of the text")
 	}
 	return s.err

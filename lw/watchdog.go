@@ -52,11 +52,8 @@ func (d *watchdog) hold() {
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	shorter := limit < d.limit
-	if d.last, d.limit = time.Now(), limit; shorter {
-		d.timer.Reset(d.pause())
-	}
+	d.last, d.limit = time.Now(), limit
+	d.mu.Unlock()
 }
 
 func (d *watchdog) pause() time.Duration { return min(d.limit/4, mostBetweenLooks) }
