@@ -2,6 +2,7 @@ package lw
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -41,6 +42,10 @@ func TestListShapes(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, names)
 	require.Equal(t, "3", meta.ResourceVersion)
+
+	_, meta, err = list(t, `{"kind":null,"apiVersion":null,"items":[],"metadata":{"continue":null,"resourceVersion":"3"}}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, ListMeta{ResourceVersion: "3"}, meta)
 
 	_, meta, err = list(t, "{\n  \"kind\": \"PodList\",\n  \"items\": [],\n  \"metadata\": {\n    \"resourceVersion\": \"4\"\n  }\n}", nil)
 	require.NoError(t, err)
@@ -152,7 +157,20 @@ func TestRequests(t *testing.T) {
 	s := &script{}
 	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
 	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
+	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
+		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).watchRequest(&WatchOptions{Timeout: timeout}).Query)
+	}
 	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "for those who look like a browser")
+}
+
+func TestUnreservedCharactersStay(t *testing.T) {
+	for c := range 256 {
+		want := fmt.Sprintf("%%%02X", c)
+		if c < 0x80 && strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", rune(c)) {
+			want = string(rune(c))
+		}
+		require.Equal(t, want, escape(string([]byte{byte(c)})))
+	}
 }
 
 // TestAccept: a list and a watch ask for different forms of metadata only, and browsers send at most 128 bytes.
@@ -199,6 +217,7 @@ func TestResourceStringsAndMistakes(t *testing.T) {
 		`lw: Resource pods.. has . in its path, which is no name`:                                                {Group: ".", Version: "v1", Plural: "pods"},
 		`lw: Resource needs Plural, as "pods", or Raw`:                                                           {Version: "v1"},
 		`lw: Resource pods needs Version, as "v1"`:                                                               {Plural: "pods"},
+		`lw: Resource /pods has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`:  {Plural: "/pods", Version: "v1"},
 		`lw: Resource pods/x has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`: {Plural: "pods/x", Version: "v1"},
 	} {
 		_, err := NewClient(&script{}, r, RawCodec{}, nil)
@@ -294,6 +313,7 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, "token", e.Continue)
 	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
 	require.Equal(t, 2*time.Second, e.RetryAfter)
+	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header that says nothing")
 	require.True(t, Refused(read(401, "", "")) && Refused(read(403, "", "")) && Refused(e) == false)
 	status, err := ParseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
 	require.NoError(t, err)
@@ -316,6 +336,9 @@ func TestStatusErrors(t *testing.T) {
 	} {
 		require.ErrorIs(t, read(504, "1", body), ErrTooLarge)
 	}
+	const text = `","message":"Too large resource version: 9, current: 2"}`
+	require.ErrorIs(t, read(500, "", `{"kind":"Status","reason":"Timeout`+text), ErrTooLarge)
+	require.NotErrorIs(t, read(500, "", `{"kind":"Status","reason":"InternalError`+text), ErrTooLarge)
 	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrTooLarge)
 	require.NotErrorIs(t, read(500, "", ""), io.EOF)
 	_, err = ParseStatus([]byte(`{"kind":"Pod"}`))

@@ -96,6 +96,8 @@ func TestHostileBodies(t *testing.T) {
 		"a list's kind without end":                  {list: true, first: `{"kind":"`, then: "x", want: tooLargeAt(8)},
 		"a list's continue token without end":        {list: true, first: `{"metadata":{"continue":"`, then: "x", want: tooLargeAt(24)},
 		"a list's count without end":                 {list: true, first: `{"metadata":{"remainingItemCount":`, then: "1", want: tooLargeAt(34)},
+		"a list's metadata without end, behind it":   {list: true, first: `{"metadata":{"remainingItemCount":1,"x":"`, then: "x", slow: true, want: ErrSilent},
+		"a list's white space behind an item":        {list: true, first: hostileList + `"items":[` + hostileItem, then: " ", slow: true, want: ErrSilent},
 		"a list's metadata without end":              {list: true, first: `{"metadata":{`, then: `"x":"",`, slow: true, want: ErrSilent},
 		"a list's item without end":                  {list: true, first: hostileList + `"items":[{`, then: `"x":[{}],`, want: tooLargeAt(62)},
 		"a list's items without end":                 {list: true, first: hostileList + `"items":[` + hostileItem, then: "," + hostileItem, want: &TooManyObjectsError{Limit: 1000}},
@@ -274,6 +276,11 @@ func TestStatusesAreShort(t *testing.T) {
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
 	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "one of more than 64 kB"})
 
+	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
+	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
+	require.ErrorIs(t, errorOfEvent(new(scanner), &Scanned{body: []byte(largest)}), ErrExpired)
+
+	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
 	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, Expected: "a list with items",

@@ -229,6 +229,8 @@ func TestThreeInstantCleanEndsMeanExpired(t *testing.T) {
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, end())
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 2 * firstDelay}, end())
 	require.Equal(t, &Break{Err: ErrExpired, Relist: true}, end())
+	b.synced("7")
+	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 4 * firstDelay}, end(), "three more")
 }
 
 // TestBookmarksWithoutNewsAreNoProgress: a watch that ends at once behind one is not asked for again without a delay.
@@ -272,6 +274,18 @@ func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {
 	require.Equal(t, longestDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
 	b.do(input{signal: watchOpened})
 	b.now = b.now.Add(healthyAfter)
+	require.Equal(t, firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
+}
+
+// TestALongWatchThatEndsWellHeals, too, and what is asked next is waited for as ever.
+func TestALongWatchThatEndsWellHeals(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.watchFails(errReset)
+	b.do(input{signal: watchOpened})
+	b.do(input{signal: watchMoved, version: "8"})
+	b.now = b.now.Add(healthyAfter)
+	require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+	require.Equal(t, silentRequest, b.silence(minTimeout, false))
 	require.Equal(t, firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
 }
 

@@ -86,7 +86,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 
 // TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
 func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
-	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"labels":{"name":"no"}}}`))
+	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
 	require.Equal(t, "7", object.GetResourceVersion())
 
@@ -129,6 +129,15 @@ func TestItemsGetKindAndVersion(t *testing.T) {
 	require.Equal(t, pod.Name, listed.GetName())
 	require.Equal(t, "Pod", listed.Kind())
 
+	for text, want := range map[string]string{
+		`{"a":1}`: `{"kind":"Pod","apiVersion":"v1","a":1}`, `{"kind":"Pod"}`: `{"apiVersion":"v1","kind":"Pod"}`,
+		`{"apiVersion":"v1"}`: `{"kind":"Pod","apiVersion":"v1"}`, `{"kind":"Pod","apiVersion":"v1"}`: `{"kind":"Pod","apiVersion":"v1"}`,
+	} {
+		scanned := scanObject(t, text)
+		scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
+		require.Equal(t, want, decoded(scanned).Raw())
+	}
+	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{Kind: "Old PodList", APIVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{Kind: "List"}, {Kind: "Pod"}, {Kind: `"List`}, {APIVersion: "a\nb"}} {
 		require.Empty(t, newMissing(&m).both, "%v gives nothing to add", m)
 	}
@@ -157,6 +166,40 @@ func TestFieldsOfAnObject(t *testing.T) {
 	require.Len(t, maps.Collect(object.Annotations()), 5)
 	owner := slices.Collect(object.OwnerReferences())
 	require.Equal(t, []OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner[0].Name, UID: pod.UID, Controller: true}}, owner)
+}
+
+func TestObjectsAreEqualByTheirText(t *testing.T) {
+	parse := func(text string) *Object {
+		object, err := ParseObject([]byte(text))
+		require.NoError(t, err)
+		return object
+	}
+	object := parse(`{"a":1}`)
+	require.True(t, object.Equal(object))
+	require.True(t, object.Equal(parse(`{"a":1}`)))
+	require.False(t, object.Equal(parse(`{"a":2}`)))
+}
+
+// TestWhiteSpaceIsNoPartOfAValue, of whatever kind and wherever it stands.
+func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
+	for _, space := range []string{"", " ", "\n", "\t\r ", "  "} {
+		value, err := ParseValue([]byte(strings.ReplaceAll(`~{~"a"~:~1~,~"b"~:~[~true~,~"x"~,~{~}~,~-2~]~}~`, "~", space)))
+		require.NoError(t, err)
+		require.EqualValues(t, 1, value.Get("a").Int())
+		var elements []string
+		for element := range value.Get("b").Elements() {
+			elements = append(elements, strings.Trim(string(element), "{}")+"|")
+		}
+		require.Equal(t, "true|,\"x\"|,"+strings.Trim("{"+space+"}", "{}")+"|,-2|", strings.Join(elements, ","))
+	}
+}
+
+// TestEscapedNamesWithinAPath end where others do.
+func TestEscapedNamesWithinAPath(t *testing.T) {
+	value := Value(`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`)
+	for path, want := range map[string]string{`a\.b.c`: "1", `a\.b.d\[0]`: "2", `a\.\[[0]`: "3", `\\`: "4", `a\.bc`: "", `a\`: ""} {
+		require.Equal(t, want, value.Get(path).String(), path)
+	}
 }
 
 func TestParseObjectRefuses(t *testing.T) {

@@ -224,3 +224,35 @@ func TestProjectedMemory(t *testing.T) {
 	runtime.KeepAlive(objects)
 	runtime.KeepAlive(w)
 }
+
+// TestNestingIsLimitedOnTheWayToAField, too.
+func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
+	for levels, want := range map[int]error{
+		maxDepth:     nil,
+		maxDepth + 1: &MalformedError{Offset: 5 * maxDepth, Expected: "at most 1000 levels of nesting", Found: "one more"},
+	} {
+		fields, err := Project(strings.Repeat("a.", levels) + "a")
+		require.NoError(t, err)
+		s := scanner{buffer: textBuffer([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))}
+		s.object(&Scanned{keep: fields.keep})
+		require.Equal(t, want, s.err)
+	}
+}
+
+// TestWhatStandsInTheWayOfAField is emptied in every event of a stream, wherever it lies.
+func TestWhatStandsInTheWayOfAField(t *testing.T) {
+	fields, err := Project("a.b", "c.d")
+	require.NoError(t, err)
+	const event = `{"type":"ADDED","object":{"metadata":{"name":"n"},"a":"text","c":["x",{"d":1}]}}`
+	client, err := NewClient(&script{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
+	require.NoError(t, err)
+	seen := 0
+	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
+		require.NoError(t, err)
+		if event.Type == Added {
+			require.Equal(t, `{"metadata":{"name":"n"},"a":"","c":[]}`, event.Object.Raw())
+			seen++
+		}
+	}
+	require.Equal(t, 3, seen)
+}

@@ -62,6 +62,7 @@ func TestFramingSplitAtEveryByte(t *testing.T) {
 			whole, err := readEvents(strings.NewReader(stream))
 			require.NoError(t, err)
 			require.Len(t, whole, 2)
+			require.True(t, strings.HasPrefix(whole[0], "ADDED {") && strings.HasPrefix(whole[1], "MODIFIED {"), "%q", whole)
 			if name != "pretty" {
 				require.Equal(t, `ADDED {"kind":"Pod","metadata":{"name":"ä€🙂","uid":"u","resourceVersion":"1"}}`, whole[0])
 			}
@@ -136,6 +137,18 @@ func TestOddJSON(t *testing.T) {
 	}
 }
 
+// idler is a Reader that brings nothing, and says nothing.
+type idler struct{}
+
+func (idler) Read([]byte) (int, error) { return 0, nil }
+
+func TestAReaderThatBringsNothingIsGivenUp(t *testing.T) {
+	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
+		_, err := readEvents(io.MultiReader(strings.NewReader(text), idler{}))
+		require.Equal(t, io.ErrNoProgress, err)
+	}
+}
+
 func TestMalformedEvents(t *testing.T) {
 	const head = `{"type":"ADDED","object":`
 	cases := []struct {
@@ -171,6 +184,9 @@ func TestMalformedEvents(t *testing.T) {
 		{"trailing comma in an object", head + `{"a":{"b":1,}}}`, 37, "a member name"},
 		{"trailing comma in an array", head + `{"a":[1,]}}`, 33, "a value"},
 		{"mismatched bracket", head + `{"a":[1}}}`, 32, "',' or ']'"},
+		{"mismatched bracket behind a string", head + `{"a":["b"}}}`, 34, "',' or ']'"},
+		{"missing colon behind a name with one", head + `{"a:"1}}`, 30, "':' after a member name"},
+		{"unknown escape in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
 		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
 		{"lone minus", head + `{"a":-}}`, 31, "a digit"},
 		{"no digit after the point", head + `{"a":1.}}`, 32, "a digit after the decimal point"},
@@ -191,6 +207,13 @@ func TestMalformedEvents(t *testing.T) {
 	}
 }
 
+// TestBytesInErrors: one that would be seen stands for itself.
+func TestBytesInErrors(t *testing.T) {
+	for c, want := range map[byte]string{0: "byte 0x00", ' ': "byte 0x20", '!': "'!'", '~': "'~'", 0x7f: "byte 0x7f", 0xe9: "byte 0xe9"} {
+		require.Equal(t, want, describeByte(c))
+	}
+}
+
 func TestNestingIsLimited(t *testing.T) {
 	nested := func(levels int) string {
 		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
@@ -201,6 +224,8 @@ func TestNestingIsLimited(t *testing.T) {
 	require.EqualError(t, err, "malformed response at byte 1000: expected at most 1000 levels of nesting, found one more")
 	_, err = ParseValue([]byte(strings.Repeat(`{"a":`, maxDepth+1)))
 	require.ErrorContains(t, err, "at most 1000 levels of nesting")
+	_, err = ParseValue([]byte("[" + strings.Repeat(nested(100)+",", 20) + "1]"))
+	require.NoError(t, err, "side by side")
 }
 
 // TestEveryBracketIsClosedByItsOwnKind, also at depths that a call of skip leaves to another.
@@ -255,11 +280,37 @@ func TestBufferIsGivenBack(t *testing.T) {
 	_, ok := s.event(&Scanned{})
 	require.True(t, ok)
 	require.Greater(t, len(s.data), 4<<20)
+	for range 1500 {
+		_, ok = s.event(&Scanned{})
+		require.True(t, ok)
+	}
+	require.Len(t, s.data, streamBuffer, "while more comes")
 	for ok {
 		_, ok = s.event(&Scanned{})
 	}
 	require.Equal(t, io.EOF, s.err)
-	require.LessOrEqual(t, len(s.data), largeBuffer)
+	require.Len(t, s.data, idleBuffer)
+}
+
+// TestStreamsDoNotShareTheirBuffers, which are lent to one after the other.
+func TestStreamsDoNotShareTheirBuffers(t *testing.T) {
+	stream := func(name string) func() {
+		s := newScanner(strings.NewReader(strings.Repeat(podEvent("ADDED", name, "1"), 5000)), 0)
+		var o Scanned
+		return func() {
+			_, ok := s.event(&o)
+			require.True(t, ok, "%v", s.err)
+			require.Equal(t, name, string(o.Name()))
+		}
+	}
+	one, other := stream("one"), stream("other")
+	for range 2000 { // many buffers full
+		one()
+	}
+	for range 2000 {
+		other()
+		one()
+	}
 }
 
 // TestEndlessWhitespace: nothing of it is kept.
@@ -282,7 +333,8 @@ func (blanks) Read(p []byte) (int, error) {
 
 // FuzzValue holds the scanner against encoding/json: what one accepts, the other accepts, but for nesting over the limit.
 func FuzzValue(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,2.5e-7,"\u00e9\n",true,false,null]}`, `"\ud83d\ude42 \udead"`, ` -0 `, `[[[]]]`, "\"\xff\"", `1e5`, `{"":0}`, `tru`} {
+	for _, seed := range []string{`{"a":[1,2.5e-7,"\u00e9\n",true,false,null]}`, `"\ud83d\ude42 \udead"`, ` -0 `, `[[[]]]`, "\"\xff\"", `1e5`, `{"":0}`, `tru`,
+		"", " ", "[", "[1,", "[1,\x00]", "1\x00", `{"a":`, `{y`, `[Y`, `1:`, `"\u00:0"`, `"\ud83d\ude42"`, "\"\x80\"", "\"\x80\\n\""} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

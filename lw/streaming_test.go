@@ -44,6 +44,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 		settled bool
 	}{
 		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
+		"refused by an old one":  {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
 		"shutting down":          {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
 		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
 		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"RESET @", "ADDED a @", refusedEnd}, false},
@@ -95,17 +96,17 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	b := newStreamingRig(t, Options{})
 	b.do(input{signal: watchOpened})
 	moves := func(version string) *Break {
-		b.now = b.now.Add(9 * time.Second)
+		b.now = b.now.Add(stalledStream / 6)
 		return b.do(input{signal: watchMoved, version: version})
 	}
 	for range 100 { // a long list, over a slow line
 		require.Nil(t, moves("30"))
 		require.Nil(t, moves("20"))
 	}
-	for _, version := range []string{"31", "32", "", "34", "35", "36"} {
+	for _, version := range []string{"31", "32", "", "34", "35"} {
 		require.Nil(t, moves(version))
 	}
-	require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, moves("37"))
+	require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
 	require.Equal(t, listing, b.phase)
 }
 
@@ -229,6 +230,17 @@ func TestWakeLooksAtOnce(t *testing.T) {
 		<-ctx.Done()
 		require.Equal(t, before, time.Now())
 		close(wake)
+	})
+}
+
+// TestAWatchdogThatStoppedLeavesNothing, though it may have been about to look.
+func TestAWatchdogThatStoppedLeavesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
+		dog.stop()
+		require.Error(t, ctx.Err())
+		dog.look()
+		require.False(t, dog.timer.Stop(), "it does not come again")
 	})
 }
 

@@ -17,7 +17,7 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	trace := &Trace{
 		Open:        func(req *Request) { see("open " + map[bool]string{true: "watch", false: "list"}[req.Watch]) },
 		Opened:      func(_ *Request, err error) { see("opened " + strconv.FormatBool(err == nil)) },
-		Read:        func(n int) { bytes += n },
+		Read:        func(n int) { require.Positive(t, n); bytes += n },
 		Frame:       func(t EventType, n int) { see("frame " + t.String() + " " + strconv.Itoa(n)) },
 		Page:        func(meta ListMeta) { see("page " + meta.ResourceVersion) },
 		Bookmark:    func(version string) { see("bookmark " + version) },
