@@ -146,7 +146,6 @@ func (r *Registration[T]) Lag() time.Duration {
 func (r *Registration[T]) changes(ctx context.Context, parked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
-		defer timer.stop()
 		for ctx.Err() == nil {
 			next, done := r.queue.take()
 			switch {

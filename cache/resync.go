@@ -19,12 +19,6 @@ func newResyncTimer(period time.Duration) *resyncTimer {
 	return t
 }
 
-func (t *resyncTimer) stop() {
-	if t.timer != nil {
-		t.timer.Stop()
-	}
-}
-
 // wait waits until something arrived, or ctx ends, or a resync is due, which it reports.
 func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bool) {
 	var fired <-chan time.Time
