@@ -209,10 +209,27 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 		return weak.Make(unsafe.StringData(object.Raw()))
 	}
 	first := put("1")
-	put("2")
+	second := put("2")
 	writer.Fold() // the deltas are valid until now
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
+
+	bySeveral := NewIndex(store, func(o *lw.Object, to []string) []string { return append(ByLabel("app")(o, to), o.GetName()) })
+	writer.Delete(lw.Key{Name: "x"})
+	writer.Fold()
+	require.True(t, eventually(func() bool { runtime.GC(); return second.Value() == nil }))
+	require.Empty(t, bySeveral.Keys())
+	runtime.KeepAlive(byLabel)
+}
+
+// TestKeysThatComeAndGo take no more room than those that are there at a time.
+func TestKeysThatComeAndGo(t *testing.T) {
+	books, writer := newLibrary()
+	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
+	for year := range 1000 {
+		writer.Put(&book{isbn: "1", year: year})
+	}
+	require.LessOrEqual(t, byYear.next, uint32(2))
 }
 
 // TestLookupsCostWhatTheyFind, whatever the size of the store.

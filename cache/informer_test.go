@@ -30,6 +30,16 @@ func TestHandlersAreTold(t *testing.T) {
 	})
 }
 
+// TestFuncsThatAreNotThereAreNotCalled, and what they would be told waits for nobody.
+func TestFuncsThatAreNotThereAreNotCalled(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		r := th.informer.Handle(Handler[*lw.Object]{}, nil)
+		th.run()
+		th.say("~x@3 -x@4 +y@5")
+		require.Zero(t, r.Len())
+	})
+}
+
 // TestSyncedIsToldByHandlers: when they have been told of all that was there, and not when the store holds it.
 func TestSyncedIsToldByHandlers(t *testing.T) {
 	inTheater(t, "x@1", func(t *testing.T, th *theater) {
@@ -59,6 +69,10 @@ func TestSyncedOfNothing(t *testing.T) {
 		require.False(t, isClosed(th.informer.Synced()))
 		th.run()
 		require.True(t, isClosed(handler.Synced()))
+		require.True(t, isClosed(th.informer.Synced()))
+	})
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		th.run()
 		require.True(t, isClosed(th.informer.Synced()))
 	})
 	inTheater(t, "x@1", func(t *testing.T, th *theater) {

@@ -38,6 +38,41 @@ func TestRemove(t *testing.T) {
 	})
 }
 
+// TestRemovedWhileItIsCalled: what waits is dropped, and it is done when the call has returned, though the run may have ended.
+func TestRemovedWhileItIsCalled(t *testing.T) {
+	for _, ends := range []bool{false, true} {
+		inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+			slow := &notes{hold: make(chan struct{})}
+			r := th.informer.Handle(slow.handler(), nil)
+			th.run()
+			if ends {
+				th.stop()
+			}
+			r.Remove()
+			synctest.Wait()
+			require.False(t, isClosed(r.Done()))
+			require.Zero(t, r.Len())
+			require.Empty(t, r.queue.pending)
+			close(slow.hold)
+			synctest.Wait()
+			require.True(t, isClosed(r.Done()))
+			require.Equal(t, "+x@1!", slow.take())
+			require.Empty(t, th.informer.resting)
+		})
+	}
+}
+
+// TestStopOnEndsARun, and with it all that its handlers have going.
+func TestStopOnEndsARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &script{t: t, lines: []string{"list@1 x@1", "watch !forbidden"}}
+		informer := NewInformer(source, &lw.Options{NoStreamingList: true, StopOn: lw.Refused})
+		var n notes
+		informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Hour})
+		require.Equal(t, errs["forbidden"], informer.Run(t.Context()))
+	})
+}
+
 // TestDrain returns when the last call has returned, and has been told all that waited.
 func TestDrain(t *testing.T) {
 	inTheater(t, "x@1", func(t *testing.T, th *theater) {
@@ -95,6 +130,11 @@ func TestRunAgain(t *testing.T) {
 		th.run()
 		require.Equal(t, "+y@2!", slow.take())
 		require.ElementsMatch(t, []string{"+x@1!", "+y@2!"}, strings.Fields(between.take()))
+		require.Empty(t, th.informer.resting)
+		th.stop()
+		<-th.err
+		require.Len(t, th.informer.resting, 2, "each of them once")
+		th.run()
 	})
 }
 

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -90,6 +91,53 @@ func TestMultiOfOverlappingSelectors(t *testing.T) {
 		send(s.east, lw.Deleted, "x@8")
 		s.holds(t, "west:y@7")
 	})
+}
+
+// TestMultiOfThree: what goes from one of them is as the latest of the others has it.
+func TestMultiOfThree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sources := map[string]*live{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
+		watched := map[string]lw.ListerWatcher[*lw.Object]{}
+		for name, source := range sources {
+			source.events = make(chan lw.Event[*lw.Object])
+			watched[name] = source
+		}
+		m := NewMulti(watched, nil, plainLists())
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- m.Run(ctx) }()
+		synctest.Wait()
+		s := &multiStage{Multi: m}
+		send(sources["c"], lw.Modified, "x@9")
+		s.holds(t, "c:x@9")
+		send(sources["a"], lw.Deleted, "x@10")
+		s.holds(t, "c:x@9")
+		send(sources["b"], lw.Modified, "x@9")
+		s.holds(t, "b:x@9")
+		cancel()
+		<-done
+	})
+}
+
+// TestMultiIsSyncedByTheLastList, whatever becomes of the watches.
+func TestMultiIsSyncedByTheLastList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		source := &script{t: t, lines: []string{"list@1 x@1"}, end: cancel}
+		m := NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"only": source}, nil, plainLists())
+		require.Equal(t, context.Canceled, m.Run(ctx))
+		require.True(t, isClosed(m.Store().Synced()))
+	})
+}
+
+// TestSourcesOfAMultiHaveAnOrder, so that it is always the same one whose object takes the place of another's.
+func TestSourcesOfAMultiHaveAnOrder(t *testing.T) {
+	sources := map[string]lw.ListerWatcher[*lw.Object]{}
+	names := strings.Split("abcdefgh", "")
+	for _, name := range names {
+		sources[name] = &live{}
+	}
+	require.Equal(t, names, NewMulti(sources, nil, nil).names)
 }
 
 // TestMultiOfClusters: the same names are different objects.

@@ -71,6 +71,19 @@ func TestBlock(t *testing.T) {
 	})
 }
 
+// TestBlockHasRoomForAThousand if nobody says for how many.
+func TestBlockHasRoomForAThousand(t *testing.T) {
+	for _, capacity := range []int{0, -1} {
+		informer := NewInformer(&live{}, nil)
+		r := newRegistration(informer, &HandlerOptions[*lw.Object]{Policy: Block, Capacity: capacity})
+		for range 1000 {
+			require.False(t, r.queue.full())
+			r.tell(Change[*lw.Object]{Type: Added, New: object("x@1")})
+		}
+		require.True(t, r.queue.full())
+	}
+}
+
 // TestBlockLetsGo: of a handler that is removed, and at the context's end.
 func TestBlockLetsGo(t *testing.T) {
 	inTheater(t, "", func(t *testing.T, th *theater) {
@@ -86,6 +99,37 @@ func TestBlockLetsGo(t *testing.T) {
 		th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		close(slow.hold)
 	})
+}
+
+// TestWhoTakesIsStarted when there is something to do and nobody takes, and parks only where it would be started again.
+func TestWhoTakesIsStarted(t *testing.T) {
+	q := newQueue[*lw.Object](Coalesce, 0)
+	started := 0
+	add := func(word string) { q.add(object(word).Key(), Change[*lw.Object]{Type: Added, New: object(word)}) }
+	require.False(t, q.park(), "nobody would start it")
+	q.serve(func() { started++ })
+	require.Zero(t, started)
+	add("x")
+	add("y")
+	require.Equal(t, 1, started)
+	require.False(t, q.park(), "two wait")
+	q.take()
+	q.take()
+	require.True(t, q.park())
+	add("x")
+	require.Equal(t, 2, started)
+	q.take()
+	require.True(t, q.leave())
+	require.False(t, q.park(), "it would not be started again")
+
+	q.serve(func() { started++ })
+	require.False(t, q.leave())
+	add("z")
+	require.Equal(t, 2, started)
+	q.take()
+	q.serve(func() {})
+	q.close(false)
+	require.False(t, q.park(), "it has to see the end")
 }
 
 // TestKeepAll keeps what Coalesce would not.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"hash/crc32"
+	"strconv"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -25,6 +26,39 @@ func TestRestoredRunResumes(t *testing.T) {
 		require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Added, lw.Synced, lw.Live, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
 		require.Equal(t, "+z@11", s.play("watch +z@11"), "it is told once")
 	})
+}
+
+// TestRestoredObjects: a state that was kept in another way is told in the same way.
+func TestRestoredObjects(t *testing.T) {
+	onStage(t, func(t *testing.T, s *stage) {
+		s.reflector.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
+		require.Equal(t, "+x@1 +y@2 ok ~x@1>8", s.play("watch ~x@8"))
+	})
+}
+
+// TestRestoringHoldsLittle: of the text no more than is used at a time.
+func TestRestoringHoldsLittle(t *testing.T) {
+	var words []string
+	for n := range 10_000 {
+		words = append(words, "x"+strconv.Itoa(n)+"@1")
+	}
+	in := restorer{from: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	_, count, err := in.header(&origin)
+	require.NoError(t, err)
+	for range count {
+		_, err := in.text()
+		require.NoError(t, err)
+	}
+	require.NoError(t, in.checksum())
+	require.Len(t, in.buf, chunk)
+}
+
+// TestLongestText: a length that no state has is damage, and up to there the text is looked for.
+func TestLongestText(t *testing.T) {
+	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
+	require.ErrorIs(t, err, ErrTruncated)
+	_, err = restore(t, bytes.NewReader(append(head(1), 0, 0, 0, 0x40)), origin)
+	require.ErrorIs(t, err, ErrCorrupt)
 }
 
 // TestRestoredVersionTooOld: of the list that follows only the differences are told.
@@ -78,6 +112,7 @@ func TestRestoreWhileRunningPanics(t *testing.T) {
 			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
+			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })
 			return true
 		}
 		s.play("list@1 x@1")

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,7 +41,7 @@ func TestResync(t *testing.T) {
 // TestResyncOfASlowHandler: objects with a change that waits are not told twice, and a handler that is always busy gets its
 // resyncs too.
 func TestResyncOfASlowHandler(t *testing.T) {
-	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+	inTheater(t, "x@1 y@2 w@2", func(t *testing.T, th *theater) {
 		n := &notes{}
 		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Minute})
 		th.run()
@@ -50,10 +51,13 @@ func TestResyncOfASlowHandler(t *testing.T) {
 		time.Sleep(90 * time.Second) // one is due while the handler is busy
 		n.hold <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, 2, r.Len(), "z and y are told as what waits, and x is told again")
+		require.Equal(t, 3, r.Len(), "z and y are told as what waits, and w is told again")
 		close(n.hold)
 		synctest.Wait()
-		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7", n.take())
+		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7 ~w@2>2", n.take())
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.ElementsMatch(t, []string{"~x@4>4", "~z@5>5", "~w@2>2"}, strings.Fields(n.take()))
 	})
 }
 

@@ -52,6 +52,15 @@ func TestSnapshotsShowNoHalfList(t *testing.T) {
 	})
 }
 
+// TestSnapshotsOfOneVersion: a list may tell something else at the version that is known, as after a restored backup.
+func TestSnapshotsOfOneVersion(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	writer.Replace("1", object("x@1"))
+	require.Equal(t, []string{"x"}, names(store.Snapshot().All()))
+	writer.Replace("1", object("y@1"))
+	require.Equal(t, []string{"y"}, names(store.Snapshot().All()))
+}
+
 // TestDiffOfTwoStores is a mistake that is told; from nothing, all is new.
 func TestDiffOfTwoStores(t *testing.T) {
 	one, writer := newLibrary()
@@ -63,6 +72,26 @@ func TestDiffOfTwoStores(t *testing.T) {
 	deltas, err := Diff(nil, one.Snapshot())
 	require.NoError(t, err)
 	require.Equal(t, []Delta[*book]{{Type: Added, New: b}}, deltas)
+}
+
+// TestSnapshotsHaveTheIndexes of their store, also one that came later: else whoever looks at one would make it anew.
+func TestSnapshotsHaveTheIndexes(t *testing.T) {
+	books, writer := newLibrary()
+	writer.Put(&book{isbn: "1", year: 7})
+	books.Snapshot()
+	asked := 0
+	byYear := NewIndex(books, func(b *book, to []int) []int {
+		asked++
+		return append(to, b.year)
+	})
+	taken := books.Snapshot()
+	asked = 0
+	require.Equal(t, 1, byYear.In(taken).Len(7))
+	require.Zero(t, asked)
+
+	byYear.Close()
+	writer.Put(&book{isbn: "2", year: 7})
+	require.Zero(t, asked, "one that is closed is kept up no longer")
 }
 
 // TestShrinking: a store that lost most of its objects gives its memory back, and snapshots of before stay as they were.
@@ -89,6 +118,18 @@ func TestShrinking(t *testing.T) {
 	deltas, err := Diff(before, books.Snapshot())
 	require.NoError(t, err)
 	require.Len(t, deltas, n-100, "what has moved is not told")
+}
+
+// TestShrinkingByAList: it marks what it has by slots, so these stay until it ends.
+func TestShrinkingByAList(t *testing.T) {
+	books, writer := newLibrary()
+	for i := range 10_000 {
+		writer.Put(&book{isbn: strconv.Itoa(i)})
+	}
+	last := &book{isbn: "9999"}
+	require.Len(t, writer.Replace("", last), 10_000)
+	require.EqualValues(t, 1, books.next)
+	require.Equal(t, []*book{last}, books.List())
 }
 
 // shelf is a store beside a map that does the same, and snapshots that are held.

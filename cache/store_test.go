@@ -53,6 +53,16 @@ func TestReading(t *testing.T) {
 	})
 }
 
+// TestKeysOfOneHash are different keys.
+func TestKeysOfOneHash(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	x := object("x@1")
+	writer.Put(x)
+	_, found, ok := store.find(&store.state, store.hash(x.Key()), lw.Key{Name: "y"})
+	require.False(t, ok)
+	require.Nil(t, found)
+}
+
 // TestLoopsShowOneMoment: a loop may be left early, and may use the store, and does not see what is written meanwhile.
 func TestLoopsShowOneMoment(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{

@@ -48,6 +48,14 @@ func TestUndecodedObjectsStay(t *testing.T) {
 	require.Equal(t, "5", deltas[0].Old.GetResourceVersion())
 	holds()
 	require.Empty(t, stale())
+
+	writer.Fold(added("x@8"), undecoded(lw.Modified, "x"))
+	require.Len(t, writer.Fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
+	require.Empty(t, stale())
+	writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "v"), event{Type: lw.Reset}, event{Type: lw.Synced, ResourceVersion: "9"})
+	require.Empty(t, stale(), "only the list that counts")
+	writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
+	require.Empty(t, stale(), "what came later in the list")
 }
 
 // TestNothingIsSavedThatLacksSomething: a run that resumed from it would never be sent what was not decoded.

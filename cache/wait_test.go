@@ -67,3 +67,16 @@ func TestWaitForEndsWithItsContext(t *testing.T) {
 		require.Empty(t, store.waiters)
 	})
 }
+
+// TestWaitForAListWithoutAVersion, as the common store of a Multi has it.
+func TestWaitForAListWithoutAVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, writer := NewStore[*lw.Object](nil)
+		reached := make(chan error, 1)
+		go func() { reached <- store.WaitFor(t.Context(), "") }()
+		synctest.Wait()
+		require.Empty(t, reached)
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced})
+		require.NoError(t, <-reached)
+	})
+}

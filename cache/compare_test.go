@@ -1,0 +1,57 @@
+package cache
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// versioned, texted and unknown cannot be compared by ==.
+type (
+	versioned struct {
+		name, version string
+		_             []int
+	}
+	texted struct {
+		name  string
+		words []string
+	}
+	unknown struct{ words []string }
+)
+
+func (versioned) GetNamespace() string         { return "" }
+func (v versioned) GetName() string            { return v.name }
+func (v versioned) GetResourceVersion() string { return v.version }
+
+func (x texted) Equal(other texted) bool {
+	return x.name == other.name && slices.Equal(x.words, other.words)
+}
+
+// TestDiffsOfWhatHasNoEquality go by what there is in its place: a version, or Equal. What has neither counts as changed where it
+// may have been written.
+func TestDiffsOfWhatHasNoEquality(t *testing.T) {
+	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
+	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)
+	requireUpdates(t, nil, versioned{name: "a"}, seven, eight, 2)
+	key := func(x texted) lw.Key { return lw.Key{Name: x.name} }
+	requireUpdates(t, key, texted{name: "a", words: []string{"x"}}, texted{name: "b", words: []string{"x"}}, texted{name: "b"}, 1)
+	first := func(x unknown) lw.Key { return lw.Key{Name: x.words[0]} }
+	requireUpdates(t, first, unknown{[]string{"a"}}, unknown{[]string{"b"}}, unknown{[]string{"b", "c"}}, 2)
+	either := func(x any) lw.Key { return lw.Key{Name: x.([2]string)[0]} }
+	requireUpdates[any](t, either, [2]string{"a"}, [2]string{"b"}, [2]string{"b", "c"}, 2) // which may hold anything
+}
+
+// requireUpdates writes an object anew beside one that stays, and counts what a difference tells.
+func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
+	t.Helper()
+	store, writer := NewStore(key)
+	writer.Put(stays, old)
+	before := store.Snapshot()
+	require.Equal(t, []Delta[T]{{Type: Updated, Old: old, New: now}}, writer.Put(now))
+	deltas, err := Diff(before, store.Snapshot())
+	require.NoError(t, err)
+	require.Len(t, deltas, want)
+	require.Contains(t, deltas, Delta[T]{Type: Updated, Old: old, New: now})
+}

@@ -1,0 +1,26 @@
+//go:build unix
+
+package cache
+
+import (
+	"io"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestATextThatIsTooLong for a saved state is refused, and not read: it is address space and no memory.
+func TestATextThatIsTooLong(t *testing.T) {
+	space, err := syscall.Mmap(-1, 0, longest+1, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Skip("no address space:", err)
+	}
+	defer func() { require.NoError(t, syscall.Munmap(space)) }()
+	store, writer := NewStore[*lw.Object](nil)
+	writer.Replace("7", object("x@1"))
+	err = Save(io.Discard, store.Snapshot(), origin, func(*lw.Object) string { return unsafe.String(&space[0], len(space)) })
+	require.ErrorIs(t, err, ErrTextTooLong)
+}
