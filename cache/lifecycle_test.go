@@ -124,6 +124,7 @@ func TestRunAgain(t *testing.T) {
 		close(slow.hold)
 		require.Equal(t, context.Canceled, <-th.err)
 		require.Equal(t, "+x@1!", slow.take())
+		require.Len(t, th.informer.resting, 1)
 
 		var between notes
 		th.informer.Handle(between.handler(), nil)
