@@ -121,7 +121,7 @@ export class Collection {
   // The host is gone, and with it what it knew. The next one tells all there is; what it does not is gone, too.
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker is gone; another one begins anew', '', '', '0', '1'])
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker is gone; another begins anew', '', '', '0', '1'])
     this.#snapshot = undefined
     this.#tellSoon()
   }

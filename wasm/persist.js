@@ -4,6 +4,7 @@
 // when it was heard of, as whoever is shown a state wants to know how old it is.
 
 import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
+import { isText } from './spec.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
 const PATIENCE = 5000 // ms
@@ -49,7 +50,6 @@ export class Kept {
 
   /** Gives the objects as records to `tell`, and returns whether there is a state to go on from. */
   async load(tell) {
-    if (!this.#db) return false
     try {
       const reading = this.#db.transaction([OBJECTS, VERSIONS])
       const [heard, objects] = await Promise.all([
@@ -65,7 +65,7 @@ export class Kept {
       this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
       return true
     } catch {
-      return false // what cannot be read costs a list
+      return false // what cannot be read, or is not kept at all, costs a list
     }
   }
 
@@ -80,13 +80,10 @@ export class Kept {
   note(bytes) {
     if (!this.#db) return
     decode(bytes, (kind, fields) => {
-      if (kind === ADDED || kind === MODIFIED) {
-        this.#changed.set(fields[0], fields)
+      if (kind === ADDED || kind === MODIFIED || kind === DELETED) {
+        this.#changed.set(fields[0], kind === DELETED ? null : fields)
         this.#version = fields[1] || this.#version
-      } else if (kind === DELETED) {
-        this.#changed.set(fields[0], null)
-        this.#version = fields[1] || this.#version
-      } else if (VERSIONED.has(kind) && fields[0]) {
+      } else if ([SYNCED, LIVE, BOOKMARK].includes(kind) && fields[0]) {
         this.#version = fields[0]
       } else return
       this.#dirty = true
@@ -144,12 +141,8 @@ async function digest(headers) {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]).sort()
   if (!all.length) return headers
   const bytes = await globalThis.crypto?.subtle?.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))
-  return bytes && Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return bytes && String(new Uint8Array(bytes))
 }
-
-const isText = (field) => typeof field === 'string'
-
-const VERSIONED = new Set([SYNCED, LIVE, BOOKMARK])
 
 const split = (key) => {
   const slash = key.indexOf('/')

@@ -21,7 +21,7 @@ const BUILT_IN = {
 }
 
 // What an option may be, and the words for it.
-const isText = (value) => typeof value === 'string'
+export const isText = (value) => typeof value === 'string'
 const isObject = (value) => typeof value === 'object' && value && !(Symbol.iterator in value) // as arrays, and Headers, whose members are none
 const TEXT = ['a string', isText]
 const TEXTS = ['an object of strings', (value) => isObject(value) && Object.values(value).every(isText)]

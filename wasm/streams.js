@@ -157,7 +157,7 @@ export class Messages {
     this.#wake = wake
     this.#limit = limit
     try {
-      if (typeof WebSocket === 'undefined') throw new Error('there is no WebSocket here; Node has it from version 22 on')
+      if (typeof WebSocket === 'undefined') throw new Error('there is no WebSocket here: Node has it from version 22 on, or with --experimental-websocket')
       this.#socket = new WebSocket(url, withOrigin(url, protocols))
     } catch (error) {
       this.failure = explain(error)
