@@ -95,6 +95,25 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// TestDrainedByTheNextRun: what waits as a run ends is told by the next one, though the handler is to go.
+func TestDrainedByTheNextRun(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		r := th.informer.Handle(slow.handler(), nil)
+		th.run()
+		th.stop()
+		close(slow.hold)
+		<-th.err
+		drained := make(chan error, 1)
+		go func() { drained <- r.Drain(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, drained)
+		th.run()
+		require.NoError(t, <-drained)
+		require.Equal(t, "+x@1! +y@2!", slow.take())
+	})
+}
+
 // TestTheSameHandlerTwice makes two registrations.
 func TestTheSameHandlerTwice(t *testing.T) {
 	inTheater(t, "x@1", func(t *testing.T, th *theater) {
@@ -157,6 +176,7 @@ func TestPanicIsReported(t *testing.T) {
 		r := th.informer.Handle(h, &HandlerOptions[*lw.Object]{OnPanic: func(value any, stack []byte) {
 			values = append(values, value)
 			require.Contains(t, string(stack), "TestPanicIsReported")
+			require.NotContains(t, string(stack), "\n\ngoroutine ", "those of others")
 		}})
 		th.run()
 		th.say("~x@3 +y@4")

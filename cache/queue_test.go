@@ -96,7 +96,17 @@ func TestBlockLetsGo(t *testing.T) {
 		r.Remove()
 		synctest.Wait()
 		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5 ~a@5>6", other.take())
-		th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
+		close(slow.hold)
+	})
+	inTheater(t, "", func(t *testing.T, th *theater) {
+		slow := &notes{hold: make(chan struct{})}
+		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
+		th.run()
+		th.say("+a@3 ~a@4")
+		require.True(t, r.queue.full())
+		th.stop()
+		synctest.Wait()
+		require.Nil(t, th.informer.start, "it waits for the call, and not for room")
 		close(slow.hold)
 	})
 }

@@ -96,6 +96,40 @@ func TestRestoredRunEndsWithin(t *testing.T) {
 	})
 }
 
+// TestALoopOverARestoredStateMayBeLeft anywhere: nothing is asked for then.
+func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
+	for stop := 1; stop <= 4; stop++ {
+		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("a request") }}, plainLists())
+		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
+		seen := 0
+		for range r.Deltas(t.Context()) {
+			if seen++; seen == stop {
+				break
+			}
+		}
+		require.Equal(t, stop, seen)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r := NewReflector[*lw.Object](&script{}, plainLists())
+	r.RestoreObjects("7", []*lw.Object{object("x@1")})
+	for event := range r.Deltas(ctx) {
+		if event.Type == lw.Added {
+			cancel()
+		}
+		require.NotEqual(t, lw.Synced, event.Type, "nothing comes after the context's end")
+	}
+	require.NotNil(t, r.restored, "it is left to the next run")
+}
+
+// TestNoRunWhileAStateIsRead: it would begin without it.
+func TestNoRunWhileAStateIsRead(t *testing.T) {
+	r := NewReflector[*lw.Object](&script{}, nil)
+	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
+		require.Panics(t, func() { _ = r.Run(t.Context()) })
+		return lw.ParseObject(text)
+	}))
+}
+
 // TestRestoredAfterARun: the store becomes what was saved.
 func TestRestoredAfterARun(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
