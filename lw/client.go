@@ -68,13 +68,13 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		defer s.release()
 		var item Scanned
 		stopped := false
-		complete := s.list(meta, &item, func() bool {
+		s.list(meta, &item, func() bool {
 			trace.frame(Added, &item)
 			object, err := c.decodeItem(Added, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if complete && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+		if !sameSelector(meta.ShardSelector, opts.ShardSelector) {
 			s.fail(ErrShardIgnored)
 		}
 		if !stopped && s.err != nil {

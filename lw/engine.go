@@ -214,7 +214,6 @@ func (e *engine[T]) wait(b *Break) bool {
 		wake = nil
 	}
 	timer := time.NewTimer(b.Delay)
-	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:

@@ -15,11 +15,12 @@ type ListMeta struct {
 
 // list reads a list's body to the end of the stream. Each item is scanned into o and given to item, which returns false
 // to stop. Only one item at a time is kept in the buffer.
-func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete bool) {
+func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
 	more := s.open('{', "a list")
 	if s.err != nil {
-		return s.notList()
+		s.notList()
+		return
 	}
 	for ; more; more = s.more() {
 		switch string(s.key()) {
@@ -32,7 +33,7 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete b
 		case "items":
 			found = true
 			if !s.items(meta, o, item) {
-				return false
+				return
 			}
 		default:
 			s.skip()
@@ -40,15 +41,14 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) (complete b
 	}
 	if s.err == nil && !found {
 		s.wrongValue(s.pos-1, "a list with items", "an object of kind "+shorten([]byte(meta.Kind)))
-		return s.notList()
+		s.notList()
 	}
 	if s.err != nil {
-		return false
+		return
 	}
 	if s.next(); s.pos < s.end || s.srcErr != io.EOF {
-		return s.expected("the end of the body after the list")
+		s.expected("the end of the body after the list")
 	}
-	return true
 }
 
 // notList records that what was answered is something else, unless it was cut short.
