@@ -65,6 +65,7 @@ func TestWaitForEndsWithItsContext(t *testing.T) {
 		require.Equal(t, enough, store.WaitFor(ctx, "5"))
 		require.Equal(t, time.Minute, time.Since(began))
 		require.Empty(t, store.waiters)
+		require.Zero(t, store.Len(), "nor a lock")
 	})
 }
 

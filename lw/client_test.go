@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -98,6 +99,17 @@ func TestListKeepsWhatCameBeforeTheFault(t *testing.T) {
 	require.Equal(t, reset, err, "a body that does not end in good order may lack something")
 }
 
+// TestAListThatIsLeftIsReadNoFurther: what follows the item may be long in coming.
+func TestAListThatIsLeftIsReadNoFurther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := podList("5", "", "a")
+		s := &script{answers: []answer{{body: body[:len(body)-len("]}\n")], end: errHang}}}
+		for range s.client(t, Pods("")).List(t.Context(), ListOptions{}, &ListMeta{}) {
+			return
+		}
+	})
+}
+
 func watch(t *testing.T, body string, end error) (events []Event[*Object], err error) {
 	s := &script{answers: []answer{{body: body, end: end}}}
 	for event, e := range s.client(t, Pods("")).Watch(t.Context(), WatchOptions{ResourceVersion: "1"}) {
@@ -116,6 +128,59 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, []EventType{Live, Added, Deleted, Bookmark}, []EventType{events[0].Type, events[1].Type, events[2].Type, events[3].Type})
 	require.Equal(t, "a", events[2].Object.GetName())
 	require.Equal(t, []string{"1", "2", "3", "9"}, []string{events[0].ResourceVersion, events[1].ResourceVersion, events[2].ResourceVersion, events[3].ResourceVersion})
+}
+
+// counted is a transport that counts the bodies that are open.
+type counted struct {
+	*script
+	open int
+}
+
+func (c *counted) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+	body, err := c.script.Open(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	c.open++
+	return &countedBody{body, c}, nil
+}
+
+type countedBody struct {
+	io.ReadCloser
+	by *counted
+}
+
+func (b *countedBody) Close() error {
+	b.by.open--
+	return b.ReadCloser.Close()
+}
+
+// TestEveryBodyIsClosed: one that was read to its end, one that was left, and one that is wrong.
+func TestEveryBodyIsClosed(t *testing.T) {
+	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
+	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
+	transport := &counted{script: &script{answers: append(lists, watches...)}}
+	c, err := NewClient(transport, Pods(""), RawCodec{}, nil)
+	require.NoError(t, err)
+	for n := range 3 {
+		for range c.List(t.Context(), ListOptions{}, &ListMeta{}) {
+			require.Equal(t, 1, transport.open)
+			if n == 1 {
+				break
+			}
+		}
+		require.Zero(t, transport.open)
+	}
+	for n := range 3 {
+		for range c.Watch(t.Context(), WatchOptions{}) {
+			require.Equal(t, 1, transport.open)
+			if n == 1 {
+				break
+			}
+		}
+		require.Zero(t, transport.open)
+	}
+	require.Len(t, transport.asked, 6)
 }
 
 func TestErrorEvents(t *testing.T) {

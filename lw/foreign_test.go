@@ -32,6 +32,27 @@ func (f *foreign) next(ctx context.Context, asked string, tell func(Event[*Objec
 	}
 }
 
+// TestRequestsEndWithTheirSequence, so that a source can wait for its context to let go of what it has.
+func TestRequestsEndWithTheirSequence(t *testing.T) {
+	var asked []context.Context
+	step := func(ctx context.Context, tell func(Event[*Object], error) bool) error {
+		asked = append(asked, ctx)
+		if len(asked) > 1 {
+			tell(Event[*Object]{Type: Bookmark, ResourceVersion: "9"}, nil)
+		}
+		return nil
+	}
+	for event := range ListAndWatch(t.Context(), &foreign{t: t, steps: []foreignStep{step, step}}, nil) {
+		if event.Type == Bookmark {
+			break
+		}
+	}
+	require.Len(t, asked, 2)
+	for _, ctx := range asked {
+		require.Error(t, ctx.Err())
+	}
+}
+
 func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[*Object, error] {
 	return func(yield func(*Object, error) bool) {
 		meta.ResourceVersion = "5"

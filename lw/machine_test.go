@@ -277,6 +277,22 @@ func TestBackoffDoublesUpToAMaximumAndHeals(t *testing.T) {
 	require.Equal(t, firstDelay, b.do(input{signal: watchFailed, err: errReset}).Delay)
 }
 
+// TestAWatchThatBroughtSomethingMayEnd at any time: it is none from too old a version, nor from the future.
+func TestAWatchThatBroughtSomethingMayEnd(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.do(input{signal: watchOpened})
+	b.do(input{signal: watchMoved, version: "8"})
+	require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+	for _, lived := range []time.Duration{0, longWatch} {
+		b = newStreamingRig(t, Options{})
+		b.do(input{signal: watchOpened})
+		b.do(input{signal: watchSynced, version: "7"})
+		b.now = b.now.Add(lived)
+		require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
+		require.Equal(t, watching, b.phase)
+	}
+}
+
 // TestALongWatchThatEndsWellHeals, too, and what is asked next is waited for as ever.
 func TestALongWatchThatEndsWellHeals(t *testing.T) {
 	b := newRig(t, Options{}).synced("7")

@@ -270,6 +270,7 @@ func TestWakeEndsADelay(t *testing.T) {
 						wake <- struct{}{}
 					}
 				}
+				t.Error("it ended before the list")
 			})
 		})
 	}
@@ -319,6 +320,18 @@ func TestWatchFromAVersionOfTheFuture(t *testing.T) {
 }
 
 func TestVersionOrder(t *testing.T) {
+	for _, c := range []struct {
+		a, b  string
+		order int
+		ok    bool
+	}{
+		{"9", "10", -1, true}, {"10", "9", 1, true}, {"10", "11", -1, true}, {"10", "10", 0, true},
+		{"a", "a", 0, false}, {"", "", 0, false}, {"1", "01", 0, false}, {"1", "", 0, false},
+	} {
+		order, ok := CompareResourceVersions(c.a, c.b)
+		require.Equal(t, c.order, order, "%q and %q", c.a, c.b)
+		require.Equal(t, c.ok, ok, "%q and %q", c.a, c.b)
+	}
 	for _, c := range []struct {
 		from, to  string
 		regressed bool
