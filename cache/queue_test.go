@@ -106,7 +106,9 @@ func TestBlockLetsGo(t *testing.T) {
 		require.True(t, r.queue.full())
 		th.stop()
 		synctest.Wait()
+		th.informer.mu.Lock()
 		require.Nil(t, th.informer.start, "it waits for the call, and not for room")
+		th.informer.mu.Unlock()
 		close(slow.hold)
 	})
 }

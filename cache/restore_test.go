@@ -110,6 +110,7 @@ func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
 		require.Equal(t, stop, seen)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	r := NewReflector[*lw.Object](&script{}, plainLists())
 	r.RestoreObjects("7", []*lw.Object{object("x@1")})
 	for event := range r.Deltas(ctx) {
@@ -125,7 +126,7 @@ func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
 func TestNoRunWhileAStateIsRead(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
-		require.Panics(t, func() { _ = r.Run(t.Context()) })
+		require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = r.Run(t.Context()) })
 		return lw.ParseObject(text)
 	}))
 }
