@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzLoad: whatever a file holds, it is understood or refused by an error of ours, and never shown.
+// FuzzLoad: whatever a file holds, it is understood, or refused by an error of ours that names the file.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: t, as-groups: [a], exec: {command: x}}}]"))
 	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"true","interactiveMode":"Never","provideClusterInfo":true}}}]}`))
