@@ -60,6 +60,8 @@ var cluster = map[string]string{
 		`{"metadata":{"name":"apps"},"versions":[
 			{"version":"v1","freshness":"Current","resources":[`+resource("deployments", "deployment", "Deployment", "deploy")+`]},
 			{"version":"v1beta1","freshness":"Current","resources":[`+resource("deployments", "deployment", "Deployment", "deploy")+`]}]}`,
+		`{"metadata":{"name":"split.example.com"},"versions":[
+			{"version":"v2","resources":[{"resource":"halves","verbs":["get"]}]},{"version":"v1","resources":[`+resource("halves", "half", "Half", "")+`]}]}`,
 		group("events.k8s.io", "v1", "Current", resource("events", "event", "Event", "ev")),
 		group("metrics.k8s.io", "v1beta1", "Stale"),
 		group("serving.knative.dev", "v1", "Current", resource("services", "service", "Service", "ksvc"), resource("po", "p", "PO", "svc")),

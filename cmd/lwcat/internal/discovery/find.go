@@ -82,17 +82,18 @@ type Named struct {
 	*Resource
 }
 
-// Names returns all resources that can be watched, of each group the preferred version.
+// Names returns all resources that can be watched in their group's preferred version, which is the one that Find finds.
 func (all *Resources) Names() (names []Named) {
 	plurals, full := map[string]bool{}, map[string]bool{}
 	for i := range all.All {
 		r := &all.All[i]
 		taken := plurals[r.Plural] // by another group
 		plurals[r.Plural] = true
-		if full[r.String()] || !r.Watchable() {
+		known := full[r.String()]
+		full[r.String()] = true
+		if known || !r.Watchable() {
 			continue
 		}
-		full[r.String()] = true
 		name := r.Plural
 		if taken {
 			name = r.String()
