@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,13 +31,10 @@ type pkg struct {
 	Module                    struct{ Path string }
 }
 
-// String is as "lw/FuzzValue": the package within its module, and the name.
+// String is as "lw/FuzzValue": the package from where the modules' folders begin, and the name.
 func (t target) String() string {
-	path := strings.TrimPrefix(strings.TrimPrefix(t.pkg.ImportPath, t.pkg.Module.Path), "/")
-	if path == "" {
-		path = filepath.Base(t.pkg.Module.Path)
-	}
-	return path + "/" + t.name
+	within := strings.TrimPrefix(t.pkg.ImportPath, t.pkg.Module.Path)
+	return path.Join(filepath.ToSlash(t.module), within, t.name)
 }
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(\w+ \*testing\.F\)`)
