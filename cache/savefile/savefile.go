@@ -58,6 +58,9 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if folder == "" {
 		folder = "."
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return errors.New("it is no file, and would be replaced by one")
+	}
 	removeLeftovers(folder, name)
 	file, err := os.CreateTemp(folder, name+".*"+temporary) // with mode 0600
 	if err != nil {

@@ -131,12 +131,13 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 func TestLaterStepsFail(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
-	require.NoError(t, os.Mkdir(path, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(path, "within"), nil, 0o600))
-	require.Error(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "a folder is in the way")
 	err := replace(path, func(w io.Writer) error { return w.(io.Closer).Close() })
 	require.ErrorIs(t, err, os.ErrClosed)
+	require.Empty(t, names(t, folder))
+	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
+	require.Error(t, err, "a folder is in the way, since then")
 	require.Equal(t, []string{"pods"}, names(t, folder))
+	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")
 }
 
 // TestLeftovers of processes that died do no harm, and go with the next save when they are surely nobody's any more.

@@ -77,7 +77,11 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 	if c.tell.stats {
 		fmt.Fprintln(status.out, stats.total().json())
 	}
-	err = cmp.Or(err, out.print(nil, true)) // whole lines, also where a list is left in the middle
+	unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
+	if unwritten == nil {
+		file.written()
+	}
+	err = cmp.Or(err, unwritten)
 	if err == nil && from.player != nil {
 		return from.end(status)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const intro = `lwcat prints the events of Kubernetes collections, and never stops by itself.
+const intro = `lwcat prints the events of Kubernetes collections, and goes on until it is told to stop.
 
 Usage:
   lwcat [flags] RESOURCE|PATH...

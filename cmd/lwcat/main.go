@@ -75,6 +75,9 @@ func exitCode(err error, config *config, status *status) int {
 	case errors.Is(err, errTimeout) && config.when.awaits():
 		status.say("after %v %s was still waited for", config.when.timeout, config.when.awaited())
 		return exitTimeout
+	case errors.Is(err, errTimeout) && config.when.once:
+		status.say("after %v the list was not complete", config.when.timeout)
+		return exitTimeout
 	case errors.Is(err, errTimeout):
 		return exitDone
 	case errors.Is(err, errInterrupted):

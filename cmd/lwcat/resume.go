@@ -17,6 +17,9 @@ import (
 // resumeFormat is what a file of --resume begins with. Another form is another format.
 const resumeFormat = "lwcat-resume-1"
 
+// mostResumed is the size of a file that is read, in bytes: of some millions of objects.
+const mostResumed = 1 << 30
+
 // resume is the file of --resume: how far each collection was printed.
 type resume struct {
 	Format      string           `json:"format"`
@@ -35,7 +38,8 @@ type kept struct {
 	ResourceVersion string                `json:"resourceVersion"`
 	Objects         map[string]keptObject `json:"objects"` // by key, as "default/web-0"
 
-	file *resume
+	file    *resume
+	waiting []output.Event // what is not out yet
 }
 
 // keptObject is how an object was printed last.
@@ -47,16 +51,24 @@ type keptObject struct {
 // openResume reads a file of --resume, if it is there.
 func openResume(path, server string) (*resume, error) {
 	r := &resume{path: path, saved: time.Now(), Format: resumeFormat, Server: server, Collections: map[string]*kept{}}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return r, r.save() // what cannot be written is better known now than at the end
+	case err != nil:
+		return nil, fmt.Errorf("--resume: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("--resume: %s is no file that can be replaced: name another one", path)
+	case info.Size() > mostResumed:
+		return nil, fmt.Errorf("--resume: %s is larger than %d MiB: name another one", path, mostResumed>>20)
 	}
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("--resume: %w", err)
 	}
 	found := &resume{}
 	if err := json.Unmarshal(text, found); err != nil || found.Format != resumeFormat {
-		return nil, fmt.Errorf("--resume: %s is no such file, or was written by another version: name another one, or remove it", path)
+		return nil, fmt.Errorf("--resume: %s was not written by --resume, or by another version: name another one, or remove it", path)
 	}
 	if found.Server != server {
 		return nil, fmt.Errorf("--resume: %s is of the server %s: name another one for %s", path, found.Server, server)
@@ -106,27 +118,49 @@ func (k *kept) objects() (all []*lw.Object, err error) {
 }
 
 // note notes what is known of objects now, and, if that is all that happened up to a version, the version. It is saved now and
-// then, and at the end.
-func (k *kept) note(seen []output.Event, version string) {
+// then, and at the end. What is not written yet waits until it is: if that fails, it comes again next time.
+func (k *kept) note(seen []output.Event, version string, written bool) {
 	if k == nil {
 		return
 	}
 	k.file.mu.Lock()
 	defer k.file.mu.Unlock()
-	for i := range seen {
-		o := seen[i].Object
-		if seen[i].Type == lw.Deleted {
+	if k.waiting = append(k.waiting, seen...); !written {
+		return
+	}
+	k.take()
+	if version != "" {
+		k.ResourceVersion = version
+	}
+	if time.Since(k.file.saved) > time.Second {
+		_ = k.file.save() // the last one is the one whose error counts
+	}
+}
+
+// take takes what waited.
+func (k *kept) take() {
+	for i := range k.waiting {
+		o := k.waiting[i].Object
+		if k.waiting[i].Type == lw.Deleted {
 			delete(k.Objects, o.Key().String())
 		} else {
 			k.Kind, k.APIVersion = o.Kind(), o.APIVersion()
 			k.Objects[o.Key().String()] = keptObject{UID: o.GetUID(), ResourceVersion: o.GetResourceVersion()}
 		}
 	}
-	if version != "" {
-		k.ResourceVersion = version
+	clear(k.waiting)
+	k.waiting = k.waiting[:0]
+}
+
+// written says that all is out.
+func (r *resume) written() {
+	if r == nil {
+		return
 	}
-	if time.Since(k.file.saved) > time.Second {
-		_ = k.file.save() // the last one is the one whose error counts
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.Collections {
+		k.take()
 	}
 }
 

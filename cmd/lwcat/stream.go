@@ -106,8 +106,9 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	events := s.told(event, deltas)
 	print := !s.config.when.watchOnly || s.synced
 	seen, last := s.ending.see(s.number, events, print)
+	written := !print || !s.listing || last
 	if print {
-		if err := s.out.print(seen, !s.listing || last); err != nil {
+		if err := s.out.print(seen, written); err != nil {
 			return true, err
 		}
 		s.meter.printed(len(seen))
@@ -117,7 +118,7 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 			return true, err
 		}
 	}
-	s.kept.note(seen, s.toldUpTo(event, len(seen) == len(events)))
+	s.kept.note(seen, s.toldUpTo(event, len(seen) == len(events)), written)
 	if event.Break != nil && event.Break.Final {
 		return true, fmt.Errorf("%s: %w", s.resource, event.Break.Err)
 	}

@@ -33,7 +33,7 @@ func (w *when) flags(set *pflag.FlagSet) {
 	set.StringVar(&w.from, "from", "", "begin with what happened after resource version `RV`, without a list")
 	set.StringVar(&w.resume, "resume", "", "begin where the run before with the same `FILE` ended, and update it")
 	set.IntVar(&w.count, "count", 0, "exit after `N` events")
-	set.DurationVar(&w.timeout, "timeout", 0, "exit after `TIME`, as 30s or 5m: with 3 if --until or --count waits still, else with 0")
+	set.DurationVar(&w.timeout, "timeout", 0, "exit after `TIME`, as 30s or 5m: with 3 if --until, --count or --once waits still, else with 0")
 	set.StringVar(&w.until, "until", "", "exit when `EXPR` holds, as status.phase=Running, condition=Ready, \"all spec.replicas>1\", exists or deleted")
 }
 

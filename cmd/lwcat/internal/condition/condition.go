@@ -101,6 +101,9 @@ func parseTerm(text string) (t term, problem string) {
 			continue
 		}
 		value = strings.TrimSpace(value)
+		if strings.IndexAny(value, "=!<>") == 0 {
+			return nil, "expected a value after " + operator.text + ", in quotes if it begins with a sign, and found " + strconv.Quote(value)
+		}
 		if left == "condition" && strings.Trim(operator.text, "=") == "" {
 			return conditionTerm(value), ""
 		}
@@ -123,7 +126,7 @@ func parsePath(text string) (path, problem string) {
 	if alone[strings.ToLower(path)] {
 		return "", path + " is no field: exists and deleted stand alone, and a condition is named as condition=Ready"
 	}
-	if _, err := lw.Project(path); err != nil {
+	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
 		return "", "expected the path of a field, as status.phase, and found " + strconv.Quote(text)
 	}
 	return path, ""

@@ -72,6 +72,8 @@ func TestMistakesAreTold(t *testing.T) {
 		"=x":                    `condition "=x": expected the path of a field, as status.phase, and found ""`,
 		"status.phase ! x":      `condition "status.phase ! x": expected one of = == != < <= > >= after status.phase`,
 		"a=1 && ":               `condition "a=1 && ": expected the path of a field, as status.phase, and found ""`,
+		"status.phase>>x":       `condition "status.phase>>x": expected a value after >, in quotes if it begins with a sign, and found ">x"`,
+		"status phase":          `condition "status phase": expected the path of a field, as status.phase, and found "status phase"`,
 		"status.conditions[0=1": `condition "status.conditions[0=1": expected the path of a field, as status.phase, and found "status.conditions[0"`,
 	} {
 		_, err := Parse(text)

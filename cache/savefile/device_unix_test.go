@@ -1,0 +1,23 @@
+//go:build unix
+
+package savefile
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatIsNoFileStays, as a pipe or a device, of which root would make a file.
+func TestWhatIsNoFileStays(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pods")
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeNamedPipe, info.Mode().Type())
+}

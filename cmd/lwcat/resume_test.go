@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// full is a disk without room.
+type full struct{ room int }
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.room)
+	if f.room -= n; n < len(p) {
+		return n, errors.New("no space left")
+	}
+	return n, nil
+}
+
+// TestResumeKnowsOnlyWhatIsWritten: what could not be written comes the next time, of a list and of a watch.
+func TestResumeKnowsOnlyWhatIsWritten(t *testing.T) {
+	for _, room := range []int{0, 300} {
+		server := start(t, nil)
+		path := filepath.Join(t.TempDir(), "state")
+		for _, name := range []string{"a", "b", "c"} {
+			create(t, server, "configmaps", named(name))
+		}
+		args := []string{"-s", server.URL, "cm", "--resume", path, "--once"}
+		var errs written
+		require.Equal(t, exitRefused, run(t.Context(), args, &full{room}, &errs, false))
+		require.Contains(t, errs.String(), "no space left")
+		code, out, _ := lwcat(t, args...)
+		require.Equal(t, exitDone, code)
+		require.Equal(t, 3, strings.Count(out, "\n"), out)
+
+		create(t, server, "configmaps", named("d"))
+		require.Equal(t, exitRefused, run(t.Context(), args, &full{}, &errs, false))
+		_, out, _ = lwcat(t, args...)
+		require.Equal(t, 1, strings.Count(out, "\n"), out)
+	}
+}
+
+// TestResumeReadsNoEndlessFile: it names no more than can be held.
+func TestResumeReadsNoEndlessFile(t *testing.T) {
+	server := start(t, nil)
+	path := filepath.Join(t.TempDir(), "state")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, file.Truncate(mostResumed+1)) // without content
+	require.NoError(t, file.Close())
+	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
+	require.Equal(t, exitRefused, code)
+	require.Contains(t, errs, "is larger than")
+	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
+	require.Equal(t, exitRefused, code)
+	require.Contains(t, errs, "is no file that can be replaced")
+}
