@@ -246,6 +246,19 @@ func TestLookupsCostWhatTheyFind(t *testing.T) {
 	}))
 }
 
+// TestHashesSpread: where many keys have one hash, a lookup looks at all of them.
+func TestHashesSpread(t *testing.T) {
+	books, _ := newLibrary()
+	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
+	ofYears, ofKeys := map[uint32]bool{}, map[uint32]bool{}
+	for n := range 1000 {
+		ofYears[byYear.hash(n)] = true
+		ofKeys[books.hash(lw.Key{Name: fmt.Sprint(n)})] = true
+	}
+	require.Greater(t, len(ofYears), 990)
+	require.Greater(t, len(ofKeys), 990)
+}
+
 // TestKeysOfTheObjectsOwn: a keys func may return a slice that it did not make; it is not written to.
 func TestKeysOfTheObjectsOwn(t *testing.T) {
 	books, writer := newLibrary()
