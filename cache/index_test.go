@@ -222,7 +222,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	runtime.KeepAlive(byLabel)
 }
 
-// TestKeysThatComeAndGo take no more room than those that are there at a time.
+// TestKeysThatComeAndGo take no more room than those that are there at a time, and neither do objects.
 func TestKeysThatComeAndGo(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -230,6 +230,11 @@ func TestKeysThatComeAndGo(t *testing.T) {
 		writer.Put(&book{isbn: "1", year: year})
 	}
 	require.LessOrEqual(t, byYear.next, uint32(2))
+	for n := range 1000 {
+		writer.Delete(lw.Key{Name: fmt.Sprint(n)})
+		writer.Put(&book{isbn: fmt.Sprint(n + 1)})
+	}
+	require.LessOrEqual(t, books.next, uint32(2))
 }
 
 // TestLookupsCostWhatTheyFind, whatever the size of the store.

@@ -48,6 +48,24 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
+// pieces is a writer that takes pieces of up to a size.
+type pieces struct {
+	t    *testing.T
+	most int
+}
+
+func (p pieces) Write(piece []byte) (int, error) {
+	require.LessOrEqual(p.t, len(piece), p.most)
+	return len(piece), nil
+}
+
+// TestSavedInPieces: no copy of all of it is made, nor of a large object.
+func TestSavedInPieces(t *testing.T) {
+	store, writer := NewStore[*lw.Object](nil)
+	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
+	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
+}
+
 // TestSaveAndRestore: the objects come back to the byte and in their order, however the reader cuts them up.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
