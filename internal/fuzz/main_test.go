@@ -44,3 +44,8 @@ func TestFiguresAreRead(t *testing.T) {
 	require.Equal(t, "52 inputs in 0s of CPU time, 3 of 11 in the corpus are new", did.String())
 	require.Equal(t, outcome{told: "panic: no"}, read([]byte("panic: no")))
 }
+
+func TestTheEndOfTheTimeIsNoFailure(t *testing.T) {
+	require.Regexp(t, timeIsOver, "fuzz: elapsed: 1s\n--- FAIL: FuzzYAML (1.40s)\n    context deadline exceeded\nFAIL\n")
+	require.NotRegexp(t, timeIsOver, "--- FAIL: FuzzYAML (1.40s)\n    --- FAIL: FuzzYAML (0.00s)\n        x.go:1: context deadline exceeded\nFAIL\n")
+}
