@@ -55,13 +55,13 @@ type Heap struct {
 }
 
 // NewHeap begins to measure.
-func NewHeap() *Heap { return &Heap{before: held()} }
+func NewHeap() *Heap { return &Heap{before: Held()} }
 
 // Look measures what is held now: garbage does not count.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.most = max(h.most, held())
+	h.most = max(h.most, Held())
 }
 
 // Grown returns how much more was held at most than when it began, in bytes.
@@ -71,9 +71,9 @@ func (h *Heap) Grown() int64 {
 	return max(0, int64(h.most)-int64(h.before))
 }
 
-// held is the least of a few looks: what runs meanwhile makes garbage that a collection has missed, and what is really held is in
-// all of them.
-func held() uint64 {
+// Held is how much of the heap is held, in bytes: the least of a few looks, as what runs meanwhile makes garbage that a collection
+// has missed, and what is really held is in all of them.
+func Held() uint64 {
 	least := ^uint64(0)
 	for range 3 {
 		var stats runtime.MemStats

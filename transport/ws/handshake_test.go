@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -60,7 +61,7 @@ func TestEndlessAnswers(t *testing.T) {
 		"answers before the one": {"", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := heap()
+			before := hostile.Held()
 			sent, gone := 0, make(chan struct{})
 			transport := raw(t, func(conn net.Conn) {
 				defer close(gone)
@@ -73,7 +74,7 @@ func TestEndlessAnswers(t *testing.T) {
 			require.Error(t, err)
 			<-gone
 			require.Less(t, sent, 32<<20, "what the connection's buffers took is among it")
-			require.Less(t, int64(heap())-int64(before), int64(4<<20))
+			require.Less(t, int64(hostile.Held())-int64(before), int64(4<<20))
 		})
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -168,24 +168,17 @@ type counted struct {
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.before == 0 && c.said >= c.most/10 {
-		c.before = heap()
+		c.before = hostile.Held()
 	}
 	if c.said >= c.most && !c.over {
 		c.over = true
-		c.grown = int64(heap()) - int64(c.before)
+		c.grown = int64(hostile.Held()) - int64(c.before)
 		c.then()
 	}
 	if c.over {
 		return 0, net.ErrClosed
 	}
 	return c.endless.Read(p)
-}
-
-func heap() uint64 {
-	var stats runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }
 
 // TestPeerThatReadsNothing is taken for dead: one that pings and takes no answers, and one that takes no pings, though its
