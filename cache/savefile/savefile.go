@@ -43,7 +43,7 @@ type Restorer[T lw.Keyed] interface {
 func Restore[T lw.Keyed](path string, to Restorer[T], origin cache.Origin, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("savefile: %w: a list takes its place", err)
 	}
 	defer file.Close()
 	return to.Restore(file, origin, parse)

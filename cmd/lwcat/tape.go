@@ -125,6 +125,9 @@ func ofRecord(err error) error {
 	return advise(fmt.Errorf("--record: %v", err), hint) // a pipe that broke is not standard output
 }
 
+// discoveryTime is how long a server may take to say what it has: as long as a list may be silent.
+const discoveryTime = 90 * time.Second
+
 // resources returns the collections that the command line names, or those of the recording if it names none.
 func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	w := &c.what
@@ -138,7 +141,9 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 		}
 		return resources, nil
 	}
-	if resources, err = resolve(ctx, s.over, w, s.namespace, status.say); err != nil {
+	asking, stop := context.WithTimeoutCause(ctx, discoveryTime, lw.ErrSilent)
+	defer stop()
+	if resources, err = resolve(asking, s.over, w, s.namespace, status.say); err != nil {
 		return nil, err
 	}
 	for _, r := range resources {
