@@ -119,6 +119,8 @@ func TestKubectlEndsWithAWatch(t *testing.T) {
 
 	theirs = b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	b.see(theirs, "configmap/first")
+	b.create("before-the-kill")
+	b.see(theirs, "configmap/before-the-kill") // its watch is open
 	b.Kill()
 	require.Zero(t, b.ends(theirs), "as if all were well")
 	t.Logf("kubectl, of a server that was killed: %q", theirs.told())
