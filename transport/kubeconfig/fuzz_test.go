@@ -9,9 +9,14 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 )
 
-// FuzzLoad: whatever a file holds, it is understood, or refused by an error of ours that names the file.
+// secret is what fields for secrets have in what FuzzLoad begins with.
+const secret = "s3cr3t"
+
+// FuzzLoad: whatever a file holds, it is understood, or refused by an error of ours that names the file, and that shows nothing
+// of a field for secrets.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s', certificate-authority-data: eA==}}]\nusers: [{name: u, user: {token: t, as-groups: [a], exec: {command: x}}}]"))
 	f.Add([]byte(`{"current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"true","interactiveMode":"Never","provideClusterInfo":true}}}]}`))
@@ -19,12 +24,20 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("a: &a {b: 1}\ncurrent-context: c\nclusters: [{name: k, cluster: {<<: [*a, *a], extensions: *a}}]\n"))
 	f.Add([]byte("x: &x {<<: *x}\ncontexts:\n- *x\n-\n- {name: !!binary eA==, context: ~}\n"))
 	f.Add([]byte("\t\x00"))
+	for _, user := range []string{
+		"token: s3cr3t", "token: [s3cr3t]", "tokenFile: /x, token: *s3cr3t", "username: u, password: s3cr3t", "client-key-data: s3cr3t, client-certificate-data: eA==",
+		"exec: {apiVersion: client.authentication.k8s.io/v1, command: 'true', interactiveMode: Never, env: [{name: N, value: s3cr3t}]}",
+	} {
+		f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {" + user + "}}]"))
+	}
 	f.Add([]byte(bomb()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		alone(t)
 		path := write(t, filepath.Join(t.TempDir(), "config"), string(text))
 		names, err := kubeconfig.List(&kubeconfig.Options{Path: path})
+		hides := hidesSecrets(text)
 		if err != nil {
+			require.False(t, hides && strings.Contains(err.Error(), secret), "%v", err)
 			var typed *kubeconfig.Error
 			require.ErrorAs(t, err, &typed)
 			require.Equal(t, path, typed.File)
@@ -37,12 +50,38 @@ func FuzzLoad(f *testing.F) {
 				require.NotNil(t, config.HTTP)
 				continue
 			}
+			require.False(t, hides && strings.Contains(err.Error(), secret), "%v", err)
 			var typed *kubeconfig.Error
 			if !strings.Contains(err.Error(), kubeconfig.ErrNowhere.Error()) {
 				require.ErrorAs(t, err, &typed)
 			}
 		}
 	})
+}
+
+// hidesSecrets reports whether secret stands in nothing but fields for secrets: errors may show names. What is no YAML has no names.
+func hidesSecrets(text []byte) bool {
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) != nil {
+		return true
+	}
+	shown := false
+	var look func(n *yaml.Node, hidden bool)
+	look = func(n *yaml.Node, hidden bool) {
+		shown = shown || !hidden && strings.Contains(n.Value, secret)
+		for i, child := range n.Content {
+			hides := hidden
+			if n.Kind == yaml.MappingNode && i%2 == 1 {
+				switch n.Content[i-1].Value {
+				case "token", "password", "client-key-data", "value":
+					hides = true
+				}
+			}
+			look(child, hides)
+		}
+	}
+	look(&document, false)
+	return !shown
 }
 
 // bomb are aliases of aliases, which would be 10^9 texts written out, where a plugin's cluster is told of them.
