@@ -74,7 +74,7 @@ func TestHintsOfCertificates(t *testing.T) {
 	refused(t, "-s "+url+" --certificate-authority "+other, unknown, "hint: "+other+" is not the authority that has signed")
 	config := file(t, "config", `{current-context: x, contexts: [{name: x, context: {cluster: c}}], clusters: [{name: c, cluster: {server: "`+url+`", certificate-authority: `+other+`}}]}`)
 	refused(t, "--kubeconfig "+config, unknown, `hint: the certificate-authority of cluster "c" in the kubeconfig has not signed it`, "--certificate-authority")
-	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that it is valid for", "--tls-server-name")
+	refused(t, "-s "+url+" --certificate-authority "+ca+" --tls-server-name b.test", "valid for api.test, not b.test", "hint: connect to a name that it is valid for", "--tls-server-name api.test")
 
 	const invalid = "certificate has expired or is not yet valid"
 	url, ca = secure(t, handler, 48*time.Hour, 72*time.Hour, 49*time.Hour)

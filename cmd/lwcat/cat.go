@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
+	"syscall"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -16,7 +18,10 @@ import (
 func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	from, err := c.source(status, fail)
+	if pipe, ok := stdout.(*os.File); ok {
+		go whenUnread(ctx, pipe, func() { fail(syscall.EPIPE) })
+	}
+	from, err := c.source(ctx, status, fail)
 	if err != nil {
 		return err
 	}
@@ -77,7 +82,7 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 	if c.tell.stats {
 		fmt.Fprintln(status.out, stats.total().json())
 	}
-	unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
+	_, unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
 	if unwritten == nil {
 		file.written()
 	}

@@ -22,8 +22,12 @@ func (s *server) ofCertificate(ctx context.Context, err error) string {
 		}
 		return "name the authority that has signed it by --certificate-authority FILE, or in the kubeconfig's cluster"
 	}
-	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return "connect to a name that it is valid for, or have it verified by --tls-server-name NAME"
+	if other, ok := errors.AsType[x509.HostnameError](err); ok {
+		name := "NAME"
+		if len(other.Certificate.DNSNames) > 0 {
+			name = other.Certificate.DNSNames[0]
+		}
+		return "connect to a name that it is valid for, or have it verified by --tls-server-name " + name
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return s.ofClock(ctx, invalid.Cert)

@@ -99,7 +99,7 @@ func startingWith(all *discovery.Resources, word string) (found []candidate) {
 
 // server returns the transport that the flags name, and the namespace of the context.
 func (c *completer) server() (transport lw.Transport, namespace string) {
-	config, err := c.config.where.config(io.Discard)
+	config, err := c.config.where.config(c.ctx, io.Discard)
 	if err != nil {
 		return nil, ""
 	}

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,4 +51,19 @@ func TestASecondInterruptEndsItTheHardWay(t *testing.T) {
 	status := err.(*exec.ExitError).Sys().(syscall.WaitStatus)
 	require.True(t, status.Signaled(), "%v", err)
 	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell says 130")
+}
+
+// TestAnInterruptWhileAKubeconfigDoesNotOpen, as a pipe to which nobody writes.
+func TestAnInterruptWhileAKubeconfigDoesNotOpen(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errInterrupted)
+	var out, errs written
+	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
+	require.Empty(t, errs.String())
+	// What reads it ends with it.
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, writer.Close())
 }

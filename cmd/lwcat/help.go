@@ -31,8 +31,8 @@ Examples:
 `
 
 const exitCodes = `
-Exit codes: 0 done; 1 the server or the network said no; 2 wrong usage; 3 what was waited for did
-not come; 130 interrupted.
+Exit codes: 0 done; 1 the server, the network or the output said no, or an event could not be
+printed; 2 wrong usage; 3 what was waited for did not come; 130 interrupted.
 `
 
 // usual are the flags that --help shows; help all and the man page show all of them.

@@ -63,6 +63,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 
 // exitCode tells how it ended, and returns the code for it.
 func exitCode(err error, config *config, status *status) int {
+	code := ended(err, config, status)
+	if n := status.unprinted.Load(); n > 0 && code == exitDone {
+		status.say("%d events could not be printed", n)
+		return exitRefused
+	}
+	return code
+}
+
+func ended(err error, config *config, status *status) int {
 	switch {
 	case err == nil && config.when.awaits():
 		status.say("the list is complete, and %s is still waited for", config.when.awaited())
@@ -84,6 +93,9 @@ func exitCode(err error, config *config, status *status) int {
 		return exitInterrupted
 	case errors.Is(err, syscall.EPIPE): // whoever read our output has seen enough
 		return exitDone
+	}
+	if usage, ok := errors.AsType[usageError](err); ok {
+		return misused(usage, status.out)
 	}
 	status.say("%v", err)
 	if advised, ok := errors.AsType[*advised](err); ok {

@@ -160,22 +160,40 @@ func TestRefusedAtTheStart(t *testing.T) {
 	gone := start(t, nil)
 	gone.Stop()
 	for args, want := range map[string]string{
-		"-s " + server.URL + " --token wrong po":                "the server answered 401 Unauthorized",
-		"-s " + server.URL + " --token no /api/v1/pods":         "the server answered 403 Forbidden: pods is forbidden",
-		"-s " + server.URL + " --token yes /apis/x/v1/y":        "the server answered 404: 404 page not found",
-		"-s " + server.URL + " --token yes nosuch":              `the server has no resource "nosuch"`,
-		"-s " + server.URL + " --token yes -l bad( po":          "the server answered 400 BadRequest",
-		"-s " + gone.URL + " po":                                "connection refused",
-		"-s " + gone.URL + " /api/v1/pods":                      "connection refused",
-		"-s " + server.URL + " --certificate-authority /nil po": "no such file",
-		"po":                   ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
-		"-s 127.0.0.1:1 po":    "127.0.0.1:1",
-		"--kubeconfig /nil po": "/nil",
-		"--context nil po":     `no context "nil"`,
+		"-s " + server.URL + " --token wrong po":         "the server answered 401 Unauthorized",
+		"-s " + server.URL + " --token no /api/v1/pods":  "the server answered 403 Forbidden: pods is forbidden",
+		"-s " + server.URL + " --token yes /apis/x/v1/y": "the server answered 404: 404 page not found",
+		"-s " + server.URL + " --token yes nosuch":       `the server has no resource "nosuch"`,
+		"-s " + server.URL + " --token yes -l bad( po":   "the server answered 400 BadRequest",
+		"-s " + gone.URL + " po":                         "connection refused",
+		"-s " + gone.URL + " /api/v1/pods":               "connection refused",
+		"-s 127.0.0.1:1 po":                              "127.0.0.1:1",
+		"--kubeconfig /nil po":                           "/nil",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
 		require.Equal(t, exitRefused, code, args)
 		require.Contains(t, errs, want)
+		require.Empty(t, out)
+	}
+}
+
+// TestWrongConnectionFlags are wrong usage, where no file is at fault.
+func TestWrongConnectionFlags(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
+	noPEM := file(t, "ca.crt", "x")
+	for args, want := range map[string]string{
+		"po":                          ": name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG",
+		"--context nil po":            `there is no context "nil"`,
+		"-s ftp://x po":               "the server's URL must look like",
+		"-s http://x --as-group a po": "there is a group to impersonate, and no user",
+		"-s https://x --certificate-authority /nil po":                         "certificate-authority: open /nil: no such file",
+		"-s https://x --certificate-authority " + noPEM + " po":                "certificate-authority: " + noPEM + " holds no certificate in PEM form",
+		"-s https://x --certificate-authority x --insecure-skip-tls-verify po": "--certificate-authority and --insecure-skip-tls-verify contradict each other",
+	} {
+		code, out, errs := lwcat(t, strings.Fields(args)...)
+		require.Equal(t, exitUsage, code, args)
+		require.Contains(t, errs, want)
+		require.Contains(t, errs, "Run 'lwcat --help' for usage.")
 		require.Empty(t, out)
 	}
 }

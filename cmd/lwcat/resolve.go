@@ -4,12 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
+
+// discoveryTime is how long a server may take to say what it has: as long as a list may be silent.
+const discoveryTime = 90 * time.Second
+
+// longestPause is the longest time between two tries.
+const longestPause = 30 * time.Second
+
+// resolve turns the names of the command line into resources. A server that has no time, or a fault that may pass, is asked again,
+// as it is for a collection.
+func (s *source) resolve(ctx context.Context, w *what, status *status) ([]lw.Resource, error) {
+	for pause := time.Second; ; pause = min(2*pause, longestPause) {
+		asking, stop := context.WithTimeoutCause(ctx, discoveryTime, lw.ErrSilent)
+		resources, err := resolve(asking, s.over, w, s.namespace, func(format string, args ...any) {
+			if ctx.Err() == nil { // else it is not the server that did not tell
+				status.say(format, args...)
+			}
+		})
+		stop()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		refusal, ok := errors.AsType[*lw.StatusError](err)
+		if !ok || refusal.Code < http.StatusInternalServerError && refusal.Code != http.StatusTooManyRequests {
+			return resources, err
+		}
+		wait := max(pause, refusal.RetryAfter)
+		status.say("%v; asking again in %v", err, wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
 
 // resolve turns the names of the command line into resources, each collection once. The server is asked only if one of them
 // is not a path; what it cannot tell goes to warn. namespace is that of the context.

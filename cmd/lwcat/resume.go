@@ -29,6 +29,7 @@ type resume struct {
 	path  string
 	mu    sync.Mutex
 	saved time.Time
+	ours  fs.FileInfo // the file as we read or wrote it; nil before there is one
 }
 
 // kept is how far one collection was printed.
@@ -40,6 +41,7 @@ type kept struct {
 
 	file    *resume
 	waiting []output.Event // what is not out yet
+	lacking bool           // an event, which could not be printed
 }
 
 // keptObject is how an object was printed last.
@@ -73,6 +75,7 @@ func openResume(path, server string) (*resume, error) {
 	if found.Server != server {
 		return nil, fmt.Errorf("--resume: %s is of the server %s: name another one for %s", path, found.Server, server)
 	}
+	r.ours = info
 	for id, k := range found.Collections {
 		if k != nil {
 			r.Collections[id] = k
@@ -119,22 +122,35 @@ func (k *kept) objects() (all []*lw.Object, err error) {
 
 // note notes what is known of objects now, and, if that is all that happened up to a version, the version. It is saved now and
 // then, and at the end. What is not written yet waits until it is: if that fails, it comes again next time.
-func (k *kept) note(seen []output.Event, version string, written bool) {
+func (k *kept) note(seen []output.Event, version string, written bool) error {
+	if k == nil {
+		return nil
+	}
+	k.file.mu.Lock()
+	defer k.file.mu.Unlock()
+	if k.waiting = append(k.waiting, seen...); !written {
+		return nil
+	}
+	k.take()
+	if version != "" && !k.lacking {
+		k.ResourceVersion = version
+	}
+	if time.Since(k.file.saved) > time.Second {
+		if err := k.file.save(); errors.Is(err, errShared) {
+			return err
+		} // of others the last save's counts
+	}
+	return nil
+}
+
+// lacks notes that an event could not be printed: the next run begins with a list, which tells what differs from what was.
+func (k *kept) lacks() {
 	if k == nil {
 		return
 	}
 	k.file.mu.Lock()
 	defer k.file.mu.Unlock()
-	if k.waiting = append(k.waiting, seen...); !written {
-		return
-	}
-	k.take()
-	if version != "" {
-		k.ResourceVersion = version
-	}
-	if time.Since(k.file.saved) > time.Second {
-		_ = k.file.save() // the last one is the one whose error counts
-	}
+	k.lacking, k.ResourceVersion = true, ""
 }
 
 // take takes what waited.
@@ -174,9 +190,15 @@ func (r *resume) finish() error {
 	return r.save()
 }
 
+// errShared says that another run writes the same file. Whoever finds out leaves it to the other.
+var errShared = errors.New("another lwcat has written it since: give each a file of its own")
+
 // save replaces the file by what is known now, whole or not at all.
 func (r *resume) save() error {
 	r.saved = time.Now()
+	if found, err := os.Stat(r.path); err == nil && !r.isOurs(found) {
+		return fmt.Errorf("--resume: %s: %w", r.path, errShared)
+	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -192,5 +214,11 @@ func (r *resume) save() error {
 	if err != nil {
 		return fmt.Errorf("--resume: %w", errors.Join(err, os.Remove(temporary.Name())))
 	}
-	return nil
+	r.ours, err = os.Stat(r.path)
+	return err
+}
+
+// isOurs reports whether a file is the one that we read or wrote last. Its number alone may have been given to another.
+func (r *resume) isOurs(found fs.FileInfo) bool {
+	return r.ours != nil && os.SameFile(found, r.ours) && found.ModTime().Equal(r.ours.ModTime())
 }

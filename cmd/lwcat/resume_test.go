@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -42,6 +43,57 @@ func TestResumeKnowsOnlyWhatIsWritten(t *testing.T) {
 		_, out, _ = lwcat(t, args...)
 		require.Equal(t, 1, strings.Count(out, "\n"), out)
 	}
+}
+
+// TestWhatCannotBePrintedComesAgain, with a format that can print it: of a list and of a watch.
+func TestWhatCannotBePrintedComesAgain(t *testing.T) {
+	server := start(t, nil)
+	path := filepath.Join(t.TempDir(), "state")
+	create(t, server, "configmaps", named("a"))
+	create(t, server, "configmaps", `{"metadata":{"name":"b"},"data":{"k":"v"}}`)
+	args := []string{"-s", server.URL, "cm", "--resume", path, "--once", "-o"}
+	code, out, errs := lwcat(t, append(args, "go-template={{slice .data.k 1}}{{.metadata.name}}")...)
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, "b\n", out)
+	require.Contains(t, errs, "default/a at version")
+	require.Contains(t, errs, "lwcat: 1 events could not be printed\n")
+	code, out, errs = lwcat(t, append(args, "name")...)
+	require.Equal(t, exitDone, code)
+	require.Equal(t, "configmap/a\n", out)
+	require.Empty(t, errs)
+
+	create(t, server, "configmaps", named("c"))
+	create(t, server, "configmaps", named("d"))
+	args[5] = "--timeout=30s"
+	code, out, _ = lwcat(t, append(args, `go-template={{if eq .metadata.name "c"}}{{slice .data.k 1}}{{end}}{{.metadata.name}}`, "--until", "metadata.name=d")...)
+	require.Equal(t, exitRefused, code)
+	require.Equal(t, "d\n", out)
+	code, out, _ = lwcat(t, append(args, "name", "--count=1")...)
+	require.Equal(t, exitDone, code)
+	require.Equal(t, "configmap/c\n", out)
+}
+
+// TestTwoRunsWithOneFile: the one that finds out leaves it to the other, and says so.
+func TestTwoRunsWithOneFile(t *testing.T) {
+	server := start(t, nil)
+	path := filepath.Join(t.TempDir(), "state")
+	create(t, server, "configmaps", named("a"))
+	ctx, stop := context.WithCancelCause(t.Context())
+	var out, errs written
+	ended := make(chan int)
+	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
+	go func() { ended <- run(ctx, args, &out, &errs, false) }()
+	eventually(t, "the first event", func() bool { return out.String() == "configmap/a\n" })
+	code, _, said := lwcat(t, append(args, "--once")...)
+	require.Equal(t, exitDone, code, said)
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	stop(errInterrupted)
+	require.Equal(t, exitRefused, <-ended)
+	require.Contains(t, errs.String(), path+": another lwcat has written it since")
+	left, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(kept), string(left))
 }
 
 // TestResumeReadsNoEndlessFile: it names no more than can be held.

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,5 +29,32 @@ func TestASilentServerIsNotAskedForever(t *testing.T) {
 		_, err := (&source{over: silent{}, namespace: "default"}).resources(t.Context(), &config{what: what{names: []string{"pods"}}}, &status{out: io.Discard})
 		require.ErrorIs(t, err, lw.ErrSilent)
 		require.Equal(t, discoveryTime, time.Since(began))
+	})
+}
+
+// busy is a server that has no time, so often, and then says what it has.
+type busy struct{ times atomic.Int64 }
+
+func (b *busy) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if b.times.Add(-1) >= 0 {
+		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusServiceUnavailable}, RetryAfter: 7 * time.Second}
+	}
+	if req.Path == "/api" {
+		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusNotFound}}
+	}
+	return io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`)), nil
+}
+
+// TestABusyServerIsAskedAgain what it has, after the time that it asks for.
+func TestABusyServerIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, server := time.Now(), &busy{}
+		server.times.Store(4) // of two requests each
+		var errs written
+		found, err := (&source{over: server, namespace: "default"}).resources(t.Context(), &config{what: what{names: []string{"pods"}}}, &status{out: &errs})
+		require.NoError(t, err)
+		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
+		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
+		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; asking again in 7s"), errs.String())
 	})
 }

@@ -106,11 +106,16 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	events := s.told(event, deltas)
 	print := !s.config.when.watchOnly || s.synced
 	seen, last := s.ending.see(s.number, events, print)
-	written := !print || !s.listing || last
+	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
-		if err := s.out.print(seen, written); err != nil {
+		printed, err := s.out.print(seen, written)
+		if err != nil {
 			return true, err
 		}
+		if len(printed) < len(seen) {
+			s.kept.lacks()
+		}
+		seen = printed
 		s.meter.printed(len(seen))
 	}
 	if event.Type == lw.Bookmark && s.config.how.bookmarks {
@@ -118,7 +123,9 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 			return true, err
 		}
 	}
-	s.kept.note(seen, s.toldUpTo(event, len(seen) == len(events)), written)
+	if err := s.kept.note(seen, s.toldUpTo(event, all), written); err != nil {
+		return true, err
+	}
 	if event.Break != nil && event.Break.Final {
 		return true, fmt.Errorf("%s: %w", s.resource, event.Break.Err)
 	}

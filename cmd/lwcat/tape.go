@@ -79,7 +79,7 @@ type source struct {
 }
 
 // source opens what the command line names. fail ends the program.
-func (c *config) source(status *status, fail func(error)) (*source, error) {
+func (c *config) source(ctx context.Context, status *status, fail func(error)) (*source, error) {
 	if c.tape.replay != "" {
 		recorded, err := recording.Open(c.tape.replay)
 		if err != nil {
@@ -91,7 +91,7 @@ func (c *config) source(status *status, fail func(error)) (*source, error) {
 		player := recorded.Play(c.tape.speed)
 		return &source{about: "recording " + c.tape.replay, namespace: "default", over: player.Discovery(), close: recorded.Close, recorded: recorded, player: player}, nil
 	}
-	config, err := c.where.config(status.out)
+	config, err := c.where.config(ctx, status.out)
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,6 @@ func ofRecord(err error) error {
 	return advise(fmt.Errorf("--record: %v", err), hint) // a pipe that broke is not standard output
 }
 
-// discoveryTime is how long a server may take to say what it has: as long as a list may be silent.
-const discoveryTime = 90 * time.Second
-
 // resources returns the collections that the command line names, or those of the recording if it names none.
 func (s *source) resources(ctx context.Context, c *config, status *status) (resources []lw.Resource, err error) {
 	w := &c.what
@@ -141,9 +138,7 @@ func (s *source) resources(ctx context.Context, c *config, status *status) (reso
 		}
 		return resources, nil
 	}
-	asking, stop := context.WithTimeoutCause(ctx, discoveryTime, lw.ErrSilent)
-	defer stop()
-	if resources, err = resolve(asking, s.over, w, s.namespace, status.say); err != nil {
+	if resources, err = s.resolve(ctx, w, status); err != nil {
 		return nil, err
 	}
 	for _, r := range resources {

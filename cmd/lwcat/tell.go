@@ -74,7 +74,8 @@ func (t *teller) tell(event lw.Event[*lw.Object], changes int) {
 	case lw.Interrupted:
 		t.interrupted(event.Break, event.ResourceVersion)
 	case lw.Reset:
-		t.answered, t.relists, t.changes = true, t.synced, 0
+		t.relists = t.synced && (t.answered || t.broken) // the list that --resume begins with is the first of this run
+		t.answered, t.changes = true, 0
 		t.meter.lists(true)
 	case lw.Synced:
 		t.meter.lists(false)

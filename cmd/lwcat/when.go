@@ -47,6 +47,12 @@ func (w *when) validate() (err error) {
 		return errors.New("--from and --resume both say where to begin: leave one of them out")
 	case w.once && (w.from != "" || w.watchOnly):
 		return errors.New("--once prints what is there, which --from and --watch-only leave out")
+	case w.until == "" && w.given.Changed("until"):
+		return errors.New("--until is empty: it is a condition, as status.phase=Running")
+	case w.from == "" && w.given.Changed("from"):
+		return errors.New("--from is empty: it is a resource version")
+	case w.resume == "" && w.given.Changed("resume"):
+		return errors.New("--resume is empty: it is a file")
 	case w.from == "0":
 		return errors.New("--from 0 stands for no version in particular: leave it out to begin with a list")
 	}

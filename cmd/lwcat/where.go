@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -43,18 +44,37 @@ func (w *where) validate() error {
 	if w.recorded && w.Server != "" {
 		return errors.New("--server and --replay exclude each other")
 	}
+	if w.CAFile != "" && w.Insecure {
+		return errors.New("--certificate-authority and --insecure-skip-tls-verify contradict each other")
+	}
 	if !slices.Contains(transports, w.transport) {
 		return fmt.Errorf("no transport %q: there are http, ws and auto", w.transport)
 	}
 	return nil
 }
 
-// config finds the server. What plugins say goes to stderr.
-func (w *where) config(stderr io.Writer) (*kubeconfig.Config, error) {
+// config finds the server. What plugins say goes to stderr. Where a file does not open, as a pipe that nobody writes to, it ends
+// with ctx.
+func (w *where) config(ctx context.Context, stderr io.Writer) (*kubeconfig.Config, error) {
 	w.Stderr = stderr
-	config, err := kubeconfig.Load(&w.Options)
+	var config *kubeconfig.Config
+	loaded := make(chan error, 1)
+	go func() {
+		found, err := kubeconfig.Load(&w.Options)
+		config = found
+		loaded <- err
+	}()
+	var err error
+	select {
+	case err = <-loaded:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	if errors.Is(err, kubeconfig.ErrNowhere) {
-		return nil, fmt.Errorf("%w: name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG", err)
+		return nil, usageError{fmt.Errorf("%w: name one by --server, or a kubeconfig by --kubeconfig or in $KUBECONFIG", err)}
+	}
+	if wrong, ok := errors.AsType[*kubeconfig.Error](err); ok && wrong.File == "" && wrong.Entry == "" { // the flags' fault
+		return nil, usageError{err}
 	}
 	return config, advise(err, ofFile(err))
 }

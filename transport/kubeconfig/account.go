@@ -28,7 +28,7 @@ func (o *Options) inCluster(c *Config) (*Config, error) {
 	p.authority(fields)
 	if o.CAFile == "" && !o.Insecure {
 		c.HTTP.CAFile = filepath.Join(folder, "ca.crt")
-		if err := holdsCertificates(os.ReadFile(c.HTTP.CAFile)); err != nil {
+		if err := fileHoldsCertificates(c.HTTP.CAFile); err != nil {
 			fields.wrong("ca.crt", nil, err)
 		}
 	}

@@ -58,7 +58,7 @@ func (p *pick) authority(fields *fields) {
 		return
 	case p.CAFile != "":
 		http.CAFile = p.CAFile
-		if err := holdsCertificates(os.ReadFile(p.CAFile)); err != nil {
+		if err := fileHoldsCertificates(p.CAFile); err != nil {
 			fields.place = &Error{Field: "certificate-authority", Err: err}
 		}
 		return
@@ -74,10 +74,12 @@ func (p *pick) authority(fields *fields) {
 	switch {
 	case len(http.CAData) > 0:
 		http.CAFile = ""
-		err = holdsCertificates(http.CAData, nil)
+		if !holdCertificates(http.CAData) {
+			err = errors.New("it holds no certificate in PEM form")
+		}
 	case http.CAFile != "":
 		name = "certificate-authority"
-		err = holdsCertificates(os.ReadFile(http.CAFile))
+		err = fileHoldsCertificates(http.CAFile)
 	default:
 		return
 	}
@@ -89,9 +91,12 @@ func (p *pick) authority(fields *fields) {
 	}
 }
 
-func holdsCertificates(text []byte, err error) error {
-	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(text) {
-		err = errors.New("it holds no certificate in PEM form")
+func holdCertificates(text []byte) bool { return x509.NewCertPool().AppendCertsFromPEM(text) }
+
+func fileHoldsCertificates(path string) error {
+	text, err := os.ReadFile(path)
+	if err == nil && !holdCertificates(text) {
+		err = errors.New(short(path) + " holds no certificate in PEM form")
 	}
 	return err
 }

@@ -58,8 +58,16 @@ type UnknownError struct {
 // Error implements error.
 func (e *UnknownError) Error() string {
 	text := "there is no " + e.Kind + " " + strconv.Quote(e.Name)
-	for i, name := range e.Near {
-		text += []string{"; there is ", ", "}[min(i, 1)] + strconv.Quote(name)
+	if len(e.Near) > 0 {
+		text += "; " + there(e.Near)
+	}
+	return text
+}
+
+// there says what there is.
+func there(names []string) (text string) {
+	for i, name := range names {
+		text += []string{"there is ", ", "}[min(i, 1)] + strconv.Quote(name)
 	}
 	return text
 }

@@ -37,7 +37,7 @@ func TestMistakes(t *testing.T) {
 		"authority no PEM":       {good + "; certificate-authority-data: " + b64("pa55word"), "{}", `certificate-authority-data: it holds no certificate`},
 		"authority missing":      {good + "; certificate-authority: /x/y", "{}", `:11: cluster "east": certificate-authority: open /x/y: no such file or directory`},
 		"authority a folder":     {good + "; certificate-authority: " + dir, "{}", `is a directory`},
-		"authority empty":        {good + "; certificate-authority: " + empty, "{}", `certificate-authority: it holds no certificate`},
+		"authority empty":        {good + "; certificate-authority: " + empty, "{}", `certificate-authority: ~/empty holds no certificate in PEM form`},
 		"proxy of another kind":  {good + "; proxy-url: ftp://pa55word@x", "{}", `cluster "east": proxy-url: it must look like`},
 		"proxy without a scheme": {good + "; proxy-url: 127.0.0.1:1", "{}", `proxy-url: it must look like`},
 		"cyclic merge":           {"&x {<<: *x}", "{}", `few of them within each other`},
@@ -152,7 +152,7 @@ func TestNowhere(t *testing.T) {
 		{"-", "no server: there is no kubeconfig at ~/.kube/config"},
 		{"", "no server: there is no context in ~/.kube/config"},
 		{" \n# nothing\n", "no server: there is no context in ~/.kube/config"},
-		{"contexts: [{name: a, context: {cluster: a}}]", "no server: there is no current-context; there is a"},
+		{"contexts: [{name: a, context: {cluster: a}}]", "no server: there is no current-context; there is \"a\""},
 	} {
 		if c.text != "-" {
 			write(t, home+"/.kube/config", c.text)

@@ -100,7 +100,7 @@ func (p *pick) nowhere() error {
 	case len(p.entries["context"]) == 0:
 		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(p.shortPaths(), ", "))
 	}
-	return fmt.Errorf("%w: there is no current-context; there is %s", ErrNowhere, strings.Join(nearest.To("", p.names("context")), ", "))
+	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, there(nearest.To("", p.names("context"))))
 }
 
 func (p *pick) shortPaths() (paths []string) {

@@ -82,7 +82,7 @@ func get(ctx context.Context, transport lw.Transport, path, accept string) (docu
 	var text json.RawMessage
 	err = json.NewDecoder(&limited{from: body, left: mostBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return "", fmt.Errorf("the answer is no JSON: %w", err)
+		return "", fmt.Errorf("the answer is no JSON, as a page of a proxy or of a login is none: %w", err)
 	}
 	if err != nil {
 		return "", err
