@@ -44,7 +44,8 @@ var (
 	ErrWatchClosed = errors.New("the server closed the watch in good order")
 )
 
-// Refused reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn].
+// Refused reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn]. A page in place of a list,
+// [ErrNotList], is none: a proxy may send it while the server is away. At the start it may be a wrong URL all the same.
 func Refused(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
 }

@@ -55,7 +55,7 @@ func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
 	f.stop()
 	<-f.done
-	fmt.Printf("\n%d events seen, %d interruptions, %d relists; store equal to server: %s (%d pods)\n",
+	fmt.Printf("\nA store beside lwcat: %d events, %d interruptions, %d relists; equal to the server: %s (%d pods)\n",
 		f.events.Load(), f.breaks.Load(), f.relists.Load(), map[bool]string{true: "yes", false: "NO"}[equal], f.store.Len())
 	if !equal {
 		return errors.New("the store differs from the server")

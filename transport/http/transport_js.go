@@ -91,7 +91,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	}
 	if err != nil {
 		stream.Close()
-		return nil, explain(ctx, err, "no answer from the server, which may be down, not trusted, or not allow this page's origin (CORS): ")
+		return nil, explain(ctx, err, "no answer from the server, which may be down, not trusted, or, of a page, not allow its origin (CORS): ")
 	}
 	return b, nil
 }
