@@ -108,15 +108,9 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	seen, last := s.ending.see(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
-		printed, err := s.out.print(seen, written)
-		if err != nil {
+		if seen, err = s.print(seen, written); err != nil {
 			return true, err
 		}
-		if len(printed) < len(seen) {
-			s.kept.lacks()
-		}
-		seen = printed
-		s.meter.printed(len(seen))
 	}
 	if event.Type == lw.Bookmark && s.config.how.bookmarks {
 		if err := s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
@@ -140,6 +134,18 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 		return true, s.ending.reason()
 	}
 	return false, nil
+}
+
+// print prints events, and returns those that could be.
+func (s *stream) print(events []output.Event, flush bool) (printed []output.Event, err error) {
+	if printed, err = s.out.print(events, flush); err != nil {
+		return nil, err
+	}
+	if len(printed) < len(events) {
+		s.kept.lacks()
+	}
+	s.meter.printed(len(printed))
+	return printed, nil
 }
 
 // toldUpTo returns the version up to which all has been told that happened, if that is an event's.
