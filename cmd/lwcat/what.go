@@ -41,7 +41,11 @@ func (w *what) validate() (err error) {
 			return err
 		}
 	}
-	if w.namespaces = unique(w.namespaces); w.allNamespaces {
+	w.namespaces = unique(w.namespaces)
+	if len(w.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, "/") }) {
+		return errors.New("--namespace is for names: a path has its own, as /api/v1/namespaces/shop/pods")
+	}
+	if w.allNamespaces {
 		w.namespaces = []string{""}
 	}
 	if w.shard != "" {
