@@ -127,6 +127,23 @@ func TestListsStayPaged(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, b.list())
 }
 
+// TestAVersionThatNoServerGave: the list that follows asks for none. Without a version of its own, a list that is wrong is not at
+// once another one.
+func TestAVersionThatNoServerGave(t *testing.T) {
+	b := newRig(t, Options{ResumeFrom: "abc"})
+	for range mostFaults {
+		b.watchFails(status(500)) // as a kube-apiserver answers it
+	}
+	require.Equal(t, "abc", b.list().ResourceVersion)
+	require.Equal(t, &Break{Err: status(400), Relist: true}, b.do(input{signal: listFailed, err: status(400)}))
+	require.Equal(t, ListOptions{Limit: 500}, b.list())
+	require.NotZero(t, b.do(input{signal: listFailed, err: status(400)}).Delay)
+
+	b = newRig(t, Options{})
+	require.NotZero(t, b.do(input{signal: listFailed, err: status(400)}).Delay)
+	require.Equal(t, "0", b.list().ResourceVersion)
+}
+
 func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
 	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
 	b := newRig(t, Options{}).synced("7")

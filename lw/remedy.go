@@ -23,12 +23,18 @@ func (m *machine) afterList(err error) next {
 	case expired && paged:
 		m.whole = true
 		return next{relist: true, now: true}
-	case expired || errors.Is(err, ErrTooLarge):
+	case expired || errors.Is(err, ErrTooLarge) || m.ofVersion(err):
 		return m.latest()
 	case err == ErrNoProgress:
 		m.whole = true
 	}
 	return next{relist: true}
+}
+
+// ofVersion reports whether a request may have been found wrong for its version alone, as one that was saved of another server.
+func (m *machine) ofVersion(err error) bool {
+	e, ok := errors.AsType[*StatusError](err)
+	return ok && e.Code == 400 && m.listVersion != "" && m.listVersion != "0"
 }
 
 // latest makes the next list one of the latest version; at once, unless that is what has failed.

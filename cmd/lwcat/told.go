@@ -66,6 +66,9 @@ func (s *stream) hopeless(cause error) bool {
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
 		s.wrong++
+		if s.config.when.from != "" { // else a list would follow, which nobody has asked for
+			return true
+		}
 	}
 	return lw.Refused(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
 }
