@@ -3,7 +3,6 @@
 GO          ?= go
 GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
 WASM_EXEC    = LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/wasm/exec.mjs
@@ -237,10 +236,8 @@ else ifndef ONLY
 endif
 
 .PHONY: mutants
-mutants: ## which wrong operators in PACKAGE (default ./lw) its tests do not notice; of what is committed, and for hours
-	@# gremlins copies all of the folder that it is run in.
-	@clone=$$(mktemp -d) && trap 'rm -rf "$$clone"' EXIT && git clone -q --depth 1 "file://$(CURDIR)" "$$clone" && cd "$$clone" && \
-		GOFLAGS=-vet=off $(GO) run $(GREMLINS) unleash --workers 1 --exclude-files / $(or $(PACKAGE),./lw)
+mutants: ## which small mistakes in PACKAGE (default ./lw) its tests do not notice; FILE=skip makes those of some files
+	@$(GO) run ./internal/mutants $(if $(FILE),-file '$(FILE)') $(or $(PACKAGE),./lw)
 
 .PHONY: size-lwcat
 size-lwcat:

@@ -81,8 +81,11 @@ var rooms = map[string][]string{
 	"internal/rules":       nil,
 	"internal/release":     nil,
 	"internal/fuzz":        nil,
+	"internal/mutants":     nil,
 	"internal/docs":        nil,
 	"internal/wasmbuild":   {"internal/wasmpack"},
+
+	"internal/mutants/switches": nil,
 
 	"internal/wire/serve": {"internal/wire"},
 	"wasm/test/serve":     {"lw/lwtest"},

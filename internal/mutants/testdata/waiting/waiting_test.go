@@ -1,0 +1,5 @@
+package waiting
+
+import "testing"
+
+func TestWait(t *testing.T) { Wait() }
