@@ -177,6 +177,7 @@ func TestObjectsAreEqualByTheirText(t *testing.T) {
 	object := parse(`{"a":1}`)
 	require.True(t, object.Equal(object))
 	require.True(t, object.Equal(parse(`{"a":1}`)))
+	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "white space around it is no part of it")
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 

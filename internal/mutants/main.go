@@ -32,7 +32,7 @@ func main() {
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		o := options{wanted: wanted, workers: *workers, least: limits{cpu: 2 * time.Second, wall: 10 * time.Second}}
+		o := options{wanted: wanted, workers: *workers, least: limits{cpu: 2 * time.Second, wall: 30 * time.Second}}
 		err = measure(ctx, flag.Arg(0), o, os.Stdout, os.Stderr)
 	}
 	if err != nil {

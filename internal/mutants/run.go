@@ -93,7 +93,7 @@ func (b *binary) run(ctx context.Context, env string, tests []*test, limit limit
 		b.path, "-test.failfast", "-test.timeout=0", "-test.v", "-test.run=^("+strings.Join(names, "|")+")$")
 	cmd.Dir, cmd.WaitDelay = b.dir, time.Second
 	cmd.Env = append(os.Environ(), "TMPDIR="+b.folder, env)
-	var said bytes.Buffer
+	said := output{failed: cancel}
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err = cmd.Run()
 	if ctx.Err() != nil {
@@ -103,12 +103,28 @@ func (b *binary) run(ctx context.Context, env string, tests []*test, limit limit
 	}
 	did = result{killed, said.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	switch {
+	case failure.Match(said.Bytes()):
 	case cmd.ProcessState.ExitCode() < 0: // a signal ended it
 		did.came = timedOut
 	case cmd.ProcessState.Success():
 		did.came = lived
 	}
 	return did, nil
+}
+
+var failure = regexp.MustCompile(`(?m)^ *--- FAIL: `)
+
+// output ends a process as soon as a test has failed: behind it examples would be run, and might wait for ever.
+type output struct {
+	bytes.Buffer
+	failed func()
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	if failure.Match(text) {
+		o.failed()
+	}
+	return o.Buffer.Write(text)
 }
 
 func seconds(d time.Duration) string {
@@ -151,7 +167,7 @@ func (b *binary) try(ctx context.Context, mutant int) (outcome, error) {
 			if t.reached[mutant-1] != 0 && first == (t.wall <= quick) {
 				tests = append(tests, t)
 				limit.cpu += 2 * t.cpu
-				limit.wall += 10 * t.wall
+				limit.wall += 30 * t.wall
 			}
 		}
 		if len(tests) == 0 {

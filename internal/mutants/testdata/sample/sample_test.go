@@ -25,7 +25,16 @@ func TestReceived(t *testing.T) {
 	}
 }
 
+func TestShifted(t *testing.T) {
+	if Shifted[uint64](1) != 10 || Shifted[uint32](4) != 48 {
+		t.Fail()
+	}
+}
+
+// ExampleShifted runs in circles where TestShifted fails: examples are run nevertheless.
 func ExampleShifted() {
+	for Shifted[uint64](1) != 10 || Shifted[uint32](4) != 48 {
+	}
 	fmt.Println(Shifted[uint64](1), Shifted[uint32](4))
 	// Output: 10 48
 }
