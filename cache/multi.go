@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -22,6 +23,8 @@ type Multi[T lw.Keyed] struct {
 	names   []string
 	sources map[string]*Reflector[T]
 	store   *Store[Member[T]]
+
+	running atomic.Bool
 
 	mu     sync.Mutex // one source writes at a time
 	writer *Writer[Member[T]]
@@ -61,6 +64,14 @@ func (m *Multi[T]) Source(name string) *Store[T] {
 // Run follows all sources until ctx ends, and returns context.Cause(ctx); or until Options.StopOn says so for one of them,
 // which ends all, and returns what it was asked about. When it has returned, nothing is left running.
 func (m *Multi[T]) Run(ctx context.Context) error {
+	if !m.running.CompareAndSwap(false, true) {
+		panic("cache: a Multi is run twice at the same time")
+	}
+	defer m.running.Store(false)
+	if len(m.sources) == 0 { // all that there is is known
+		m.sync()
+		<-ctx.Done()
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var group sync.WaitGroup

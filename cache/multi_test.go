@@ -2,6 +2,7 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -162,5 +163,22 @@ func TestMultiStopsOn(t *testing.T) {
 		good := &live{first: []string{"x@1"}}
 		m := NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"good": good, "bad": bad}, nil, &lw.Options{NoStreamingList: true, StopOn: lw.Refused})
 		require.Equal(t, errs["forbidden"], m.Run(t.Context()))
+	})
+}
+
+// TestAMultiOfNothing is synced at once, and runs until it is told to end.
+func TestAMultiOfNothing(t *testing.T) {
+	errEnough := errors.New("enough")
+	synctest.Test(t, func(t *testing.T) {
+		m := NewMulti[*lw.Object](nil, nil, nil)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- m.Run(ctx) }()
+		<-m.Store().Synced()
+		synctest.Wait()
+		require.Empty(t, done)
+		require.PanicsWithValue(t, "cache: a Multi is run twice at the same time", func() { _ = m.Run(ctx) })
+		cancel(errEnough)
+		require.Equal(t, errEnough, <-done)
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Reflector keeps a store equal to a collection on the server.
 type Reflector[T lw.Keyed] struct {
 	source   lw.ListerWatcher[T]
-	opts     *lw.Options
+	opts     lw.Options
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
@@ -25,7 +25,11 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 	if recaller, ok := source.(lw.Recaller[T]); ok {
 		source = recaller.Recall(store.known)
 	}
-	return &Reflector[T]{source: source, opts: opts, store: store, writer: writer}
+	r := &Reflector[T]{source: source, store: store, writer: writer}
+	if opts != nil {
+		r.opts = *opts
+	}
+	return r
 }
 
 // Store returns the reflector's store, for reading.
@@ -79,7 +83,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 // While a list arrives, what it lacks is still there, and the list has the same limit.
 func (r *Reflector[T]) tooMany() *lw.Event[T] {
 	s := r.store
-	if r.opts == nil || r.opts.MaxObjects <= 0 || s.listing || max(s.state.length, len(s.undecoded)) <= r.opts.MaxObjects {
+	if r.opts.MaxObjects <= 0 || s.listing || max(s.state.length, len(s.undecoded)) <= r.opts.MaxObjects {
 		return nil
 	}
 	cause := &lw.Break{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}
@@ -92,10 +96,7 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 		if r.restored != nil && !r.replay(ctx, yield) {
 			return
 		}
-		var opts lw.Options
-		if r.opts != nil {
-			opts = *r.opts
-		}
+		opts := r.opts
 		opts.ResumeFrom = r.store.resumable()
 		lw.ListAndWatch(ctx, r.source, &opts)(yield)
 	}

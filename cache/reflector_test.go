@@ -35,7 +35,7 @@ func TestRunReturnsTheCause(t *testing.T) {
 
 func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		s.reflector.opts = &lw.Options{StopOn: lw.Refused, NoStreamingList: true}
+		s.reflector.opts = lw.Options{StopOn: lw.Refused, NoStreamingList: true}
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)

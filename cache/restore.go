@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/crc32"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -63,7 +64,7 @@ func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 		panic("cache: a Reflector is restored while it runs")
 	}
 	defer r.running.Store(false)
-	r.restored = &restored[T]{version: version, objects: objects}
+	r.restored = &restored[T]{version: version, objects: slices.Clone(objects)}
 }
 
 // Restore is [Reflector.Restore], for an informer that is not running: its handlers are told of what was saved.

@@ -238,3 +238,14 @@ func summed(text []byte) []byte {
 	sum := crc32.Checksum(text, crc32.MakeTable(crc32.Castagnoli))
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
+
+// TestWhatWasGivenMayBeChanged: neither the options nor a restored slice are the caller's any more.
+func TestWhatWasGivenMayBeChanged(t *testing.T) {
+	opts := &lw.Options{MaxObjects: 7}
+	r := NewReflector[*lw.Object](nil, opts)
+	objects := []*lw.Object{object("x@1")}
+	r.RestoreObjects("7", objects)
+	opts.MaxObjects, objects[0] = 1, object("y@1")
+	require.Equal(t, 7, r.opts.MaxObjects)
+	require.Equal(t, "x", r.restored.objects[0].GetName())
+}

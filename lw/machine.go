@@ -177,7 +177,7 @@ func (m *machine) move(version string, now time.Time) *Break {
 	}
 	m.news = true
 	m.short, m.faults = 0, 0
-	if now.Sub(m.liveSince) >= shortWatch { // else it may be what comes before the same verdict each time
+	if m.lived(now) >= shortWatch { // else it may be what comes before the same verdict each time
 		m.expired = 0
 	}
 	if version != "" { // an aggregated API may leave it out; then the last known one stays good for a resume

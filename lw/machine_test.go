@@ -250,6 +250,23 @@ func TestThreeInstantCleanEndsMeanExpired(t *testing.T) {
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 4 * firstDelay}, end(), "three more")
 }
 
+// TestASourceThatNeverSaysLive is paced as any other: what never was open ended at once, and is no news because of what came before.
+func TestASourceThatNeverSaysLive(t *testing.T) {
+	b := newRig(t, Options{}).synced("7")
+	b.now = b.now.Add(time.Hour)
+	end := func() *Break { return b.do(input{signal: watchEnded}) }
+	b.do(input{signal: watchMoved, version: "8"})
+	require.Equal(t, &Break{Err: ErrWatchClosed}, end())
+	require.Equal(t, watching, b.phase)
+	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, end())
+	b.do(input{signal: watchMoved, version: "8"})
+	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 2 * firstDelay}, end())
+	require.Equal(t, &Break{Err: ErrExpired, Relist: true}, end())
+	b.synced("8")
+	b.do(input{signal: watchMoved, version: "9"})
+	require.NotZero(t, b.do(input{signal: watchFailed, err: ErrExpired}).Delay, "as it comes again each time")
+}
+
 // TestBookmarksWithoutNewsAreNoProgress: a watch that ends at once behind one is not asked for again without a delay.
 func TestBookmarksWithoutNewsAreNoProgress(t *testing.T) {
 	b := newRig(t, Options{}).synced("7")

@@ -100,7 +100,7 @@ func answered(err error) bool {
 // closed handles a watch that ended in good order. One that did so at once, without an event, and again and again, is how
 // some servers and proxies say that the version is too old.
 func (m *machine) closed(now time.Time) *Break {
-	lived := now.Sub(m.liveSince)
+	lived := m.lived(now)
 	switch {
 	case m.phase == streaming:
 		return m.broke(ErrNoInitialEnd, m.afterStream(ErrNoInitialEnd), now)
@@ -154,10 +154,19 @@ func (m *machine) broke(err error, n next, now time.Time) *Break {
 	return b
 }
 
-// healthy ends the watch, and forgets former failures if it lived long enough.
+// healthy ends the watch, and forgets former failures if it lived long enough. What is new is so of the next one only if it comes
+// then, also from a source that does not say that its watch is open.
 func (m *machine) healthy(now time.Time) {
-	if !m.liveSince.IsZero() && now.Sub(m.liveSince) >= healthyAfter {
+	if m.lived(now) >= healthyAfter {
 		m.backoff = backoff{}
 	}
-	m.liveSince = time.Time{}
+	m.liveSince, m.news = time.Time{}, false
+}
+
+// lived is how long the watch has been open; zero if it never was.
+func (m *machine) lived(now time.Time) time.Duration {
+	if m.liveSince.IsZero() {
+		return 0
+	}
+	return now.Sub(m.liveSince)
 }

@@ -46,7 +46,10 @@ func Restore[T lw.Keyed](path string, to Restorer[T], origin cache.Origin, parse
 		return fmt.Errorf("savefile: %w: a list takes its place", err)
 	}
 	defer file.Close()
-	return to.Restore(file, origin, parse)
+	if err := to.Restore(file, origin, parse); err != nil {
+		return fmt.Errorf("savefile: restoring from %q: %w", path, err)
+	}
+	return nil
 }
 
 // replace makes a file hold what write writes, or leaves it as it is.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -91,7 +92,9 @@ func TestDamagedFiles(t *testing.T) {
 	require.NoError(t, err)
 	other := origin
 	other.Resource.Namespace = "shop"
-	require.ErrorIs(t, Restore(path, &target{}, other, lw.ParseObject), cache.ErrForeign)
+	err = Restore(path, &target{}, other, lw.ParseObject)
+	require.ErrorIs(t, err, cache.ErrForeign)
+	require.ErrorContains(t, err, strconv.Quote(path), "of several files it says which")
 	for n := len(whole) - 1; n >= 0; n-- {
 		require.NoError(t, os.Truncate(path, int64(n)))
 		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrTruncated)

@@ -1,7 +1,6 @@
 package lwtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +13,7 @@ type DemoOptions struct {
 	// Seed decides what happens and in which order: the same seed gives the
 	// same sequence of writes to a server that nobody else writes to.
 	Seed uint64
-	// Speed is how fast time goes. Default 1, which makes about ten writes a second.
+	// Speed is how fast time goes. 1, or what is not above zero, makes about ten writes a second.
 	Speed float64
 }
 
@@ -31,7 +30,11 @@ func (s *Server) RunDemo(ctx context.Context, opts *DemoOptions) {
 		opts = &DemoOptions{}
 	}
 	d := newDemo(s, opts.Seed, time.Now())
-	ticker := time.NewTicker(time.Duration(float64(demoStep) / cmp.Or(opts.Speed, 1)))
+	speed := opts.Speed
+	if !(speed > 0) {
+		speed = 1
+	}
+	ticker := time.NewTicker(max(time.Duration(float64(demoStep)/speed), 1))
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		d.advance()

@@ -154,5 +154,6 @@ func TestRunDemoEndsWithItsContext(t *testing.T) {
 	<-done
 	cancelled := s.Revision()
 	s.RunDemo(ctx, nil)
+	s.RunDemo(ctx, &DemoOptions{Speed: -1})
 	require.GreaterOrEqual(t, s.Revision(), cancelled)
 }

@@ -25,6 +25,9 @@ type fault struct {
 // Fail makes the next n requests that match fail, all of them if n is negative.
 // The faults of earlier calls come first. stop ends it before n is used up.
 func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
+	if m == nil || f == nil {
+		panic("lwtest: Fail needs a Match, as Any, and a Fault")
+	}
 	added := &fault{m, n, f}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package lwtest
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -87,8 +88,11 @@ func (s *Server) isDown() bool {
 // Restart makes a stopped server serve again on the same port. Like a real one
 // that comes back without its watch cache, it finds all older resource
 // versions too old. It returns an error if the port is taken and remains so
-// for 5 s.
+// for 5 s, or if the server is not stopped.
 func (s *Server) Restart() error {
+	if !s.isDown() {
+		return errors.New("restart the test API server: it is not stopped: call Stop first")
+	}
 	s.Compact()
 	deadline := time.Now().Add(5 * time.Second)
 	for {

@@ -107,6 +107,17 @@ func TestStopAndRestartLikeKill9(t *testing.T) {
 	require.NoError(t, s.Restart(), "as often as you like")
 }
 
+func TestRestartWithoutStopIsAnErrorAtOnce(t *testing.T) {
+	s := start(t, nil)
+	require.EqualError(t, s.Restart(), "restart the test API server: it is not stopped: call Stop first")
+}
+
+func TestFailWithoutAFaultPanicsWhereItIsCalled(t *testing.T) {
+	s := start(t, nil)
+	require.PanicsWithValue(t, "lwtest: Fail needs a Match, as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
+	require.Panics(t, func() { s.Fail(nil, 1, Gone()) })
+}
+
 func TestRestartOnATakenPortIsAnError(t *testing.T) {
 	s := start(t, nil)
 	_, err := Start(&Options{Addr: strings.TrimPrefix(s.URL, "http://")})

@@ -6,6 +6,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+// errPath is for a path that would be read as the end of the host's name: its request, and the credentials, could go elsewhere.
+var errPath = errors.New("http: the path of a request must begin with a slash, as /api/v1/pods")
+
 // ErrNotUpgraded says that the server, or a proxy, answered a request for another protocol as if it had been none.
 // It is an [errors.ErrUnsupported].
 var ErrNotUpgraded error = notUpgraded{}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,18 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
+
+// TestAPathStaysOnItsServer: nothing is asked of another one, whatever stands where the path does.
+func TestAPathStaysOnItsServer(t *testing.T) {
+	var asked atomic.Int64
+	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
+		for _, path := range []string{"@" + server.Listener.Addr().String() + "/x", "x", ":1/x", ".example/x"} {
+			_, err := transport.Open(t.Context(), &lw.Request{Path: path})
+			require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods", path)
+		}
+		require.Zero(t, asked.Load())
+	})
+}
 
 // TestEventsArriveAsTheyAreSent: a watch's events are not held back until there are more.
 func TestEventsArriveAsTheyAreSent(t *testing.T) {

@@ -5,8 +5,12 @@ package http
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 )
 
 // Options configure a [Transport]. The zero value is good for a server without authentication.
@@ -80,6 +84,8 @@ func (o *Options) validate(server *url.URL) error {
 	case server.Scheme != "http" && server.Scheme != "https" || server.Hostname() == "":
 		// It is not shown: "user:password@host" parses as a URL without a user, which cannot be redacted.
 		return errors.New("http: the server's URL must look like https://host:port")
+	case server.Port() != "" && !isPort(server.Port()):
+		return errors.New("http: the server's URL has a port above 65535")
 	case server.User != nil || server.RawQuery != "" || server.ForceQuery || server.Fragment != "":
 		return errors.New("http: the server's URL must not have a user, a query or a fragment")
 	case tokens > 1:
@@ -88,6 +94,8 @@ func (o *Options) validate(server *url.URL) error {
 		return errors.New("http: with CredentialFunc set, there is no other token and no other client certificate")
 	case !isToken(o.Token):
 		return errors.New("http: the token has a character that no header may have")
+	case (o.CredentialFunc != nil || tokens > 0) && http.Header(o.Header).Get("Authorization") != "":
+		return errors.New("http: beside a token, or CredentialFunc, Header must not have Authorization")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
 	case o.Client != nil && (tls || o.DisableCompression || o.Proxy != ""):
@@ -95,8 +103,37 @@ func (o *Options) validate(server *url.URL) error {
 	case o.Client != nil && o.Client.Timeout != 0:
 		return errors.New("http: Client.Timeout would end every watch: set it to zero and use contexts")
 	}
-	_, err := o.proxy()
-	return err
+	if _, err := o.proxy(); err != nil {
+		return err
+	}
+	return o.validateHeader()
+}
+
+func isPort(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 16)
+	return err == nil
+}
+
+// validateHeader finds what no request may have, as each would fail. Values are not shown, as they may be secret.
+func (o *Options) validateHeader() error {
+	if hasControl(o.UserAgent) {
+		return errors.New("http: UserAgent has a character that no header may have")
+	}
+	for name, values := range o.Header {
+		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
+			return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) // what is no token in RFC 9110, 5.6.2
+		}) {
+			return fmt.Errorf("http: Header has the name %q, which no header may have", name)
+		}
+		if slices.ContainsFunc(values, hasControl) {
+			return fmt.Errorf("http: the header %s has a character that no header may have", name)
+		}
+	}
+	return nil
+}
+
+func hasControl(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // fromEnvironment is http.ProxyFromEnvironment, whose errors show the URL, with the password that it may hold.

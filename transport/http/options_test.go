@@ -45,6 +45,11 @@ func TestBadOptions(t *testing.T) {
 		"an empty query":              {server + "/?", lwhttp.Options{}, "must not have a user, a query"},
 		"a fragment":                  {server + "/#pa55word", lwhttp.Options{}, "must not have a user, a query or a fragment"},
 
+		"a port that is too large":   {"https://k8s.example:99999", lwhttp.Options{}, "has a port above 65535"},
+		"a header of two lines":      {server, lwhttp.Options{Header: map[string][]string{"X-A": {"b", "pa55word\r\nX-B: c"}}}, "the header X-A has a character that no header may have"},
+		"a header's name of two":     {server, lwhttp.Options{Header: map[string][]string{"X A": {"pa55word"}}}, `the name "X A", which no header may have`},
+		"a name of two lines":        {server, lwhttp.Options{UserAgent: "a\nb: c"}, "UserAgent has a character"},
+		"two authorizations":         {server, lwhttp.Options{Token: "pa55word", Header: map[string][]string{"Authorization": {"x"}}}, "Header must not have Authorization"},
 		"a token of two lines":       {server, lwhttp.Options{Token: "pa55word\nand more"}, "no header may have"},
 		"two tokens":                 {server, lwhttp.Options{Token: "pa55word", TokenFile: certFile}, "only one of"},
 		"two other tokens":           {server, lwhttp.Options{TokenFunc: token, TokenFile: certFile}, "only one of"},

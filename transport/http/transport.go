@@ -72,6 +72,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 
 // do makes a request, with some headers more. A refusal is an error.
 func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, error) {
+	if req.Path != "" && req.Path[0] != '/' {
+		return nil, errPath
+	}
 	target := strings.TrimSuffix(t.guard.server.String(), "/") + req.Path
 	if req.Query != "" {
 		target += "?" + req.Query

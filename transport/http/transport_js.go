@@ -56,6 +56,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 // Address returns where a request goes, and the bearer token that belongs to it, for a transport that opens connections of
 // its own.
 func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token string, err error) {
+	if req.Path != "" && req.Path[0] != '/' {
+		return "", "", errPath
+	}
 	url = t.server + req.Path + "?" + req.Query
 	if token = t.opts.Token; t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
