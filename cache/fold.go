@@ -32,7 +32,7 @@ func (t DeltaType) String() string {
 // Delta is one change of a store.
 type Delta[T any] struct {
 	Type DeltaType
-	Old  T // what the store held: for Updated, and for Deleted, where it is the last state known
+	Old  T // for Updated what the store held; for Deleted the last state known, which a server tells with the deletion
 	New  T // what it holds now: for Added and Updated
 
 	// Missed: the deletion itself was not seen; a new list lacks the object. Old may be older than what was deleted. An

@@ -13,7 +13,7 @@ import (
 // Change is what a handler is told. Those of one key are a legal sequence: Added, any number of Updated, Deleted, and so on.
 type Change[T any] struct {
 	Type DeltaType
-	Old  T // for Updated what the handler was told before; for Deleted the last state known
+	Old  T // for Updated what the handler was told before; for Deleted the last state known, which a server tells with the deletion
 	New  T // for Added and Updated
 
 	Initial bool // Added: the object was there before the handler, or came with the first list
@@ -24,7 +24,11 @@ type Change[T any] struct {
 }
 
 // Handler is told what changes. Each func may be nil. They are called one after the other, in a goroutine of the handler's
-// own, which is there while there is something to tell.
+// own, which is there while there is something to tell. A func that ends its goroutine, as testing.T.FailNow does, removes
+// the handler.
+//
+// A func must not wait for what comes after it: for [Registration.Drain] or Done of its own handler, for Synced of its informer;
+// or, under [Block], for the store to go on.
 type Handler[T any] struct {
 	Added   func(object T, initial bool)
 	Updated func(old, new T)

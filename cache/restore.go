@@ -58,7 +58,8 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 }
 
 // RestoreObjects is [Reflector.Restore] for a state that was kept in another way: the objects of a collection, and the
-// resource version up to which they have what happened, and with which the server can tell what followed.
+// resource version up to which they have what happened, and with which the server can tell what followed: the same server, see
+// [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: a Reflector is restored while it runs")

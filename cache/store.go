@@ -120,7 +120,8 @@ func over[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store holds a part of it.
+// Synced returns a channel that is closed when the first list is complete. Until then the store holds a part of it. It is not
+// closed when a run ends before that, as another may follow: wait for the run's context, too.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
 // ResourceVersion returns the version of the collection that the store has reached; "" before the first list is complete.

@@ -28,8 +28,10 @@ type Options struct {
 	NoStreamingList bool
 
 	// ResumeFrom is the resource version of the state that the caller has already, as from an earlier run. The stream then
-	// begins with a watch from there in place of a list: the events go on from that state. Where that is too old, or another
-	// server's, a list follows as ever. "" and "0", which stands for no version in particular, begin with a list.
+	// begins with a watch from there in place of a list: the events go on from that state. Where that is too old, a list
+	// follows as ever, and where it is of the future, as one of another server may be, when a watch was silent to its end; if the
+	// server has passed it by then, nobody can tell, so that a state belongs to one server. "" and "0", which stands for no
+	// version in particular, begin with a list.
 	ResumeFrom string
 
 	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10

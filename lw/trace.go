@@ -25,7 +25,7 @@ type Trace struct {
 
 type traceKey struct{}
 
-// WithTrace returns a context whose requests and streams the trace sees.
+// WithTrace returns a context whose requests and streams the trace sees, and no other trace that it had before.
 func WithTrace(ctx context.Context, trace *Trace) context.Context {
 	return context.WithValue(ctx, traceKey{}, trace)
 }
