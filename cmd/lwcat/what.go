@@ -42,7 +42,7 @@ func (w *what) validate() (err error) {
 		}
 	}
 	w.namespaces = unique(w.namespaces)
-	if len(w.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !strings.HasPrefix(name, "/") }) {
+	if len(w.namespaces) > 0 && len(names) > 0 && !slices.ContainsFunc(names, w.heedsNamespace) {
 		return errors.New("--namespace is for names: a path has its own, as /api/v1/namespaces/shop/pods")
 	}
 	if w.allNamespaces {
@@ -65,6 +65,13 @@ func (w *what) checkName(name string) error {
 		return fmt.Errorf("%q names no object: expected one as pod/web-0, in the namespace that -n says", name)
 	}
 	return nil
+}
+
+// heedsNamespace reports whether a name is followed in the namespaces that are asked for: a path is, if it says so itself.
+func (w *what) heedsNamespace(name string) bool {
+	return !strings.HasPrefix(name, "/") || slices.ContainsFunc(w.namespaces, func(namespace string) bool {
+		return strings.Contains(name, "/namespaces/"+namespace+"/")
+	})
 }
 
 // unique drops what is empty or there before.
