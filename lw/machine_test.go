@@ -135,6 +135,8 @@ func TestAVersionThatNoServerGave(t *testing.T) {
 		b.watchFails(status(500)) // as a kube-apiserver answers it
 	}
 	require.Equal(t, "abc", b.list().ResourceVersion)
+	b.do(input{signal: listFailed, err: status(503)})
+	require.Equal(t, "abc", b.list().ResourceVersion, "which is the fault of no version")
 	require.Equal(t, &Break{Err: status(400), Relist: true}, b.do(input{signal: listFailed, err: status(400)}))
 	require.Equal(t, ListOptions{Limit: 500}, b.list())
 	require.NotZero(t, b.do(input{signal: listFailed, err: status(400)}).Delay)
