@@ -52,7 +52,7 @@ func FuzzAsk(f *testing.F) {
 			require.NotEmpty(t, err.Error())
 		}
 		for i, r := range all.All {
-			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regular.MatchString(r.Version) {
+			if !regular.MatchString(r.Plural) || r.Group != "" && !regularGroup.MatchString(r.Group) || !regularVersion.MatchString(r.Version) {
 				return // no server has such names
 			}
 			if i > 0 && r.Group == "" && all.All[i-1].Group != "" {
@@ -69,8 +69,9 @@ func FuzzAsk(f *testing.F) {
 
 // What names are made of. A group that begins as a version does may be taken for one, by kubectl too.
 var (
-	regular      = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
-	regularGroup = regexp.MustCompile(`^[a-uw-z][-a-z0-9]*(\.[a-uw-z][-a-z0-9]*)*$`)
+	regular        = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+	regularVersion = regexp.MustCompile(`^v[0-9][a-z0-9]*$`)
+	regularGroup   = regexp.MustCompile(`^[a-uw-z][-a-z0-9]*(\.[a-uw-z][-a-z0-9]*)*$`)
 )
 
 // tooDeep reports whether a text nests deeper than lw reads.
