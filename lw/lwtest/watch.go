@@ -116,10 +116,10 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmark(true), false)
 }
 
-// follow sends what happens, and bookmarks, until the watch ends.
+// follow sends what happens, and bookmarks, until the watch ends. What has happened before is sent however late it is.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
-	for w.server.unstalled(ctx) && time.Now().Before(w.deadline) {
+	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
 		frames, changed, err := w.read()
 		if err != nil {
 			return // no reason is given

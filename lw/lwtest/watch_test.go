@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -30,6 +31,22 @@ func TestAWatchShowsWhatHappens(t *testing.T) {
 		require.Equal(t, strconv.Itoa(3+i), e.Object.Metadata.ResourceVersion, "a deletion has its own version")
 		require.Regexp(t, `^\{"type":"[A-Z]+","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"a",.*\}\}\n$`, e.line)
 	}
+}
+
+// TestALateWatchSendsWhatHasHappened: on a machine that is busy, its time may be over before it has begun.
+func TestALateWatchSendsWhatHasHappened(t *testing.T) {
+	s := start(t, nil)
+	fill(t, s, 2) // revisions 2 and 3
+	q, err := newQuery(s.resources[slices.IndexFunc(s.resources, func(r *Resource) bool { return r.Plural == "configmaps" })], "", fullForm, url.Values{"watch": {"1"}, "resourceVersion": {"2"}, "timeoutSeconds": {"1"}})
+	require.NoError(t, err)
+	w, err := s.newWatch(t.Context(), q)
+	require.NoError(t, err)
+	w.deadline = time.Now()
+	frames := 0
+	for range w.frames(t.Context()) {
+		frames++
+	}
+	require.Equal(t, 1, frames)
 }
 
 func TestTheHeadersOfAWatchComeAtOnce(t *testing.T) {
