@@ -10,16 +10,19 @@ import (
 // where it stands: structs would be fifty times as large as what a server that wants so can say of them.
 type document lw.Value
 
-func (d document) text(path string) string {
-	if v := lw.Value(d).Get(path); v != "" && v[0] == '"' {
-		return v.String()
+func (d document) text(path string) string { return textOf(lw.Value(d).Get(path)) }
+
+// textOf is a string's content; "" for what is none.
+func textOf(v lw.Value) string {
+	if v == "" || v[0] != '"' {
+		return ""
 	}
-	return ""
+	return v.String()
 }
 
 func (d document) texts(name string) (all []string) {
 	for element := range lw.Value(d).Member(name).Elements() {
-		all = append(all, element.String())
+		all = append(all, textOf(element))
 	}
 	return all
 }
