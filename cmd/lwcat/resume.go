@@ -131,11 +131,12 @@ func (k *kept) note(seen []output.Event, version string, written bool) error {
 	if k.waiting = append(k.waiting, seen...); !written {
 		return nil
 	}
+	news := len(k.waiting) > 0 || version != ""
 	k.take()
 	if version != "" && !k.lacking {
 		k.ResourceVersion = version
 	}
-	if time.Since(k.file.saved) > time.Second {
+	if news && time.Since(k.file.saved) > time.Second {
 		if err := k.file.save(); errors.Is(err, errShared) {
 			return err
 		} // of others the last save's counts

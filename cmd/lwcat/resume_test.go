@@ -82,8 +82,9 @@ func TestTwoRunsWithOneFile(t *testing.T) {
 	var out, errs written
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
-	go func() { ended <- run(ctx, args, &out, &errs, false) }()
-	eventually(t, "the first event", func() bool { return out.String() == "configmap/a\n" })
+	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
+	eventually(t, "the list", func() bool { return strings.Contains(errs.String(), "listed at version") }) // all of it is noted
+	require.Equal(t, "configmap/a\n", out.String())
 	code, _, said := lwcat(t, append(args, "--once")...)
 	require.Equal(t, exitDone, code, said)
 	kept, err := os.ReadFile(path)
