@@ -58,3 +58,35 @@ func TestABusyServerIsAskedAgain(t *testing.T) {
 		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; asking again in 7s"), errs.String())
 	})
 }
+
+// TestAVersionThatIsRefusedIsNotReplacedByAList, which nobody has asked for: with --from one refusal is enough.
+func TestAVersionThatIsRefusedIsNotReplacedByAList(t *testing.T) {
+	refusal := &lw.StatusError{Status: lw.Status{Code: http.StatusBadRequest}}
+	from := &stream{config: &config{when: when{from: "abc"}}}
+	require.True(t, from.hopeless(refusal))
+	list := &stream{config: &config{}}
+	require.False(t, list.hopeless(refusal), "it may be of a streaming list, which not every server knows")
+	require.True(t, list.hopeless(refusal))
+}
+
+// half is a server of which one half does not answer.
+type half struct{ busy }
+
+func (h *half) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if req.Path == "/api" {
+		return silent{}.Open(ctx, req)
+	}
+	return h.busy.Open(ctx, req)
+}
+
+// TestTimeIsOverWhileHalfIsKnown: that ends it, and not that a resource is missing from the other half.
+func TestTimeIsOverWhileHalfIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := (&when{timeout: time.Second}).deadline(t.Context())
+		defer stop()
+		var errs written
+		_, err := (&source{over: &half{}}).resources(ctx, &config{what: what{names: []string{"nodes"}}}, &status{out: &errs})
+		require.Equal(t, errTimeout, err)
+		require.Empty(t, errs.String())
+	})
+}

@@ -1,0 +1,18 @@
+package http_test
+
+import (
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAPathIsNoHost, in a browser either: nothing is dialed, and so nobody gets the token.
+func TestAPathIsNoHost(t *testing.T) {
+	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "t"})
+	require.NoError(t, err)
+	defer transport.Close()
+	_, err = transport.Open(t.Context(), &lw.Request{Path: "@127.0.0.1:2/x"})
+	require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods")
+}
