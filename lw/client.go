@@ -24,7 +24,7 @@ type Client[T Keyed] struct {
 	resource  Resource
 	codec     Codec[T]
 	opts      ClientOptions
-	streaming *streamingVerdict
+	server    *support
 	known     func(namespace, name, resourceVersion []byte) (T, bool)
 }
 
@@ -40,7 +40,7 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
-	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, streaming: new(streamingVerdict)}, nil
+	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
 
 // Recall implements [Recaller].
@@ -50,8 +50,8 @@ func (c *Client[T]) Recall(known func(namespace, name, resourceVersion []byte) (
 	return &recalling
 }
 
-// StreamsLists implements [ListStreamer]: true until the server was found not to offer them.
-func (c *Client[T]) StreamsLists() bool { return c.streaming.offered() }
+// StreamsLists implements [ListStreamer]. It returns true until streaming lists have failed.
+func (c *Client[T]) StreamsLists() bool { return c.server.streamsLists() }
 
 // List implements [ListerWatcher]. Only one object at a time is held in memory besides what the caller keeps.
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
@@ -60,6 +60,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
+			c.server.gone(err)
 			yield(none, err)
 			return
 		}
@@ -69,12 +70,18 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
+			if err := c.checkItem(meta, &item); err != nil {
+				return s.fail(err)
+			}
 			trace.frame(Added, &item)
 			object, err := c.decodeItem(Added, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+		if s.err == nil && !stopped {
+			s.err = c.checkList(meta)
+		}
+		if s.err == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
 			s.fail(ErrShardIgnored)
 		}
 		if !stopped && s.err != nil {
@@ -118,15 +125,13 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := newScanner(body, c.opts.MaxFrame)
 		defer s.release()
 		var scanned Scanned
+		listPart := opts.SendInitialEvents
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile
 			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
-			event, err := c.nextEvent(s, &scanned, trace)
+			event, err := c.nextEvent(s, &scanned, trace, &listPart)
 			if err == io.EOF {
 				return
-			}
-			if event.Type == Synced && !opts.SendInitialEvents {
-				event.Type = Bookmark
 			}
 			if _, goesOn := err.(*DecodeError); !yield(event, err) || err != nil && !goesOn {
 				return
@@ -135,8 +140,9 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 	}
 }
 
-// nextEvent reads one event. An ERROR event becomes an error; io.EOF is the end in good order.
-func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace) (event Event[T], err error) {
+// nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF. listPart says that the list
+// part of a streaming list is not complete; the initial-events-end bookmark completes it.
+func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace, listPart *bool) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.err
@@ -148,8 +154,8 @@ func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace) (event
 		return event, errorOfEvent(s, scanned)
 	case Bookmark:
 		event.ResourceVersion = string(scanned.ResourceVersion())
-		if scanned.initialEventsEnd {
-			event.Type = Synced
+		if scanned.initialEventsEnd && *listPart {
+			event.Type, *listPart = Synced, false
 		}
 	case Added: // in a streaming list, or again after a reconnect
 		event.Object, err = c.decodeItem(Added, scanned)

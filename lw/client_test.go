@@ -15,8 +15,12 @@ import (
 )
 
 func list(t *testing.T, body string, end error) (names []string, meta ListMeta, err error) {
+	return listOf(t, Pods(""), body, end)
+}
+
+func listOf(t *testing.T, resource Resource, body string, end error) (names []string, meta ListMeta, err error) {
 	s := &script{answers: []answer{{body: body, end: end}}}
-	for object, e := range s.client(t, Pods("")).List(t.Context(), ListOptions{}, &meta) {
+	for object, e := range s.client(t, resource).List(t.Context(), ListOptions{}, &meta) {
 		if e != nil {
 			return names, meta, e
 		}
@@ -32,23 +36,24 @@ func TestList(t *testing.T) {
 	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", Kind: "PodList", APIVersion: "v1"}, meta)
 }
 
-// TestListMetadataBehindItems, as custom resources have it, and null items, as old servers.
+// TestListShapes: custom resources' lists have the metadata behind the items, and old servers send null for no items.
 func TestListShapes(t *testing.T) {
-	names, meta, err := list(t, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
+	widgets := Resource{Group: "x", Version: "v1", Plural: "widgets"}
+	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"Widget w"}, names)
 	require.Equal(t, ListMeta{ResourceVersion: "3", RemainingItemCount: 7, Kind: "WidgetList", APIVersion: "x/v1"}, meta)
 
-	names, meta, err = list(t, "\n{\"kind\":\"PodList\", \"metadata\":{\"resourceVersion\":\"3\"}, \"items\":null}\n", nil)
+	names, meta, err = list(t, "\n{\"kind\":\"PodList\", \"apiVersion\":\"v1\", \"metadata\":{\"resourceVersion\":\"3\"}, \"items\":null}\n", nil)
 	require.NoError(t, err)
 	require.Empty(t, names)
 	require.Equal(t, "3", meta.ResourceVersion)
 
-	_, meta, err = list(t, `{"kind":null,"apiVersion":null,"items":[],"metadata":{"continue":null,"resourceVersion":"3"}}`, nil)
+	_, meta, err = list(t, `{"kind":"PodList","apiVersion":"v1","items":[],"metadata":{"continue":null,"resourceVersion":"3"}}`, nil)
 	require.NoError(t, err)
-	require.Equal(t, ListMeta{ResourceVersion: "3"}, meta)
+	require.Equal(t, ListMeta{ResourceVersion: "3", Kind: "PodList", APIVersion: "v1"}, meta)
 
-	_, meta, err = list(t, "{\n  \"kind\": \"PodList\",\n  \"items\": [],\n  \"metadata\": {\n    \"resourceVersion\": \"4\"\n  }\n}", nil)
+	_, meta, err = list(t, "{\n  \"kind\": \"PodList\",\n  \"apiVersion\": \"v1\",\n  \"items\": [],\n  \"metadata\": {\n    \"resourceVersion\": \"4\"\n  }\n}", nil)
 	require.NoError(t, err)
 	require.Equal(t, "4", meta.ResourceVersion)
 }
@@ -269,7 +274,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		require.Equal(t, want, last)
 		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
-	require.False(t, newMachine(&Options{ShardSelector: selector}, new(streamingVerdict)).watch().SendInitialEvents)
+	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support)).watchOptions().SendInitialEvents)
 }
 
 func TestResourceStringsAndMistakes(t *testing.T) {

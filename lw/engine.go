@@ -2,31 +2,30 @@ package lw
 
 import (
 	"context"
-	"errors"
-	"iter"
 	"time"
 )
 
-// engine carries out what the machine decides.
+// engine makes the requests that the machine decides on, and gives their events to the caller.
 type engine[T Keyed] struct {
 	ctx     context.Context
-	lw      ListerWatcher[T]
+	source  ListerWatcher[T]
 	opts    *Options
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
 	reset   bool // Reset was sent since the last interruption
-	listed  int  // objects of the list at hand
+	listed  int  // objects of the current list
 	gone    bool // the caller wants no more
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
 func (e *engine[T]) turn() bool {
 	var result *Break
-	switch e.machine.phase {
-	case listing, checking:
+	e.step(input{signal: asking})
+	switch e.machine.state.(type) {
+	case *listing, checking:
 		result = e.list()
-	case streaming, watching:
+	case *streaming, *watching:
 		result = e.watch()
 	case stopped:
 		return false
@@ -42,7 +41,7 @@ func (e *engine[T]) turn() bool {
 	return !e.gone && e.wait(result)
 }
 
-// send gives an event to the caller, and remembers if it was the last that the caller wants.
+// send gives an event to the caller, and notes whether the caller wants more.
 func (e *engine[T]) send(event Event[T]) bool {
 	e.trace.event(event.Type, event.ResourceVersion, event.Break, event.Err)
 	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
@@ -51,46 +50,71 @@ func (e *engine[T]) send(event Event[T]) bool {
 	return true
 }
 
-// list reads one page. When the machine only checks the version, the objects are of no interest.
+// list reads one page, or checks the collection's resourceVersion, in which case it ignores the objects.
 func (e *engine[T]) list() *Break {
-	check := e.machine.phase == checking
-	opts := e.machine.list()
+	_, check := e.machine.state.(checking)
+	opts := e.machine.listOptions()
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog := guard(e.ctx, e.patience(silentRequest), e.opts.Wake)
+	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
 	var meta ListMeta
-	if !e.reset {
-		e.listed = 0
-	}
-	before := e.listed
-	for object, err := range e.lw.List(ctx, opts, &meta) {
+	page := input{signal: pageRead}
+	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded}
 		} else if err != nil {
-			return e.step(input{signal: listFailed, err: causeOf(ctx, err)})
-		}
-		if e.tooMany() {
-			return e.refuse()
+			return e.fail(causeOf(ctx, err), page.objects)
 		}
 		dog.hold()
-		if !check && (!e.begin() || !e.send(event)) {
-			return nil
+		if page.objects++; page.objects == 1 {
+			page.start = keyOf(&event)
 		}
-		dog.resume(e.patience(silentRequest))
+		if result, proceed := e.item(event, check); !proceed {
+			return result
+		}
+		dog.resume(e.idle())
 	}
 	if err := causeOf(ctx, nil); err != nil {
-		return e.step(input{signal: listFailed, err: err})
+		return e.fail(err, page.objects)
 	}
 	e.trace.page(meta)
-	result := e.step(input{signal: pageRead, meta: meta, objects: e.listed - before})
-	if !check && result == nil && e.machine.phase == watching {
+	page.meta = meta
+	output, result := e.step(page)
+	if output == complete {
 		e.complete()
 	}
 	return result
 }
 
-// begin sends Reset before the first object of a list, and not before a try that fails earlier.
+// keyOf returns the key of an event's object.
+func keyOf[T Keyed](event *Event[T]) Key {
+	if event.Err != nil {
+		return event.Err.Key
+	}
+	return KeyOf(event.Object)
+}
+
+// item gives an object of a list to the caller.
+func (e *engine[T]) item(event Event[T], check bool) (result *Break, proceed bool) {
+	if check {
+		return nil, true
+	}
+	begun := e.reset
+	if !e.begin() {
+		return nil, false
+	}
+	if !begun {
+		e.listed = 0
+	}
+	if e.listed++; e.opts.MaxObjects > 0 && e.listed > e.opts.MaxObjects {
+		return e.fail(&TooManyObjectsError{Limit: e.opts.MaxObjects}, 0), false
+	}
+	event.ResourceVersion = ""
+	return nil, e.send(event)
+}
+
+// begin sends Reset before the first object of a list, and not before an attempt that fails earlier.
 func (e *engine[T]) begin() bool {
 	if e.reset {
 		return true
@@ -99,52 +123,39 @@ func (e *engine[T]) begin() bool {
 	return e.send(Event[T]{Type: Reset})
 }
 
-// tooMany counts another object of a list, and reports whether that is more than the caller wants.
-func (e *engine[T]) tooMany() bool {
-	e.listed++
-	return e.opts.MaxObjects > 0 && e.listed > e.opts.MaxObjects
-}
-
-// refuse ends the sequence, as the collection is too large.
-func (e *engine[T]) refuse() *Break {
-	e.machine.phase = stopped
-	return &Break{Err: &TooManyObjectsError{Limit: e.opts.MaxObjects}, Final: true}
-}
-
-// complete ends a list, which may have been empty.
+// complete ends a list, which may be empty.
 func (e *engine[T]) complete() bool {
 	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
-// watch follows one watch, or one streaming list, which goes over into a watch. It spends hours here, so that what its
-// frame holds is held for as long.
+// watch follows one watch, or one streaming list and the watch behind it. It stays here for hours, so that its frame
+// should hold little.
 func (e *engine[T]) watch() *Break {
-	e.listed = 0
-	ctx, dog, events, timeout := e.askForWatch()
+	opts := e.machine.watchOptions()
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
-	bookmarked := false
-	for event, err := range events {
+	for event, err := range e.source.Watch(ctx, opts) {
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: event.ResourceVersion}
 		} else if err != nil {
-			return e.step(input{signal: watchFailed, err: causeOf(ctx, err)})
+			return e.fail(causeOf(ctx, err), 0)
 		}
 		dog.hold()
-		result, proceed := e.handle(event)
-		if result != nil || !proceed {
+		if result, proceed := e.handle(event); result != nil || !proceed {
 			return result
 		}
-		bookmarked = bookmarked || event.Type == Bookmark
-		dog.resume(e.patience(e.machine.silence(timeout, bookmarked)))
+		dog.resume(e.idle())
 	}
 	if err := causeOf(ctx, nil); err != nil {
-		return e.step(input{signal: watchFailed, err: err})
+		return e.fail(err, 0)
 	}
-	return e.step(input{signal: watchEnded})
+	_, result := e.step(input{signal: endedClean})
+	return result
 }
 
-// causeOf returns what a request failed with: the cause for which its context ended, if it did. A source may tell that as
-// context.Canceled, as net/http can, or just end, and half a list must not be taken for a whole one.
+// causeOf returns the cause for which a request's context ended, if it did, and err otherwise. A source may report
+// context.Canceled instead, or end without an error, and half a list must not pass for a whole one.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -152,68 +163,60 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// askForWatch returns what the next watch brings, with its context, its watchdog and the timeout that it asks for.
-func (e *engine[T]) askForWatch() (ctx context.Context, dog *watchdog, events iter.Seq2[Event[T], error], timeout time.Duration) {
-	opts := e.machine.watch()
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
-	ctx, dog = guard(e.ctx, e.patience(e.machine.silence(opts.Timeout, false)), e.opts.Wake)
-	return ctx, dog, e.lw.Watch(ctx, opts), opts.Timeout
-}
-
-// handle passes on one event of a watch, unless the machine finds fault with it.
+// handle gives one event of a watch to the caller, as the machine decides.
 func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
-	listPart := e.machine.phase == streaming
-	signal := watchMoved
-	switch {
-	case event.Type == Live:
-		signal = watchOpened
-	case event.Type == Synced:
-		signal = watchSynced
+	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
+	switch event.Type {
+	case Live:
+		in.signal = opened
+	case Synced:
+		in.signal = endMarked
 	}
-	if result = e.step(input{signal: signal, version: event.ResourceVersion}); result != nil {
+	output, result := e.step(in)
+	switch {
+	case result != nil:
 		return result, false
-	}
-	event.ResourceVersion = e.machine.version
-	switch {
-	case event.Type == Synced:
+	case output == listItem:
+		return e.item(event, false)
+	case output == complete:
 		return nil, e.complete() && e.send(Event[T]{Type: Live, ResourceVersion: e.machine.version})
-	case listPart && (event.Type == Live || event.Type == Bookmark): // there is nothing yet that could be fresh
-		return nil, true
-	case listPart && e.tooMany():
-		return e.refuse(), false
-	case listPart:
-		event.ResourceVersion = ""
-		return nil, e.begin() && e.send(event)
+	case output == liveNow:
+		if event.ResourceVersion = e.machine.version; event.Type == Synced {
+			event.Type = Bookmark
+		}
+		return nil, e.send(event)
 	}
-	return nil, e.send(event)
+	return nil, true
 }
 
-func (e *engine[T]) step(in input) *Break {
+func (e *engine[T]) fail(err error, objects int) *Break {
+	_, result := e.step(input{signal: failed, err: err, objects: objects})
+	return result
+}
+
+func (e *engine[T]) step(in input) (output, *Break) {
 	if in.now = time.Now(); e.opts.Now != nil {
 		in.now = e.opts.Now()
 	}
 	return e.machine.step(in)
 }
 
-// patience is how long a silence may be that the machine would bear for so long.
-func (e *engine[T]) patience(silence time.Duration) time.Duration {
+// idle returns how long the request may bring nothing. In a replay, which has a clock of its own, nothing takes too long.
+func (e *engine[T]) idle() time.Duration {
 	if e.opts.Now != nil {
 		return 1<<63 - 1
 	}
-	return silence
+	return e.machine.idle()
 }
 
-// wait lets a delay pass, or returns false when ctx ends first. Who is woken does not wait, unless the server spoke: then it
-// was there, and its answer is the reason for the delay.
+// wait waits for the delay of a Break, and returns false if ctx ends first. Wake skips the rest of the delay.
 func (e *engine[T]) wait(b *Break) bool {
 	if b.Delay <= 0 || e.opts.Now != nil {
 		return true
 	}
 	wake := e.opts.Wake
-	if _, spoke := errors.AsType[*StatusError](b.Err); spoke {
-		wake = nil
-	}
 	timer := time.NewTimer(b.Delay)
+	defer timer.Stop()
 	for {
 		select {
 		case <-timer.C:

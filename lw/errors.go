@@ -25,16 +25,20 @@ var (
 	ErrVersionRegressed = errors.New("the collection's resource version went back: was a backup restored?")
 	// ErrSilent: nothing came for so long that the connection is taken for dead.
 	ErrSilent = errors.New("nothing came for too long: the connection is taken for dead")
-	// ErrNoInitialEnd: a streaming list ended without the bookmark that marks its end.
-	ErrNoInitialEnd = errors.New("the streaming list ended without a mark of its end")
+	// ErrNoInitialEnd: a streaming list ended without its initial-events-end bookmark, or had it in the wrong place.
+	ErrNoInitialEnd = errors.New("the streaming list has no initial-events-end bookmark where it ends")
 
 	// ErrNotList: what was answered in place of a list is well-formed so far, and something else, as a page, or another object.
 	// The path may name no collection, or a proxy may have answered. It is a *[MalformedError], too.
 	ErrNotList = errors.New("the answer is no list")
 
-	// ErrNoProgress: the pages of a list lead nowhere: a continue token came twice in a row, or a thousand pages without an
-	// object. All is asked for in one piece then.
-	ErrNoProgress = errors.New("the pages of the list lead nowhere")
+	// ErrNoProgress: the pages of a list lead nowhere. A page started with the same object as an earlier one, a continue
+	// token led to itself, or too many pages in a row were empty. The list is then requested in one piece.
+	ErrNoProgress = errors.New("the pages of the list make no progress")
+
+	// ErrInconsistentPages: the pages of a list have different resourceVersions, so they do not show one state. The list is
+	// then requested in one piece.
+	ErrInconsistentPages = errors.New("the pages of the list have different resourceVersions")
 
 	// ErrShardIgnored: the server listed the whole collection though a part of it was asked for.
 	ErrShardIgnored = errors.New("the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch")
@@ -57,6 +61,7 @@ type MalformedError struct {
 	Expected string // what should have stood there
 	Found    string // what stood there
 	Err      error  // io.ErrUnexpectedEOF when the text was cut short, ErrNotList, or nil
+	html     bool   // an HTML page was found
 }
 
 func (e *MalformedError) Error() string {
@@ -116,6 +121,7 @@ func (s *scanner) expected(what string) bool {
 	case s.pos < s.end:
 		e.Found = describeByte(s.data[s.pos])
 		if s.data[s.pos] == '<' {
+			e.html = true
 			e.Found += " (HTML? a proxy or a login page may have answered in place of the API server)"
 		}
 	case s.srcErr == io.EOF:

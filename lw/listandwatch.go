@@ -63,20 +63,18 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, lw: lw, opts: opts, machine: newMachine(opts, verdictOf(lw)), trace: TraceOf(ctx), yield: yield}
+		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: newMachine(opts, supportOf(lw)), trace: TraceOf(ctx), yield: yield}
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.turn() {
 		}
 	}
 }
 
-// verdictOf returns where a client remembers what it knows of its server's streaming lists; nil for a source that has none.
-func verdictOf[T Keyed](lw ListerWatcher[T]) *streamingVerdict {
+// supportOf returns the place where a client remembers what its server supports; a new one for other sources.
+func supportOf[T Keyed](lw ListerWatcher[T]) *support {
 	if client, ok := lw.(*Client[T]); ok {
-		return client.streaming
+		return client.server
 	}
-	if streamer, ok := lw.(ListStreamer); ok && streamer.StreamsLists() {
-		return new(streamingVerdict)
-	}
-	return nil
+	streamer, ok := lw.(ListStreamer)
+	return &support{noStreams: !ok || !streamer.StreamsLists()}
 }

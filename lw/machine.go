@@ -5,199 +5,340 @@ import (
 	"time"
 )
 
-// phase is what the machine wants to do next.
-type phase uint8
-
-const (
-	listing   phase = iota // read a page of a list
-	streaming              // watch with sendInitialEvents: a list that goes over into a watch
-	watching               // watch from version
-	checking               // ask for the collection's version, as a watch was silent for all its life
-	stopped                // nothing more
-)
-
 // signal is what happened on the wire.
 type signal uint8
 
 const (
-	pageRead    signal = iota // a page was read to its end
-	listFailed                // a page, or the check of the version, was not
-	watchOpened               // the response of a watch arrived
-	watchSynced               // the list part of a streaming list is complete
-	watchMoved                // an event or a bookmark came
-	watchEnded                // in good order
-	watchFailed               // by an error of any kind
+	asking     signal = iota // a request is about to be made
+	opened                   // the response of a watch arrived
+	happened                 // an event or a bookmark arrived
+	endMarked                // the initial-events-end bookmark arrived
+	pageRead                 // a page of a list was read to its end
+	endedClean               // a watch ended without an error
+	failed                   // the request failed
 )
 
-// input is a signal with what came with it.
+// input is a signal with its data.
 type input struct {
 	signal  signal
 	now     time.Time
-	meta    ListMeta // pageRead
-	objects int      // pageRead: how many it had
-	version string   // watchSynced, watchMoved: the collection's version after the event
-	err     error    // listFailed, watchFailed
+	event   EventType // happened
+	version string    // happened, endMarked: the resourceVersion of the event
+	meta    ListMeta  // pageRead
+	objects int       // pageRead, failed: how many objects the page brought
+	start   Key       // pageRead: its first object
+	err     error     // failed
 }
+
+// output says what the caller sees of an event.
+type output uint8
 
 const (
-	shortWatch = 2 * time.Second // a watch that ends sooner, without an event, ended for a reason the server does not tell
-	mostShort  = 3               // this many of them in a row mean that the version is too old
-	mostEmpty  = 1000            // this many pages in a row without an object lead nowhere; some servers filter after they have cut the page
-	mostFaults = 2               // this many failures in a row that only this version may have caused mean a relist
-	longWatch  = 2 * time.Minute // a watch that is silent for so long, without even a bookmark, is suspicious
+	hidden   output = iota // not at all
+	liveNow                // the event as it came, at machine.version
+	listItem               // an object of a list that is not complete
+	complete               // the list is complete
 )
 
-// machine is the life cycle of list and watch: what to ask the server next, given all that happened before. It does no
-// I/O, reads no clock and has no goroutine; step is all there is.
+const (
+	mostShort     = 3                // this many watches in a row that end at once mean that the resourceVersion expired
+	mostSuspect   = 2                // this many failures in a row that the resourceVersion may have caused lead to a list
+	stalledStream = 60 * time.Second // a streaming list fails if events arrive for this long, and none is certainly part of it
+)
+
+// machine decides what a stream asks of the server, given all that happened before. It does no I/O, reads no clock and
+// starts no goroutine. docs/reconnect.md draws its states.
 type machine struct {
-	phase phase
+	streams  bool // the caller allows streaming lists
+	pageSize int  // zero: no pages
+	stopOn   func(error) bool
+	random   func() float64 // in [0, 1)
+	server   *support
 
-	// The list.
-	mayStream   bool              // streaming lists may be asked for,
-	verdict     *streamingVerdict // unless the server was found not to offer them
-	plain       bool              // the next list is an ordinary one, as a streaming one has failed
-	listVersion string            // the version to ask of the next list: "0", then the last one seen, "" when that is too old
-	token       string            // of the next page
-	empty       int               // pages in a row that had no object
-	whole       bool              // ask for all in one page, as a continue token expired
-	pageSize    int               // zero: never page
-	alwaysPages bool              // a list of version "0" came in pages: there is no cache that would answer an unpaged one
-
-	// The list part of a streaming list.
-	highest string    // the highest version of an object in it
-	listed  time.Time // when something came last that is surely a part of the list
-
-	// The watch.
-	version   string    // the collection's version that the stream has reached
-	liveSince time.Time // when the watch opened; zero: none is open
-	moved     bool      // an event or a bookmark has come on this watch: it is alive
-	news      bool      // something came that was not known before
-
-	// What went wrong since something last went right.
-	short   int // watches that ended at once
-	faults  int // failures that this version may have caused
-	expired int // verdicts of "too old"
-	backoff backoff
-
-	stopOn func(error) bool
-	random func() float64 // in [0, 1)
+	state    state
+	pace     pace
+	version  string // the resourceVersion that the stream has reached; "": a watch cannot resume
+	short    int    // watches in a row that ended at once
+	suspect  int    // failures in a row that the resourceVersion may have caused
+	relisted bool   // an expired resourceVersion led to a list at once since the backoff was reset
 }
 
-// newMachine returns a machine that begins. verdict is nil for a source without streaming lists.
-func newMachine(opts *Options, verdict *streamingVerdict) *machine {
-	m := &machine{mayStream: !opts.NoStreamingList && opts.ShardSelector == "", verdict: verdict, listVersion: "0", pageSize: defaultPageSize, stopOn: opts.StopOn, random: opts.Random}
+func newMachine(opts *Options, server *support) *machine {
+	m := &machine{
+		streams:  !opts.NoStreamingList && opts.ShardSelector == "",
+		pageSize: defaultPageSize,
+		stopOn:   opts.StopOn,
+		random:   opts.Random,
+		server:   server,
+	}
 	if m.random == nil {
 		m.random = rand.Float64
 	}
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}
-	m.relist()
-	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
-		m.phase, m.version, m.listVersion = watching, opts.ResumeFrom, opts.ResumeFrom
+	if m.state = m.list("0"); opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
+		m.state, m.version = &watching{}, opts.ResumeFrom
 	}
 	return m
 }
 
-// step takes what happened and decides what comes next. It returns nil when the stream goes on undisturbed.
-func (m *machine) step(in input) *Break {
+// list returns the state that lists the collection, in the way that the server is known or hoped to support.
+func (m *machine) list(from string) state {
+	if m.streams && m.server.streamsLists() {
+		return &streaming{from: from}
+	}
+	return &listing{from: from}
+}
+
+// step applies a signal. It is the only function that changes the machine. It returns a Break when the request is over and
+// the stream was interrupted.
+func (m *machine) step(in input) (output, *Break) {
 	switch in.signal {
+	case asking:
+		m.ask(in.now)
+	case opened:
+		return m.open(in.now), nil
+	case happened:
+		return m.event(in)
+	case endMarked:
+		return m.endMark(in)
 	case pageRead:
-		return m.readPage(in)
-	case watchOpened:
-		m.liveSince, m.moved, m.news = in.now, false, false
-		m.listed, m.highest = in.now, ""
-	case watchSynced:
-		m.phase, m.moved, m.news = watching, true, true
-		m.version, m.listVersion = in.version, in.version
-		m.verdict.succeeded()
-	case watchMoved:
-		return m.move(in.version, in.now)
-	case listFailed:
-		return m.broke(in.err, m.afterList(in.err), in.now)
-	case watchEnded:
-		return m.closed(in.now)
-	case watchFailed:
-		return m.broke(in.err, m.afterWatch(in.err), in.now)
+		return m.page(in)
+	case endedClean:
+		return hidden, m.end(m.causeOfEnd(in.now), in)
+	case failed:
+		return hidden, m.end(in.err, in)
 	}
-	return nil
+	return hidden, nil
 }
 
-// relist makes a list the next thing to do, of the kind that the server is known or hoped to offer.
-func (m *machine) relist() {
-	m.token, m.empty = "", 0
-	if m.phase = listing; m.mayStream && !m.plain && m.verdict.offered() {
-		m.phase = streaming
-	}
-}
-
-func (m *machine) readPage(in input) *Break {
-	meta, now := in.meta, in.now
-	if m.phase == checking {
-		m.phase = watching
-		if versionRegressed(m.version, meta.ResourceVersion) {
-			return m.regressed(now)
+// ask pays for a request, and settles the timeout of a watch.
+func (m *machine) ask(now time.Time) {
+	switch s := m.state.(type) {
+	case *listing:
+		if s.free {
+			return
 		}
-		return nil
+	case *streaming:
+		s.timeout = m.timeout()
+	case *watching:
+		if s.timeout = m.timeout(); s.heard.IsZero() {
+			s.heard = now
+		}
 	}
-	if meta.Continue != "" {
-		return m.turnPage(in)
-	}
-	if m.listVersion != "" && versionRegressed(m.version, meta.ResourceVersion) {
-		return m.regressed(now)
-	}
-	m.version, m.listVersion = meta.ResourceVersion, meta.ResourceVersion
-	m.whole, m.plain = false, false
-	m.phase = watching
-	return nil
+	m.pace.budget.spend(now)
 }
 
-// turnPage goes on to the next page, unless the pages lead nowhere.
-func (m *machine) turnPage(in input) *Break {
-	if m.empty++; in.objects > 0 {
-		m.empty = 0
+func (m *machine) open(now time.Time) output {
+	switch s := m.state.(type) {
+	case *streaming:
+		s.opened, s.listed = now, now
+		m.pace.lists.add(now)
+	case *watching:
+		s.opened, s.since = now, now
+		return liveNow
 	}
-	if in.meta.Continue == m.token || m.empty == mostEmpty {
-		return m.broke(ErrNoProgress, m.afterList(ErrNoProgress), in.now)
-	}
-	m.token = in.meta.Continue
-	m.alwaysPages = m.alwaysPages || m.listVersion == "0"
-	return nil
+	return hidden
 }
 
-func (m *machine) move(version string, now time.Time) *Break {
-	if m.phase == streaming {
-		return m.moveList(version, now)
+func (m *machine) event(in input) (output, *Break) {
+	switch s := m.state.(type) {
+	case *streaming:
+		return m.initialEvent(s, in)
+	case *watching:
+		return m.liveEvent(s, in)
 	}
-	if versionRegressed(m.version, version) {
-		return m.regressed(now)
-	}
-	if m.moved = true; version == m.version { // a bookmark that says so
-		return nil
-	}
-	m.news = true
-	m.short, m.faults = 0, 0
-	if m.lived(now) >= shortWatch { // else it may be what comes before the same verdict each time
-		m.expired = 0
-	}
-	if version != "" { // an aggregated API may leave it out; then the last known one stays good for a resume
-		m.version, m.listVersion = version, version
-	}
-	return nil
+	return hidden, nil
 }
 
-// moveList notes an event of a streaming list's list part. Objects of a list come in the order of their keys, and what
-// happens meanwhile in the order of versions; so one that is older than another before it is surely a part of the list. A
-// server that does not know streaming lists goes over into an ordinary watch without a word, and on a busy collection it
-// never falls silent: that is what the lack of such objects tells.
-func (m *machine) moveList(version string, now time.Time) *Break {
-	if versionRegressed(m.highest, version) {
-		m.listed = now
-	} else if version != "" {
-		m.highest = version
+// initialEvent notes an event before the end of a streaming list. The objects of a list arrive in the order of their keys,
+// and later changes in the order of their resourceVersions. So an object older than one before it is certainly part of the
+// list. A server that does not know streaming lists starts an ordinary watch instead, which has no such objects.
+func (m *machine) initialEvent(s *streaming, in input) (output, *Break) {
+	if versionRegressed(s.highest, in.version) {
+		s.listed = in.now
+	} else if in.version != "" {
+		s.highest = in.version
 	}
-	if now.Sub(m.listed) < stalledStream {
-		return nil
+	if in.now.Sub(s.listed) >= stalledStream {
+		return hidden, m.end(ErrNoInitialEnd, in)
 	}
-	return m.broke(ErrNoInitialEnd, m.afterStream(ErrNoInitialEnd), now)
+	if in.event == Bookmark {
+		return hidden, nil
+	}
+	return listItem, nil
+}
+
+func (m *machine) liveEvent(s *watching, in input) (output, *Break) {
+	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
+		return hidden, m.end(ErrNoInitialEnd, in) // an object of the list, behind its end mark
+	}
+	if versionRegressed(m.version, in.version) {
+		return hidden, m.end(ErrVersionRegressed, in)
+	}
+	if s.heard = in.now; in.event == Bookmark {
+		m.server.bookmarks.Store(true)
+	}
+	if in.version != "" && in.version == m.version {
+		return liveNow, nil
+	}
+	s.news = true
+	m.short, m.suspect = 0, 0
+	if in.version != "" && m.version != "" {
+		m.version = in.version
+	}
+	return liveNow, nil
+}
+
+// endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark.
+func (m *machine) endMark(in input) (output, *Break) {
+	s, ok := m.state.(*streaming)
+	if !ok {
+		in.event = Bookmark
+		return m.event(in)
+	}
+	if s.from != "" && versionRegressed(m.version, in.version) {
+		return hidden, m.end(ErrVersionRegressed, in)
+	}
+	m.listed(in.version)
+	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, since: in.now, listed: m.version}
+	return complete, nil
+}
+
+// listed notes that a list is complete. Without a resourceVersion it is usable, but a watch behind it cannot resume.
+func (m *machine) listed(version string) {
+	if version == "0" {
+		version = ""
+	}
+	m.version, m.short, m.suspect = version, 0, 0
+}
+
+// page goes on to the next page, or completes the list or the check.
+func (m *machine) page(in input) (output, *Break) {
+	s, ok := m.state.(*listing)
+	version := in.meta.ResourceVersion
+	switch {
+	case !ok && versionRegressed(m.version, version):
+		return hidden, m.end(ErrVersionRegressed, in)
+	case !ok:
+		m.state = &watching{heard: in.now}
+		return hidden, nil
+	case s.pages == 0:
+		m.pace.lists.add(in.now)
+		s.version = version
+	case s.version != version:
+		return hidden, m.end(ErrInconsistentPages, in)
+	}
+	if s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0 {
+		return hidden, m.end(ErrNoProgress, in)
+	}
+	if s.pages++; in.meta.Continue != "" {
+		s.token, s.free = in.meta.Continue, in.objects > 0
+		if s.from == "0" {
+			m.server.pages.Store(true)
+		}
+		return hidden, nil
+	}
+	if s.from != "" && versionRegressed(m.version, version) {
+		return hidden, m.end(ErrVersionRegressed, in)
+	}
+	m.listed(version)
+	m.state = &watching{heard: in.now}
+	return complete, nil
+}
+
+// circles reports whether a page starts where an earlier page of this list started, or leads to itself.
+func (s *listing) circles(in input) bool {
+	if in.meta.Continue != "" && in.meta.Continue == s.token {
+		return true
+	}
+	if in.objects == 0 || in.meta.Continue == "" && s.pages == 0 {
+		return false
+	}
+	if _, seen := s.starts[in.start]; seen {
+		return true
+	}
+	if s.starts == nil {
+		s.starts = map[Key]struct{}{}
+	}
+	s.starts[in.start] = struct{}{}
+	return false
+}
+
+// causeOfEnd returns the cause of a watch's clean end. Watches that end at once, again and again, are how some servers and
+// proxies say that the resourceVersion expired.
+func (m *machine) causeOfEnd(now time.Time) error {
+	s, ok := m.state.(*watching)
+	switch {
+	case !ok:
+		return ErrNoInitialEnd
+	case s.healthy(now):
+		return ErrWatchClosed
+	}
+	if m.short++; m.short < mostShort {
+		return ErrWatchClosed
+	}
+	m.short = 0
+	return ErrExpired
+}
+
+// end is the only exit of a request that does not simply go on. It decides, in this order: the kind of the fault, the
+// health of the watch, the next state, and the delay.
+func (m *machine) end(err error, in input) *Break {
+	f := faultOf(err)
+	resumes, spread := m.judge(f, err, in.now)
+	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
+		m.pace.lists.add(in.now) // it was answered, though not to its end
+	}
+	n := m.state.after(m, f, err, in.now)
+	if f == limit || m.stopOn != nil && m.stopOn(err) {
+		m.state = stopped{}
+		return &Break{Err: err, Final: true}
+	}
+	m.state = n.state
+	b := &Break{Err: err, Relist: isList(n.state)}
+	asked := retryAfter(err)
+	switch {
+	case resumes && !b.Relist:
+		b.Delay = spread
+	case !n.atOnce || asked > 0:
+		b.Delay = m.pace.backoff.next(m.random(), asked)
+	}
+	b.Delay = max(b.Delay, m.pace.budget.wait(in.now))
+	if b.Relist {
+		b.Delay = max(b.Delay, m.pace.lists.wait(in.now))
+	}
+	return b
+}
+
+// judge decides whether a watch that just ended was healthy and ended well, so that it resumes at once, after a delay of
+// spread. It resets what is remembered of earlier failures.
+func (m *machine) judge(f fault, err error, now time.Time) (resumes bool, spread time.Duration) {
+	s, ok := m.state.(*watching)
+	if !ok {
+		return false, 0
+	}
+	healthy := s.healthy(now)
+	if healthy && s.listed != "" {
+		m.server.streamWorked()
+	}
+	resumes = healthy && f == connection && !answered(err)
+	if resumes || s.lived(now) >= provenAfter {
+		m.pace.backoff, m.relisted = backoff{}, false
+	}
+	if resumes {
+		m.suspect = 0
+		spread = time.Duration(m.random() * float64(s.spread(now)))
+	}
+	return resumes, spread
+}
+
+// isList reports whether a state reads a list.
+func isList(s state) bool {
+	switch s.(type) {
+	case *listing, *streaming:
+		return true
+	}
+	return false
 }

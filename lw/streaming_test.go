@@ -11,7 +11,7 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	refusedEnd   = "INTERRUPTED the streaming list ended without a mark of its end @"
+	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
 )
 
 // TestStreamingList: the collection comes as a watch, out of the order of versions; what changes or goes before the end is
@@ -72,34 +72,71 @@ func TestStreamingListFallsBack(t *testing.T) {
 	}
 }
 
-// TestStreamingListsAreTrustedAgain when one has succeeded.
-func TestStreamingListsAreTrustedAgain(t *testing.T) {
-	b := newStreamingRig(t, Options{})
+// TestStreamingListIsTrustedAgain after a healthy watch behind one, and not before.
+func TestStreamingListIsTrustedAgain(t *testing.T) {
+	r := newStreamingRig(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
-		require.Equal(t, streaming, b.phase)
-		b.do(input{signal: watchOpened})
-		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, b.do(input{signal: watchEnded}))
-		require.Equal(t, listing, b.phase)
-		b.synced(version)
-		b.watchFails(status(410))
-		require.Equal(t, streaming, b.phase)
-		b.do(input{signal: watchOpened})
-		b.do(input{signal: watchSynced, version: version})
-		b.now = b.now.Add(time.Hour)
-		b.do(input{signal: watchFailed, err: status(410)})
+		require.IsType(t, &streaming{}, r.state)
+		r.rest().opens()
+		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, r.closes())
+		require.IsType(t, &listing{}, r.state)
+		r.synced(version)
+		r.watchFails(status(410))
+		require.IsType(t, &streaming{}, r.state)
+		r.opens()
+		r.do(input{signal: endMarked, version: version})
+		r.pass(healthyAfter)
+		r.fails(status(410))
+	}
+	r.opens().closes()
+	r.synced("9")
+	r.rest().watchFails(status(410))
+	r.opens()
+	r.do(input{signal: endMarked, version: "9"})
+	r.fails(status(410))
+	r.opens().closes()
+	require.EqualValues(t, mostStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
+}
+
+// TestEndMarkBeforeTheObjects leads to an ordinary list, and to no more streaming lists.
+func TestEndMarkBeforeTheObjects(t *testing.T) {
+	for _, late := range []string{"3", "7"} {
+		r := newStreamingRig(t, Options{}).opens()
+		require.Nil(t, r.do(input{signal: endMarked, version: "7"}))
+		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
+		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
+		require.False(t, r.server.streamsLists())
 	}
 }
 
-// TestUnmarkedListOfABusyCollection: a server that does not know streaming lists goes over into a watch without a word,
-// and as something always happens, it is never silent. That nothing comes any more that must be a part of the list tells.
+// TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
+func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
+	r := newStreamingRig(t, Options{}).opens()
+	r.do(input{signal: endMarked, version: "7"})
+	require.Nil(t, r.do(input{signal: endMarked, version: "9"}))
+	require.Equal(t, "9", r.watchOptions().ResourceVersion)
+	require.Equal(t, ErrVersionRegressed, r.do(input{signal: endMarked, version: "8"}).Err)
+}
+
+// TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
+func TestStreamingListOlderThanTheStream(t *testing.T) {
+	r := newStreamingRig(t, Options{}).opens()
+	r.do(input{signal: endMarked, version: "7"})
+	r.fails(status(410))
+	r.opens()
+	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true}, r.do(input{signal: endMarked, version: "6"}))
+	require.Empty(t, r.watchOptions().ResourceVersion)
+}
+
+// TestUnmarkedListOfABusyCollection: a server that does not know streaming lists starts an ordinary watch instead, which is
+// never silent on a busy collection. It is found because no event is certainly part of a list.
 func TestUnmarkedListOfABusyCollection(t *testing.T) {
-	b := newStreamingRig(t, Options{})
-	b.do(input{signal: watchOpened})
+	r := newStreamingRig(t, Options{}).opens()
 	moves := func(version string) *Break {
-		b.now = b.now.Add(stalledStream / 6)
-		return b.do(input{signal: watchMoved, version: version})
+		r.pass(stalledStream / 6)
+		return r.brings(version)
 	}
-	for range 100 { // a long list, over a slow line
+	for range 100 { // a long list over a slow line
 		require.Nil(t, moves("30"))
 		require.Nil(t, moves("20"))
 	}
@@ -107,7 +144,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 		require.Nil(t, moves(version))
 	}
 	require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
-	require.Equal(t, listing, b.phase)
+	require.IsType(t, &listing{}, r.state)
 }
 
 // TestNoStreamingListsIsRemembered by a client for all its streams, also those of a Reflector.
@@ -129,29 +166,28 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 	})
 }
 
-// TestStreamingListIsTriedAgain after what may pass, with a delay each time.
+// TestStreamingListIsTriedAgain after faults that may pass, with a backoff.
 func TestStreamingListIsTriedAgain(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
-		b := newStreamingRig(t, Options{})
-		require.Equal(t, &Break{Err: err, Relist: true, Delay: firstDelay}, b.do(input{signal: watchFailed, err: err}))
-		require.Equal(t, &Break{Err: err, Relist: true, Delay: 2 * firstDelay}, b.do(input{signal: watchFailed, err: err}))
-		require.True(t, b.watch().SendInitialEvents)
+		r := newStreamingRig(t, Options{})
+		require.Equal(t, &Break{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
+		require.Equal(t, &Break{Err: err, Relist: true, Delay: 2 * firstDelay}, r.listFails(err))
+		require.True(t, r.watchOptions().SendInitialEvents)
 	}
 }
 
 func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
-	b := newStreamingRig(t, Options{})
-	require.Empty(t, b.watch().ResourceVersion)
-	b.do(input{signal: watchOpened})
-	b.do(input{signal: watchMoved, version: "3"})
-	require.Nil(t, b.do(input{signal: watchSynced, version: "9"}))
-	require.Equal(t, watching, b.phase)
-	require.True(t, b.do(input{signal: watchFailed, err: status(410)}).Relist)
-	require.Equal(t, WatchOptions{ResourceVersion: "9", Timeout: 5 * time.Minute, SendInitialEvents: true}, b.watch())
-	tooLarge := &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
-	require.Zero(t, b.do(input{signal: watchFailed, err: tooLarge}).Delay)
-	require.Empty(t, b.watch().ResourceVersion)
-	require.True(t, b.watch().SendInitialEvents)
+	r := newStreamingRig(t, Options{}).opens()
+	require.Empty(t, r.watchOptions().ResourceVersion)
+	r.brings("3")
+	require.Nil(t, r.do(input{signal: endMarked, version: "9"}))
+	require.IsType(t, &watching{}, r.state)
+	require.True(t, r.fails(status(410)).Relist)
+	r.ask()
+	require.Equal(t, WatchOptions{ResourceVersion: "9", Timeout: shortTimeout, SendInitialEvents: true}, r.watchOptions())
+	require.Zero(t, r.fails(tooLarge).Delay)
+	require.Empty(t, r.watchOptions().ResourceVersion)
+	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
 // silence tells how long a stream stays silent before it says so.
@@ -183,9 +219,9 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 		least, most time.Duration
 		next        string
 	}{
-		"a watch with bookmarks":          {[]answer{list, {body: bookmark, end: errHang}, again}, 150 * time.Second, 160 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch with an event only":      {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 305 * time.Second, 615 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch whose response is late":  {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?limit=1"},
+		"a watch with bookmarks":          {[]answer{list, {body: bookmark, end: errHang}, again}, 140 * time.Second, 150 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"a watch with an event only":      {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 65 * time.Second, 135 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"a watch whose response is late":  {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?watch=1&resourceVersion=5"},
 		"a list whose response is late":   {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
 		"a list that stops in the middle": {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
 	}
@@ -244,7 +280,7 @@ func TestAWatchdogThatStoppedLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestWakeEndsADelay after a broken connection, and none that follows what the server said.
+// TestWakeEndsADelay, whatever it follows, with one request.
 func TestWakeEndsADelay(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -252,7 +288,7 @@ func TestWakeEndsADelay(t *testing.T) {
 		waits  bool
 	}{
 		"a broken connection":   {err: errReset},
-		"a server that says no": {err: &StatusError{Status: Status{Code: 503}}, waits: true},
+		"a server's answer":     {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
 		"a closed channel":      {err: errReset, closed: true, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -295,28 +331,6 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 	)
 	require.Equal(t, []string{"RESET @", "ADDED b @", regressed + " @100", "RESET @", "ADDED b @", "SYNCED @99"}, events[4:])
 	require.Equal(t, "/api/v1/pods?limit=500", s.asked[3])
-}
-
-// TestWatchFromAVersionOfTheFuture: a real server accepts it and says nothing. A watch that brought nothing in all its life
-// is followed by a look at the collection's version.
-func TestWatchFromAVersionOfTheFuture(t *testing.T) {
-	b := newRig(t, Options{}).synced("1000")
-	silent := func() {
-		b.do(input{signal: watchOpened})
-		b.now = b.now.Add(longWatch)
-		require.Equal(t, &Break{Err: ErrWatchClosed}, b.do(input{signal: watchEnded}))
-		require.Equal(t, checking, b.phase)
-		require.Equal(t, ListOptions{Limit: 1}, b.list())
-	}
-	silent()
-	require.Nil(t, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "1000", Continue: "more"}}))
-	require.Equal(t, watching, b.phase, "a quiet collection is none of the future")
-	silent()
-	require.Equal(t, &Break{Err: errReset, Delay: firstDelay}, b.do(input{signal: listFailed, err: errReset}))
-	require.Equal(t, watching, b.phase)
-	silent()
-	require.Equal(t, ErrVersionRegressed, b.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: "999"}}).Err)
-	require.Equal(t, ListOptions{Limit: 500}, b.list())
 }
 
 func TestVersionOrder(t *testing.T) {

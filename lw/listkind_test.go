@@ -1,0 +1,52 @@
+package lw
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestListsOfSomethingElse are rejected, so that they never empty a store.
+func TestListsOfSomethingElse(t *testing.T) {
+	const item = `{"metadata":{"name":"a"}}`
+	lists := map[string]string{
+		"no kind":               `{"items":[]}`,
+		"no kind, but items":    `{"items":[` + item + `]}`,
+		"kind null":             `{"kind":null,"apiVersion":"v1","items":[]}`,
+		"another kind":          `{"kind":"Pod","apiVersion":"v1","items":[]}`,
+		"a Table":               `{"kind":"Table","apiVersion":"meta.k8s.io/v1","items":[` + item + `]}`,
+		"no apiVersion":         `{"kind":"PodList","items":[]}`,
+		"another apiVersion":    `{"kind":"PodList","apiVersion":"apps/v1","items":[` + item + `]}`,
+		"kind behind the items": `{"apiVersion":"v1","items":[],"kind":"Pods"}`,
+	}
+	for name, body := range lists {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := list(t, body, nil)
+			require.ErrorIs(t, err, ErrNotList)
+		})
+	}
+	_, _, err := list(t, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, nil)
+	require.NoError(t, err)
+	_, _, err = listOf(t, Resource{Raw: "/things"}, `{"kind":"ThingList","apiVersion":"any/v7","items":[]}`, nil)
+	require.NoError(t, err)
+}
+
+// TestListOfAnotherKindDeletesNothing: a ServiceList in place of Pods is an error, whichever end its kind is at.
+func TestListOfAnotherKindDeletesNothing(t *testing.T) {
+	services := `{"kind":"ServiceList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]}`
+	behind := `{"apiVersion":"v1","items":[{"kind":"Service","metadata":{"name":"s"}}],"kind":"ServiceList","metadata":{"resourceVersion":"9"}}`
+	for _, wrong := range []string{services, behind, `{"items":[]}`} {
+		events, _ := follow(t, nil, answer{body: podList("5", "", "a")}, answer{body: expiredEvent}, answer{body: wrong}, answer{body: podList("9", "", "a")})
+		require.Len(t, events, 9)
+		require.True(t, strings.HasPrefix(events[5], "INTERRUPTED malformed response"), "%v", events)
+		require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9"}, events[6:])
+	}
+}
+
+// TestListsKindMayChangeAfterNotFound: the resource was removed and defined again.
+func TestListsKindMayChangeAfterNotFound(t *testing.T) {
+	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},
+		answer{body: strings.Replace(podList("9", "", "a"), "PodList", "PeaList", 1)})
+	require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
+}

@@ -1,0 +1,83 @@
+package lw
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	firstDelay   = 800 * time.Millisecond
+	longestDelay = 30 * time.Second
+	mostAsked    = 5 * time.Minute // the longest Retry-After that is honored
+
+	requestEvery = time.Second // the sustained rate of requests
+	requestBurst = 10          // requests that may be made at once
+
+	listWindow = time.Minute // in which at most mostLists lists begin
+	mostLists  = 4
+)
+
+// pace decides how long a stream waits before its next request: the longest of the backoff, the request budget and the
+// limit of lists. The zero value is ready to use.
+type pace struct {
+	backoff backoff
+	budget  budget
+	lists   lists
+}
+
+// backoff is an exponential backoff with full jitter on top, so that clients that fail together come back apart.
+type backoff struct{ last time.Duration }
+
+// next returns the next delay. asked is the server's Retry-After. All clients are told the same one, so the random part is
+// added to it.
+func (b *backoff) next(random float64, asked time.Duration) time.Duration {
+	b.last = min(max(2*b.last, firstDelay), longestDelay)
+	return max(b.last, asked) + time.Duration(random*float64(b.last))
+}
+
+// retryAfter returns how long the server asked to wait, at most mostAsked.
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		return min(e.RetryAfter, mostAsked)
+	}
+	return 0
+}
+
+// budget is a token bucket. It is kept as the time until which all requests so far are paid.
+type budget struct{ paid time.Time }
+
+// spend pays for a request. Two requests may overdraw the budget: a watch after a list, and a wait that Wake ended.
+func (b *budget) spend(now time.Time) {
+	if b.paid.Before(now) {
+		b.paid = now
+	}
+	b.paid = b.paid.Add(requestEvery)
+	if most := now.Add((requestBurst + 2) * requestEvery); b.paid.After(most) {
+		b.paid = most
+	}
+}
+
+// wait returns how long until a request can be paid.
+func (b *budget) wait(now time.Time) time.Duration {
+	return max(0, b.paid.Sub(now)-(requestBurst-1)*requestEvery)
+}
+
+// lists are the times of the latest lists that the server answered.
+type lists struct {
+	times [mostLists]time.Time
+	next  int // the oldest
+}
+
+func (l *lists) add(now time.Time) {
+	l.times[l.next] = now
+	l.next = (l.next + 1) % mostLists
+}
+
+// wait returns how long until another list may begin.
+func (l *lists) wait(now time.Time) time.Duration {
+	oldest := l.times[l.next]
+	if oldest.IsZero() {
+		return 0
+	}
+	return max(0, listWindow-now.Sub(oldest))
+}

@@ -1,0 +1,36 @@
+package lw
+
+import "sync/atomic"
+
+// mostStreamFaults is how many streaming lists in a row may fail before no more are requested. A server that shuts down
+// fails one, too.
+const mostStreamFaults = 2
+
+// support is what is known of a server's abilities. All streams of one [Client] share it.
+type support struct {
+	noStreams    bool // the source never streams lists
+	streamFaults atomic.Int32
+	bookmarks    atomic.Bool // watches send bookmarks
+	pages        atomic.Bool // a list of resourceVersion "0" came in pages: there is no watch cache that answers it whole
+	kind         atomic.Pointer[string]
+}
+
+// streamsLists reports whether streaming lists are worth requesting.
+func (s *support) streamsLists() bool {
+	return !s.noStreams && s.streamFaults.Load() < mostStreamFaults
+}
+
+// streamFailed counts a streaming list that failed. A rejection as a wrong request settles it.
+func (s *support) streamFailed(err error) {
+	if code := statusCode(err); code >= 400 && code < 500 {
+		s.stopStreams()
+		return
+	}
+	s.streamFaults.Add(1)
+}
+
+// stopStreams settles that streaming lists are not worth requesting.
+func (s *support) stopStreams() { s.streamFaults.Store(mostStreamFaults) }
+
+// streamWorked forgets earlier failures, because the watch behind a streaming list was healthy.
+func (s *support) streamWorked() { s.streamFaults.Store(0) }
