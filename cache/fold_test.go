@@ -15,7 +15,7 @@ func TestDeltas(t *testing.T) {
 	}{
 		"an empty list": {[]string{"list@1"}, "ok"},
 		"a life":        {[]string{"list@1", "watch +a/x@2 ~a/x@3 -a/x@4 +a/x@5"}, "ok +a/x@2 ~a/x@2>3 -a/x@4 +a/x@5"},
-		"pages":         {[]string{"list+ a/x@1", "list+ a/y@2", "list@3 a/z@3"}, "+a/x@1 +a/y@2 +a/z@3 ok"},
+		"pages":         {[]string{"list+@3 a/x@1", "list+@3 a/y@2", "list@3 a/z@3"}, "+a/x@1 +a/y@2 +a/z@3 ok"},
 		"bookmarks":     {[]string{"list@1 x@1", "watch =5 =6"}, "+x@1 ok"},
 
 		"the same version again":          {[]string{"list@3 a/x@1", "watch ~a/x@1 +a/x@1"}, "+a/x@1 ok"},

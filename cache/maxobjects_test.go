@@ -18,7 +18,7 @@ func TestMaxObjects(t *testing.T) {
 		held  []string
 	}{
 		"a list":                       {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
-		"pages":                        {[]string{"list+ x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
+		"pages":                        {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
 		"a watch":                      {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
 		"another list, of others":      {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
 		"another list, one more":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "w", "x", "y"}},

@@ -17,7 +17,7 @@ import (
 // script is a lw.ListerWatcher that answers each request with its next line, and ends the run when none is left.
 //
 //	list@10 a/x@1 a/y@2#7     a whole list: its version, and its items' namespace, name, version and, if it matters, UID
-//	list+ a/x@1               a page that is not the last
+//	list+@10 a/x@1            a page that is not the last
 //	watch +a/x@3 ~a/x@4 -a/x@5 =12 !expired
 //
 // An item that begins with "!" is an error, by its name in errs; a watch without one ends in good order.
@@ -62,7 +62,7 @@ func (s *script) List(ctx context.Context, _ lw.ListOptions, meta *lw.ListMeta) 
 			}
 		}
 		_, meta.ResourceVersion, _ = strings.Cut(words[0], "@")
-		if words[0] == "list+" {
+		if strings.HasPrefix(words[0], "list+") {
 			meta.Continue = "more" + strconv.Itoa(len(s.lines))
 		}
 	}

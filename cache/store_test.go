@@ -119,10 +119,10 @@ func TestResourceVersion(t *testing.T) {
 			}
 			return true
 		}
-		s.play("list x@1 !reset", "list+ x@1", "list@5 y@2") // a list's version counts when it is complete
+		s.play("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // a list's version counts when it is complete
 		require.Equal(t, []string{"", "5"}, versions)
 		versions = nil
-		s.play("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+ x@20", "list@21 y@19", "watch")
+		s.play("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+@21 x@20", "list@21 y@19", "watch")
 		require.Equal(t, []string{"5", "10", "11", "12", "13", "21"}, versions)
 	})
 }

@@ -27,16 +27,15 @@ type Options struct {
 	// complete it twice in a row, gets ordinary ones from then on, from all streams of the same [Client].
 	NoStreamingList bool
 
-	// ResumeFrom is the resource version of the state that the caller has already, as from an earlier run. The stream then
-	// begins with a watch from there in place of a list: the events go on from that state. Where that is too old, a list
-	// follows as ever, and where it is of the future, as one of another server may be, when a watch was silent to its end; if the
-	// server has passed it by then, nobody can tell, so that a state belongs to one server. "" and "0", which stands for no
-	// version in particular, begin with a list.
+	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list, for example to continue from a
+	// saved state. If it has expired, the stream lists. If it is newer than the server's, the stream notices after about five
+	// minutes without events and lists. A server whose own resourceVersion has passed it by then cannot be told from the right
+	// one, so save a state together with its server. "" and "0" start with a list.
 	ResumeFrom string
 
-	// Wake, if not nil, makes the stream check at once whether its connection is still alive, rather than within 10
-	// seconds, and ends a delay, unless that follows a server's answer: send on it after a laptop or a browser's tab slept,
-	// or when the network is back. Every stream needs a channel of its own.
+	// Wake, if not nil, makes the stream check at once whether its connection is still alive, instead of within 10 seconds,
+	// and skips any delay. Send on it when a machine or a browser tab wakes up, or when the network is back. Each stream
+	// needs its own channel.
 	Wake <-chan struct{}
 
 	// Random gives numbers in [0, 1) for delays and timeouts; math/rand/v2 if nil. It is for tests that repeat themselves.

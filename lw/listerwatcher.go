@@ -18,14 +18,15 @@ type ListerWatcher[T Keyed] interface {
 	// pages may yield more than opts.Limit; one that does gives every page as of the first one's version.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
-	// Watch makes one request. It yields Live when the response has arrived, and then an event each; of a streaming list
-	// Synced where its list part ends. The sequence ends where the server ended the watch in good order; after an error
+	// Watch makes one request. It yields Live when the response arrives, and then one event each. In a streaming list it
+	// yields Synced where the list part ends. The sequence ends when the server closes the watch cleanly. After an error
 	// nothing more is yielded, unless it is a *[DecodeError].
 	//
-	// An event with a ResourceVersion says that all up to this version has been told. Where several changes have one
-	// version, only the last of them may have it: a stream that breaks in between is resumed from the version before. The
-	// first Bookmark promises more of them, one a minute: 150 s of silence are then a dead connection, and otherwise 5 s more
-	// than opts.Timeout.
+	// An event with a ResourceVersion promises that all changes up to it were yielded. If several changes share a
+	// resourceVersion, only the last of them may carry it, because a stream that breaks in between resumes from the one before.
+	//
+	// Watch must end after opts.Timeout. A stream that brings nothing for 5 s longer is taken for dead. The first Bookmark
+	// promises one per minute: from then on a stream without events for 140 s is taken for dead.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 }
 

@@ -106,8 +106,8 @@ func (t *teller) interrupted(b *lw.Break, version string) {
 	case b.Relist:
 		next = "trying again"
 	}
-	if b.Delay > 0 {
-		next += " in " + b.Delay.Round(100*time.Millisecond).String()
+	if delay := b.Delay.Round(100 * time.Millisecond); delay > 0 {
+		next += " in " + delay.String()
 	}
 	t.say("%v; %s", b.Err, next)
 }

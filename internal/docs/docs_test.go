@@ -34,6 +34,7 @@ var languages = map[string]string{
 	"js":      "wasm/test/package.test.mjs",
 	"json":    "TestData",
 	"yaml":    "TestData",
+	"mermaid": "lw/TestStateDiagram",
 	"text":    "nothing: it is for reading",
 }
 
