@@ -62,12 +62,12 @@ func (m *machine) watchOptions() WatchOptions {
 func (m *machine) idle() time.Duration {
 	switch s := m.state.(type) {
 	case *streaming:
-		if !s.opened.IsZero() {
+		if s.opened != 0 {
 			return silentStream
 		}
 	case *watching:
 		switch {
-		case s.opened.IsZero():
+		case s.opened == 0:
 		case m.server.bookmarks.Load():
 			return silentBookmarks
 		default:

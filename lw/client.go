@@ -70,16 +70,16 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
-			if err := c.checkItem(meta, &item); err != nil {
-				return s.fail(err)
+			if !c.server.ownItem(&c.resource, meta, &item) {
+				return s.notThisList()
 			}
 			trace.frame(Added, &item)
 			object, err := c.decodeItem(Added, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if s.err == nil && !stopped {
-			s.err = c.checkList(meta)
+		if s.err == nil && !stopped && !c.server.ownList(&c.resource, meta) {
+			s.notThisList()
 		}
 		if s.err == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
 			s.fail(ErrShardIgnored)

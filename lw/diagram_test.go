@@ -43,17 +43,17 @@ func walk(seed uint64, seen map[string]bool) {
 	if random.IntN(2) == 0 {
 		opts.StopOn = func(error) bool { return random.IntN(20) == 0 }
 	}
-	m, now := newMachine(opts, new(support)), time.Unix(1e9, 0)
+	m, now := newMachine(opts, new(support)), time.Second
 	seen["[*] --> "+nameOf(m.state)] = true
 	for range 50 {
 		if m.state == (stopped{}) {
 			return
 		}
-		now = now.Add(time.Duration(random.Int64N(int64(2 * time.Minute))))
+		now += time.Duration(random.Int64N(int64(2 * time.Minute)))
 		in := randomInput(random, m.state)
 		in.now = now
 		from, before := nameOf(m.state), m.state
-		m.step(in)
+		m.step(&in)
 		if m.state != before {
 			seen[from+" --> "+nameOf(m.state)] = true
 		}

@@ -13,15 +13,16 @@ type engine[T Keyed] struct {
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
-	reset   bool // Reset was sent since the last interruption
-	listed  int  // objects of the current list
-	gone    bool // the caller wants no more
+	epoch   time.Time // of the machine's moments
+	reset   bool      // Reset was sent since the last interruption
+	listed  int       // objects of the current list
+	gone    bool      // the caller wants no more
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
 func (e *engine[T]) turn() bool {
 	var result *Break
-	e.step(input{signal: asking})
+	e.step(&input{signal: asking})
 	switch e.machine.state.(type) {
 	case *listing, checking:
 		result = e.list()
@@ -80,7 +81,7 @@ func (e *engine[T]) list() *Break {
 	}
 	e.trace.page(meta)
 	page.meta = meta
-	output, result := e.step(page)
+	output, result := e.step(&page)
 	if output == complete {
 		e.complete()
 	}
@@ -150,7 +151,7 @@ func (e *engine[T]) watch() *Break {
 	if err := causeOf(ctx, nil); err != nil {
 		return e.fail(err, 0)
 	}
-	_, result := e.step(input{signal: endedClean})
+	_, result := e.step(&input{signal: endedClean})
 	return result
 }
 
@@ -172,7 +173,7 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 	case Synced:
 		in.signal = endMarked
 	}
-	output, result := e.step(in)
+	output, result := e.step(&in)
 	switch {
 	case result != nil:
 		return result, false
@@ -190,14 +191,19 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 }
 
 func (e *engine[T]) fail(err error, objects int) *Break {
-	_, result := e.step(input{signal: failed, err: err, objects: objects})
+	_, result := e.step(&input{signal: failed, err: err, objects: objects})
 	return result
 }
 
-func (e *engine[T]) step(in input) (output, *Break) {
-	if in.now = time.Now(); e.opts.Now != nil {
-		in.now = e.opts.Now()
+func (e *engine[T]) step(in *input) (output, *Break) {
+	now := time.Now()
+	if e.opts.Now != nil {
+		now = e.opts.Now()
 	}
+	if e.epoch.IsZero() {
+		e.epoch = now.Add(-time.Second)
+	}
+	in.now = now.Sub(e.epoch)
 	return e.machine.step(in)
 }
 

@@ -1,65 +1,60 @@
 package lw
 
-import "errors"
-
-// metaVersion is the apiVersion of lists that are not of the resource's own types, such as PartialObjectMetadataList.
-const metaVersion = "meta.k8s.io/v1"
-
-// checkList returns an error unless a list that was read to its end is one of this resource: its kind ends in List and is
-// the kind of the lists before it, and its apiVersion is the resource's. Any other object with items would empty a store.
-func (c *Client[T]) checkList(meta *ListMeta) error {
-	if kind, known := c.server.kind.Load(), meta.Kind; !isListKind(known) || kind != nil && *kind != known {
-		return notThisList("kind", known)
+// ownList reports whether a list that was read to its end is one of a resource: its kind ends in List and is the kind of
+// the lists before it, and its apiVersion is the resource's. Any other object with items would empty a store.
+func (s *support) ownList(r *Resource, meta *ListMeta) bool {
+	if !r.ownVersion(meta.APIVersion) || !s.ownKind(meta.Kind) {
+		return false
 	}
-	if !c.ownVersion(meta.APIVersion) {
-		return notThisList("apiVersion", meta.APIVersion)
-	}
-	if c.server.kind.Load() == nil {
+	if s.kind.Load() == nil {
 		kind := meta.Kind
-		c.server.kind.Store(&kind)
+		s.kind.Store(&kind)
 	}
-	return nil
+	return true
 }
 
-// checkItem returns an error if a list is already known to be of another resource when one of its items arrives. Lists of
-// custom resources name their kind behind the items; then the item's own kind tells.
-func (c *Client[T]) checkItem(meta *ListMeta, item *Scanned) error {
-	kind := c.server.kind.Load()
-	switch {
-	case meta.APIVersion != "" && !c.ownVersion(meta.APIVersion):
-		return notThisList("apiVersion", meta.APIVersion)
-	case meta.Kind != "" && (!isListKind(meta.Kind) || kind != nil && *kind != meta.Kind):
-		return notThisList("kind", meta.Kind)
-	case meta.Kind == "" && kind != nil && *kind != "List":
-		if own := item.bytes(item.kind); len(own) > 0 && string(own)+"List" != *kind {
-			return notThisList("an item's kind", string(own))
-		}
+// ownItem reports whether a list can be one of a resource when one of its items arrives. Lists of custom resources name
+// their kind behind the items. Then the item's own kind is compared.
+func (s *support) ownItem(r *Resource, meta *ListMeta, item *Scanned) bool {
+	if meta.APIVersion != "" && !r.ownVersion(meta.APIVersion) {
+		return false
 	}
-	return nil
+	if meta.Kind != "" {
+		return s.ownKind(meta.Kind)
+	}
+	kind, own := s.kind.Load(), item.bytes(item.kind)
+	return kind == nil || len(own) == 0 || *kind == "List" || string(own)+"List" == *kind
+}
+
+// ownKind reports whether lists of this kind are expected.
+func (s *support) ownKind(kind string) bool {
+	const suffix = "List"
+	known := s.kind.Load()
+	return len(kind) >= len(suffix) && kind[len(kind)-len(suffix):] == suffix && (known == nil || *known == kind)
 }
 
 // ownVersion reports whether a list of this resource may have an apiVersion. A raw path may lead to any.
-func (c *Client[T]) ownVersion(apiVersion string) bool {
-	r := &c.resource
-	own := r.Version
-	if r.Group != "" {
-		own = r.Group + "/" + r.Version
+func (r *Resource) ownVersion(apiVersion string) bool {
+	if r.Raw != "" || apiVersion == "meta.k8s.io/v1" {
+		return true
 	}
-	return r.Raw != "" || apiVersion == own || apiVersion == metaVersion
+	if n := len(r.Group); n > 0 {
+		if len(apiVersion) <= n || apiVersion[:n] != r.Group || apiVersion[n] != '/' {
+			return false
+		}
+		apiVersion = apiVersion[n+1:]
+	}
+	return apiVersion == r.Version
 }
 
-func isListKind(kind string) bool {
-	const suffix = "List"
-	return len(kind) >= len(suffix) && kind[len(kind)-len(suffix):] == suffix
+// notThisList records that the list is one of another resource.
+func (s *scanner) notThisList() bool {
+	return s.fail(&MalformedError{Offset: s.offset(s.pos), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
 }
 
-func notThisList(field, found string) error {
-	return &MalformedError{Expected: "a list of this resource", Found: field + " " + shorten([]byte(found)), Err: ErrNotList}
-}
-
-// gone forgets the lists' kind when the server does not know the collection, because it may come back with another kind.
+// gone forgets the lists' kind when the server does not know the collection, because it may return with another kind.
 func (s *support) gone(err error) {
-	if errors.Is(err, ErrNotFound) {
+	if statusCode(err) == 404 {
 		s.kind.Store(nil)
 	}
 }

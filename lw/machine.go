@@ -18,10 +18,13 @@ const (
 	failed                   // the request failed
 )
 
+// moment is the time since one second before the stream began, so that zero means never.
+type moment = time.Duration
+
 // input is a signal with its data.
 type input struct {
 	signal  signal
-	now     time.Time
+	now     moment
 	event   EventType // happened
 	version string    // happened, endMarked: the resourceVersion of the event
 	meta    ListMeta  // pageRead
@@ -93,7 +96,7 @@ func (m *machine) list(from string) state {
 
 // step applies a signal. It is the only function that changes the machine. It returns a Break when the request is over and
 // the stream was interrupted.
-func (m *machine) step(in input) (output, *Break) {
+func (m *machine) step(in *input) (output, *Break) {
 	switch in.signal {
 	case asking:
 		m.ask(in.now)
@@ -114,7 +117,7 @@ func (m *machine) step(in input) (output, *Break) {
 }
 
 // ask pays for a request, and settles the timeout of a watch.
-func (m *machine) ask(now time.Time) {
+func (m *machine) ask(now moment) {
 	switch s := m.state.(type) {
 	case *listing:
 		if s.free {
@@ -123,14 +126,14 @@ func (m *machine) ask(now time.Time) {
 	case *streaming:
 		s.timeout = m.timeout()
 	case *watching:
-		if s.timeout = m.timeout(); s.heard.IsZero() {
+		if s.timeout = m.timeout(); s.heard == 0 {
 			s.heard = now
 		}
 	}
 	m.pace.budget.spend(now)
 }
 
-func (m *machine) open(now time.Time) output {
+func (m *machine) open(now moment) output {
 	switch s := m.state.(type) {
 	case *streaming:
 		s.opened, s.listed = now, now
@@ -142,7 +145,7 @@ func (m *machine) open(now time.Time) output {
 	return hidden
 }
 
-func (m *machine) event(in input) (output, *Break) {
+func (m *machine) event(in *input) (output, *Break) {
 	switch s := m.state.(type) {
 	case *streaming:
 		return m.initialEvent(s, in)
@@ -155,13 +158,13 @@ func (m *machine) event(in input) (output, *Break) {
 // initialEvent notes an event before the end of a streaming list. The objects of a list arrive in the order of their keys,
 // and later changes in the order of their resourceVersions. So an object older than one before it is certainly part of the
 // list. A server that does not know streaming lists starts an ordinary watch instead, which has no such objects.
-func (m *machine) initialEvent(s *streaming, in input) (output, *Break) {
+func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
 	if versionRegressed(s.highest, in.version) {
 		s.listed = in.now
 	} else if in.version != "" {
 		s.highest = in.version
 	}
-	if in.now.Sub(s.listed) >= stalledStream {
+	if in.now-s.listed >= stalledStream {
 		return hidden, m.end(ErrNoInitialEnd, in)
 	}
 	if in.event == Bookmark {
@@ -170,7 +173,7 @@ func (m *machine) initialEvent(s *streaming, in input) (output, *Break) {
 	return listItem, nil
 }
 
-func (m *machine) liveEvent(s *watching, in input) (output, *Break) {
+func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
 	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
 		return hidden, m.end(ErrNoInitialEnd, in) // an object of the list, behind its end mark
 	}
@@ -192,7 +195,7 @@ func (m *machine) liveEvent(s *watching, in input) (output, *Break) {
 }
 
 // endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark.
-func (m *machine) endMark(in input) (output, *Break) {
+func (m *machine) endMark(in *input) (output, *Break) {
 	s, ok := m.state.(*streaming)
 	if !ok {
 		in.event = Bookmark
@@ -215,7 +218,7 @@ func (m *machine) listed(version string) {
 }
 
 // page goes on to the next page, or completes the list or the check.
-func (m *machine) page(in input) (output, *Break) {
+func (m *machine) page(in *input) (output, *Break) {
 	s, ok := m.state.(*listing)
 	version := in.meta.ResourceVersion
 	switch {
@@ -249,7 +252,7 @@ func (m *machine) page(in input) (output, *Break) {
 }
 
 // circles reports whether a page starts where an earlier page of this list started, or leads to itself.
-func (s *listing) circles(in input) bool {
+func (s *listing) circles(in *input) bool {
 	if in.meta.Continue != "" && in.meta.Continue == s.token {
 		return true
 	}
@@ -268,7 +271,7 @@ func (s *listing) circles(in input) bool {
 
 // causeOfEnd returns the cause of a watch's clean end. Watches that end at once, again and again, are how some servers and
 // proxies say that the resourceVersion expired.
-func (m *machine) causeOfEnd(now time.Time) error {
+func (m *machine) causeOfEnd(now moment) error {
 	s, ok := m.state.(*watching)
 	switch {
 	case !ok:
@@ -285,7 +288,7 @@ func (m *machine) causeOfEnd(now time.Time) error {
 
 // end is the only exit of a request that does not simply go on. It decides, in this order: the kind of the fault, the
 // health of the watch, the next state, and the delay.
-func (m *machine) end(err error, in input) *Break {
+func (m *machine) end(err error, in *input) *Break {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
@@ -314,7 +317,7 @@ func (m *machine) end(err error, in input) *Break {
 
 // judge decides whether a watch that just ended was healthy and ended well, so that it resumes at once, after a delay of
 // spread. It resets what is remembered of earlier failures.
-func (m *machine) judge(f fault, err error, now time.Time) (resumes bool, spread time.Duration) {
+func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {
 		return false, 0

@@ -43,41 +43,35 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// budget is a token bucket. It is kept as the time until which all requests so far are paid.
-type budget struct{ paid time.Time }
+// budget is a token bucket, kept as the moment until which all requests so far are paid.
+type budget struct{ paid moment }
 
 // spend pays for a request. Two requests may overdraw the budget: a watch after a list, and a wait that Wake ended.
-func (b *budget) spend(now time.Time) {
-	if b.paid.Before(now) {
-		b.paid = now
-	}
-	b.paid = b.paid.Add(requestEvery)
-	if most := now.Add((requestBurst + 2) * requestEvery); b.paid.After(most) {
-		b.paid = most
-	}
+func (b *budget) spend(now moment) {
+	b.paid = min(max(b.paid, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
 
 // wait returns how long until a request can be paid.
-func (b *budget) wait(now time.Time) time.Duration {
-	return max(0, b.paid.Sub(now)-(requestBurst-1)*requestEvery)
+func (b *budget) wait(now moment) time.Duration {
+	return max(0, b.paid-now-(requestBurst-1)*requestEvery)
 }
 
 // lists are the times of the latest lists that the server answered.
 type lists struct {
-	times [mostLists]time.Time
+	times [mostLists]moment
 	next  int // the oldest
 }
 
-func (l *lists) add(now time.Time) {
+func (l *lists) add(now moment) {
 	l.times[l.next] = now
 	l.next = (l.next + 1) % mostLists
 }
 
 // wait returns how long until another list may begin.
-func (l *lists) wait(now time.Time) time.Duration {
+func (l *lists) wait(now moment) time.Duration {
 	oldest := l.times[l.next]
-	if oldest.IsZero() {
+	if oldest == 0 {
 		return 0
 	}
-	return max(0, listWindow-now.Sub(oldest))
+	return max(0, listWindow-(now-oldest))
 }

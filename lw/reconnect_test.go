@@ -188,7 +188,7 @@ func TestExpiredAgainAndAgain(t *testing.T) {
 // TestAtMostFourListsAMinute, whatever the server does.
 func TestAtMostFourListsAMinute(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
-	begun := []time.Time{r.now}
+	begun := []moment{r.now}
 	for n := range 100 {
 		r.opens().brings(strconv.Itoa(2*n + 8))
 		r.fails(errReset) // resets the backoff
@@ -199,7 +199,7 @@ func TestAtMostFourListsAMinute(t *testing.T) {
 		r.synced(strconv.Itoa(2*n + 9))
 	}
 	for i := mostLists; i < len(begun); i++ {
-		require.GreaterOrEqual(t, begun[i].Sub(begun[i-mostLists]), listWindow)
+		require.GreaterOrEqual(t, begun[i]-begun[i-mostLists], listWindow)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
 func TestRequestBudget(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
 	began, requests := r.now, 2
-	for n := 8; r.now.Sub(began) < time.Minute; n++ {
+	for n := 8; r.now-began < time.Minute; n++ {
 		r.opens().brings(strconv.Itoa(n))
 		result := r.closes()
 		require.False(t, result.Relist)

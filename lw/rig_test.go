@@ -19,7 +19,7 @@ var tooLarge = &StatusError{Status: Status{Code: 504, Message: "Too large resour
 type rig struct {
 	*testing.T
 	*machine
-	now time.Time
+	now moment
 }
 
 // newRig returns a rig for a machine that makes ordinary lists.
@@ -29,21 +29,21 @@ func newRig(t *testing.T, opts Options) *rig {
 }
 
 func newStreamingRig(t *testing.T, opts Options) *rig {
-	r := &rig{T: t, machine: newMachine(&opts, new(support)), now: time.Unix(1e9, 0)}
+	r := &rig{T: t, machine: newMachine(&opts, new(support)), now: time.Second}
 	r.random = func() float64 { return 0 }
 	return r
 }
 
 func (r *rig) do(in input) *Break {
 	in.now = r.now
-	_, result := r.step(in)
+	_, result := r.step(&in)
 	return result
 }
 
 // ask makes the next request.
 func (r *rig) ask() { r.do(input{signal: asking}) }
 
-func (r *rig) pass(d time.Duration) { r.now = r.now.Add(d) }
+func (r *rig) pass(d time.Duration) { r.now += d }
 
 // rest fills the request budget and empties the window of lists.
 func (r *rig) rest() *rig {

@@ -6,7 +6,7 @@ import "time"
 // written down. Only machine.step changes a state.
 type state interface {
 	// after decides what follows a request of this state that ended with err, a fault of kind f.
-	after(m *machine, f fault, err error, now time.Time) next
+	after(m *machine, f fault, err error, now moment) next
 }
 
 // next is the state that follows the end of a request.
@@ -30,17 +30,17 @@ type listing struct {
 type streaming struct {
 	from    string        // the resourceVersion that the list must have reached; "0" or "" for the latest
 	timeout time.Duration // of the watch, as requested
-	opened  time.Time     // when the response arrived; zero: not yet
-	listed  time.Time     // when an event came that is certainly part of the list
+	opened  moment        // when the response arrived; zero: not yet
+	listed  moment        // when an event came that is certainly part of the list
 	highest string        // the highest resourceVersion of an object so far
 }
 
 // watching follows a watch from machine.version.
 type watching struct {
-	heard   time.Time     // when an event or a bookmark last arrived, on this watch or an earlier one
+	heard   moment        // when an event or a bookmark last arrived, on this watch or an earlier one
 	timeout time.Duration // as requested
-	opened  time.Time     // when the response arrived; zero: not yet
-	since   time.Time     // when events became live: opened, or the end of a streaming list
+	opened  moment        // when the response arrived; zero: not yet
+	since   moment        // when events became live: opened, or the end of a streaming list
 	news    bool          // an event arrived, or a bookmark with a new resourceVersion
 	listed  string        // behind a streaming list: the list's resourceVersion
 }
@@ -59,27 +59,27 @@ const (
 )
 
 // healthy reports whether the watch brought news or lived long enough. A healthy watch resumes at once.
-func (s *watching) healthy(now time.Time) bool { return s.news || s.lived(now) >= healthyAfter }
+func (s *watching) healthy(now moment) bool { return s.news || s.lived(now) >= healthyAfter }
 
 // lived returns how long events have been live; zero if the response never arrived.
-func (s *watching) lived(now time.Time) time.Duration {
-	if s.since.IsZero() {
+func (s *watching) lived(now moment) time.Duration {
+	if s.since == 0 {
 		return 0
 	}
-	return now.Sub(s.since)
+	return now - s.since
 }
 
 // spread returns the longest delay before this watch resumes: 1 % of its life, at most a second. Clients that lose their
 // watches together come back apart, and a client that is cut off often is rarely stale. A watch that ended at its own
 // timeout ended alone, because timeouts are random.
-func (s *watching) spread(now time.Time) time.Duration {
-	if now.Sub(s.opened) >= s.timeout-2*time.Second {
+func (s *watching) spread(now moment) time.Duration {
+	if now-s.opened >= s.timeout-2*time.Second {
 		return 0
 	}
 	return min(s.lived(now)/100, mostSpread)
 }
 
-func (s *listing) after(m *machine, f fault, err error, _ time.Time) next {
+func (s *listing) after(m *machine, f fault, err error, _ moment) next {
 	again := &listing{from: s.from, whole: s.whole}
 	switch {
 	case f == expired && s.token != "" && !s.whole: // the continue token
@@ -102,7 +102,7 @@ func rejectsVersion(err error, from string) bool {
 
 // after falls back to an ordinary list at once if the server cannot complete a streaming one: servers and proxies that do
 // not know streaming lists fail in many ways.
-func (s *streaming) after(m *machine, f fault, err error, _ time.Time) next {
+func (s *streaming) after(m *machine, f fault, err error, _ moment) next {
 	switch {
 	case f == expired, f == badVersion:
 		return next{m.list(""), s.from != ""}
@@ -115,7 +115,7 @@ func (s *streaming) after(m *machine, f fault, err error, _ time.Time) next {
 	return next{m.list(s.from), false}
 }
 
-func (s *watching) after(m *machine, f fault, err error, now time.Time) next {
+func (s *watching) after(m *machine, f fault, err error, now moment) next {
 	switch {
 	case m.version == "":
 		return next{m.list(""), false}
@@ -138,15 +138,15 @@ func (s *watching) after(m *machine, f fault, err error, now time.Time) next {
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)
 	}
-	if now.Sub(s.heard) >= longQuiet {
+	if now-s.heard >= longQuiet {
 		return next{checking{}, false}
 	}
 	return next{&watching{heard: s.heard}, false}
 }
 
 // after treats a failed check as if the watch had failed.
-func (checking) after(m *machine, f fault, err error, now time.Time) next {
+func (checking) after(m *machine, f fault, err error, now moment) next {
 	return (&watching{heard: now}).after(m, f, err, now)
 }
 
-func (stopped) after(*machine, fault, error, time.Time) next { return next{stopped{}, false} }
+func (stopped) after(*machine, fault, error, moment) next { return next{stopped{}, false} }

@@ -94,8 +94,8 @@ func (e *StatusError) tooLarge() bool {
 const maxErrorBody = 64 << 10
 
 // ReadStatusError makes the error of a response whose status code is no success. It understands a Status, and takes
-// anything else as a message. retryAfter is the header of that name, in seconds or an HTTP date. A transport calls it; the body
-// stays open.
+// anything else as a message. retryAfter is the header of that name, in seconds; a transport converts a date. The body stays
+// open.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text := readUpTo(body, maxErrorBody)
 	e := &StatusError{}
@@ -106,8 +106,8 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	}
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
-	if asked := parseRetryAfter(retryAfter, time.Now()); asked > 0 {
-		e.RetryAfter = asked
+	if seconds, ok := decimal(retryAfter, math.MaxInt32); ok && seconds > 0 {
+		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
 }

@@ -287,9 +287,9 @@ func TestWakeEndsADelay(t *testing.T) {
 		closed bool
 		waits  bool
 	}{
-		"a broken connection":   {err: errReset},
-		"a server's answer":     {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
-		"a closed channel":      {err: errReset, closed: true, waits: true},
+		"a broken connection": {err: errReset},
+		"a server's answer":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
+		"a closed channel":    {err: errReset, closed: true, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
