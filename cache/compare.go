@@ -2,9 +2,10 @@ package cache
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// comparison tells whether objects of one type are the same.
+// comparison compares objects of one type.
 type comparison[T any] struct {
 	version func(T) string    // nil for types without
+	uid     func(T) string    // nil for types without
 	equal   func(a, b T) bool // the type's own Equal; nil for types without
 	byValue bool              // == is defined
 }
@@ -13,6 +14,9 @@ func newComparison[T any]() (c comparison[T]) {
 	var none T
 	if _, ok := any(none).(lw.Keyed); ok {
 		c.version = func(object T) string { return any(object).(lw.Keyed).GetResourceVersion() }
+	}
+	if _, ok := any(none).(interface{ GetUID() string }); ok {
+		c.uid = func(object T) string { return any(object).(interface{ GetUID() string }).GetUID() }
 	}
 	if _, ok := any(none).(interface{ Equal(T) bool }); ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }
@@ -26,6 +30,15 @@ func isComparable[T any]() (ok bool) {
 	defer func() { recover() }() // from a type that does not have it
 	var none T
 	return any(none) != nil && any(none) == any(none) //nolint:staticcheck // it panics where == is not defined
+}
+
+// recreated reports whether two objects of one key have different UIDs. An object without a UID is never recreated.
+func (c *comparison[T]) recreated(old, object T) bool {
+	if c.uid == nil {
+		return false
+	}
+	before, now := c.uid(old), c.uid(object)
+	return before != "" && now != "" && before != now
 }
 
 // unchanged reports whether an object that comes under a known key is what is known. The version tells, if there is one;

@@ -6,10 +6,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// DeltaType says what a [Delta] did to the store.
+// DeltaType is the type of a [Delta].
 type DeltaType uint8
 
-// The types of deltas. Those of one key alternate: Added, any number of Updated, Deleted, Added again.
+// The types of deltas. The deltas of one key are a legal sequence: Added, any number of Updated, Deleted, Added again.
 const (
 	Added DeltaType = iota + 1
 	Updated
@@ -30,13 +30,17 @@ func (t DeltaType) String() string {
 }
 
 // Delta is one change of a store.
+//
+// An object that was recreated has the same key and another UID. It is two deltas, Deleted and then Added, even if the
+// deletion was not seen. The store compares UIDs if T has a method GetUID() string and both UIDs are not empty. Otherwise
+// a recreated object is one Updated.
 type Delta[T any] struct {
 	Type DeltaType
-	Old  T // for Updated what the store held; for Deleted the last state known, which a server tells with the deletion
-	New  T // what it holds now: for Added and Updated
+	Old  T // Updated: the object that the store held. Deleted: the last known state of the object
+	New  T // Added and Updated: the object that the store holds now
 
-	// Missed: the deletion itself was not seen; a new list lacks the object. Old may be older than what was deleted. An
-	// object that was deleted and made again while nobody watched is one Updated with another UID.
+	// Missed marks a Deleted whose event was not seen. The final state of the object is unknown, so Old may be older. The
+	// store found the deletion because a complete list lacks the object, or because its key now has another UID.
 	Missed bool
 }
 
@@ -194,8 +198,8 @@ func (s *Store[T]) resumable() string {
 	return s.state.version
 }
 
-// upsert stores an object. One that is known already, as most are in a relist, changes nothing but the mark that the list
-// had it.
+// upsert stores an object. An unchanged object only gets the mark that the current list has it. A recreated object is
+// replaced in one step of the store, and two deltas describe it.
 func (s *Store[T]) upsert(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
@@ -206,6 +210,9 @@ func (s *Store[T]) upsert(object T) {
 		s.mark(s.add(hash, object))
 		s.deltas = append(s.deltas, Delta[T]{Type: Added, New: object})
 		return
+	case s.recreated(old, object):
+		s.set(slot, old, object)
+		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old, Missed: true}, Delta[T]{Type: Added, New: object})
 	case !s.unchanged(old, object, s.doubtful):
 		s.set(slot, old, object)
 		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: old, New: object})
@@ -213,7 +220,8 @@ func (s *Store[T]) upsert(object T) {
 	s.mark(slot)
 }
 
-// remove deletes an object, whose last state the event brought.
+// remove deletes an object. The event has its last state, unless the store holds another object of the same key: the
+// deletion of that one was missed.
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
@@ -223,5 +231,9 @@ func (s *Store[T]) remove(object T) {
 		return // a deletion told twice, or of something that the selector never let us see
 	}
 	s.take(slot, hash, old)
+	if s.recreated(old, object) {
+		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old, Missed: true})
+		return
+	}
 	s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object})
 }

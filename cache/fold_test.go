@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -27,7 +28,12 @@ func TestDeltas(t *testing.T) {
 		"the last state is the wire's":    {[]string{"list@3 a/x@1", "watch -a/x@9"}, "+a/x@1 ok -a/x@9"},
 		"one name in several namespaces":  {[]string{"list@3 a/x@1 b/x@2 x@3", "watch -b/x@4"}, "+a/x@1 +b/x@2 +x@3 ok -b/x@4"},
 		"recreated while watched":         {[]string{"list@3 a/x@1#1", "watch -a/x@4#1 +a/x@5#2"}, "+a/x@1 ok -a/x@4 +a/x@5"},
-		"recreated while nobody watched":  {[]string{"list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2"}, "+a/x@1 ok ~a/x@1>5 ok"},
+		"recreated while nobody watched":  {[]string{"list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5 ok"},
+		"recreated within a watch":        {[]string{"list@3 a/x@1#1", "watch ~a/x@5#2"}, "+a/x@1 ok -a/x@1? +a/x@5"},
+		"recreated between two lists":     {[]string{"list a/x@1#1 !reset", "list@6 a/x@5#2"}, "+a/x@1 -a/x@1? +a/x@5 ok"},
+		"recreated at the same version":   {[]string{"list@3 a/x@1#1", "watch !expired", "list@3 a/x@1#2"}, "+a/x@1 ok -a/x@1? +a/x@1 ok"},
+		"recreated and deleted unseen":    {[]string{"list@3 a/x@1#1", "watch -a/x@5#2"}, "+a/x@1 ok -a/x@1?"},
+		"no UID is no other UID":          {[]string{"list@3 a/x@1#1", "watch ~a/x@4 ~a/x@5#2"}, "+a/x@1 ok ~a/x@1>4 ~a/x@4>5"},
 		"a resumed watch is no list":      {[]string{"list@3 a/x@1", "watch +a/y@4 !reset", "watch +a/z@5"}, "+a/x@1 ok +a/y@4 +a/z@5"},
 		"a list of the same":              {[]string{"list@3 a/x@1 b/y@2", "watch !expired", "list@3 a/x@1 b/y@2"}, "+a/x@1 +b/y@2 ok ok"},
 		"a list tells what changed":       {[]string{"list@3 a/x@1 a/y@2 a/z@3", "watch !expired", "list@9 a/x@1 a/y@7 a/w@8"}, "+a/x@1 +a/y@2 +a/z@3 ok ~a/y@2>7 +a/w@8 -a/z@3? ok"},
@@ -71,23 +77,41 @@ func TestUnchangedObjectsStay(t *testing.T) {
 	})
 }
 
-// TestRecreatedObjectHasAnotherUID, by which a reader of the single Updated can tell.
-func TestRecreatedObjectHasAnotherUID(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		var updates []Delta[*lw.Object]
-		s.onEvent = func(_ lw.Event[*lw.Object], deltas []Delta[*lw.Object]) bool {
-			for _, delta := range deltas {
-				if delta.Type == Updated {
-					updates = append(updates, delta) // a copy: the slice is valid until the next event only
-				}
+// TestRecreatedObjectIsDeletedAndAdded checks every way by which a store learns of an object with another UID.
+func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
+	old, recreated := object("a/x@1#1"), object("a/x@5#2")
+	for name, write := range map[string]func(*Writer[*lw.Object]) []Delta[*lw.Object]{
+		"a watch event": func(w *Writer[*lw.Object]) []Delta[*lw.Object] {
+			return w.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: recreated})
+		},
+		"a list":  func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return listed(w, recreated) },
+		"Put":     func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return w.Put(recreated) },
+		"Replace": func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return w.Replace("6", recreated) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, w := NewStore[*lw.Object](nil)
+			w.Put(old)
+			byUID := NewIndex(store, func(o *lw.Object, to []string) []string { return append(to, o.GetUID()) })
+			require.Equal(t, []Delta[*lw.Object]{{Type: Deleted, Old: old, Missed: true}, {Type: Added, New: recreated}}, write(w))
+			held, _ := store.Get(old.Key())
+			require.Same(t, recreated, held)
+			require.Equal(t, []int{1, 0, 1}, []int{store.Len(), byUID.Len("1"), byUID.Len("2")})
+		})
+	}
+}
+
+// TestRestoredObjectThatWasRecreated: the list after a restore finds another UID, and so does a watch.
+func TestRestoredObjectThatWasRecreated(t *testing.T) {
+	for _, lines := range [][]string{{"list@6 a/x@5#2"}, {"watch ~a/x@5#2"}} {
+		onStage(t, func(t *testing.T, s *stage) {
+			s.reflector.RestoreObjects("3", []*lw.Object{object("a/x@1#1")})
+			if strings.HasPrefix(lines[0], "list") {
+				lines = append([]string{"watch !expired"}, lines...)
 			}
-			return true
-		}
-		s.play("list@3 a/x@1#1", "watch !expired", "list@6 a/x@5#2")
-		require.Len(t, updates, 1)
-		require.Equal(t, "1", updates[0].Old.GetUID())
-		require.Equal(t, "2", updates[0].New.GetUID())
-	})
+			told := s.play(lines...)
+			require.Equal(t, "+a/x@1 ok -a/x@1? +a/x@5", strings.TrimSuffix(told, " ok"))
+		})
+	}
 }
 
 func TestDeltaTypesHaveNames(t *testing.T) {

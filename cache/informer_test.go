@@ -87,15 +87,16 @@ func TestSyncedOfNothing(t *testing.T) {
 	})
 }
 
-// TestFilterTurnsTransitions into additions and deletions.
+// TestFilterTurnsTransitions: an object that begins to match is added, and one that ceases to match is deleted.
 func TestFilterTurnsTransitions(t *testing.T) {
-	inTheater(t, "x@1#in y@2#out", func(t *testing.T, th *theater) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
 		var n notes
-		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Filter: func(o *lw.Object) bool { return o.GetUID() == "in" }})
+		matches := func(o *lw.Object) bool { return strings.Contains("1 3 4", o.GetResourceVersion()) }
+		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Filter: matches})
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
-		th.say("~y@3#in ~x@4#in ~x@5#out ~x@6#out -x@7#out -y@8#out +z@9#out")
-		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "that the last state of a deletion does not match is no matter")
+		th.say("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
+		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "the last state of a deleted object does not have to match")
 	})
 }
 

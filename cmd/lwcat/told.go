@@ -20,7 +20,7 @@ func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 	now := s.clock()
 	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		var old *lw.Object
-		if event.Type == lw.Modified && len(deltas) > 0 {
+		if event.Type == lw.Modified && len(deltas) == 1 { // a recreated object makes two
 			old = deltas[0].Old
 		}
 		s.add(event.Type, now, event.Object, old)
@@ -38,9 +38,6 @@ func (s *stream) change(now time.Time, d cache.Delta[*lw.Object]) {
 		s.add(lw.Added, now, d.New, nil)
 	case d.Type == cache.Deleted:
 		s.add(lw.Deleted, now, d.Old, nil)
-	case d.Old.GetUID() != d.New.GetUID(): // deleted and made again, while nobody watched
-		s.add(lw.Deleted, now, d.Old, nil)
-		s.add(lw.Added, now, d.New, nil)
 	case s.kept == nil || !isStub(d.Old):
 		s.add(lw.Modified, now, d.New, d.Old)
 	case !sameVersion(d.Old, d.New): // else it was printed by the run before

@@ -5,21 +5,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// deltas checks that those of a key alternate, and that missed deletions come from lists only.
+// deltas checks that the deltas of a key alternate. A missed deletion is legal at the end of a list, or directly before the
+// Added of a recreated object.
 func (c *checker) deltas(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
-	for _, d := range deltas {
+	for i, d := range deltas {
 		object := d.New
 		if d.Type == cache.Deleted {
 			object = d.Old
 		}
 		key := object.Key()
+		recreated := d.Missed && e.Type != lw.Synced && i+1 < len(deltas) && deltas[i+1].Type == cache.Added &&
+			deltas[i+1].New.Key() == key && deltas[i+1].New.GetUID() != object.GetUID()
 		held := c.fold[key]
 		legal := d.Type == cache.Added && held == nil || d.Type == cache.Updated && held == d.Old && held != nil ||
 			d.Type == cache.Deleted && held != nil
 		if !legal {
 			c.fail("deltas alternate", "%v of %v after %v", d.Type, key, held)
 		}
-		if d.Missed != (e.Type == lw.Synced) || d.Missed && d.Type != cache.Deleted {
+		if d.Missed != (e.Type == lw.Synced || recreated) || d.Missed && d.Type != cache.Deleted {
 			c.fail("missed only in sweeps", "%v of %v with %v: missed is %v", d.Type, key, e.Type, d.Missed)
 		}
 		if c.fold[key] = object; d.Type == cache.Deleted {

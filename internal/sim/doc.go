@@ -26,8 +26,10 @@
 //   - never goes back: the claimed version goes back only by a list, and only if a restore has undone it, or if the list
 //     is the first request of a run.
 //   - brackets lists: Reset, objects without a version, Synced.
-//   - deltas alternate, deltas sum up, missed only in sweeps: of a key Added, Updated and so on, Deleted; they come to
-//     what the store holds; a Missed deletion is a list's doing, and a list's end does nothing else.
+//   - deltas alternate: the deltas of a key are Added, any number of Updated, Deleted, and so on.
+//   - deltas sum up: applying the deltas gives the content of the store.
+//   - missed only in sweeps: the end of a list has only Missed deletions. Elsewhere, the Added of an object with another
+//     UID follows a Missed deletion directly.
 //   - live is live: at Live a watch is open from the version claimed; watch events come between Live and Interrupted only.
 //   - says what is stale: no request is made, and no list begins, while Live is the last word.
 //   - tells how it goes on: after a Break's delay, to the nanosecond, comes a list if it says so, and else a watch or the
