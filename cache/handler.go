@@ -10,25 +10,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Change is what a handler is told. Those of one key are a legal sequence: Added, any number of Updated, Deleted, and so on.
+// Change is one change that a handler receives. The changes of one key are a legal sequence: Added, any number of Updated,
+// Deleted, Added again. An object that was recreated with another UID is Deleted and then Added; see [Delta].
 type Change[T any] struct {
 	Type DeltaType
-	Old  T // for Updated what the handler was told before; for Deleted the last state known, which a server tells with the deletion
-	New  T // for Added and Updated
+	Old  T // Updated: the object that the handler received before. Deleted: the last known state of the object
+	New  T // Added and Updated: the object now
 
-	Initial bool // Added: the object was there before the handler, or came with the first list
-	Stale   bool // Deleted: the deletion itself was not seen, and Old may be older than what was deleted
+	Initial bool // Added: the object was there before the handler, or is part of the first list
+	Stale   bool // Deleted: the deletion was not seen and the final state is unknown, so Old may be older
 	Resync  bool // Updated: nothing changed, Old and New are the same; see HandlerOptions.Resync
 
-	held T // Updated, Deleted: what the store held before, and the handler was told
+	held T // Updated, Deleted: the object that the store held before
 }
 
-// Handler is told what changes. Each func may be nil. They are called one after the other, in a goroutine of the handler's
-// own, which is there while there is something to tell. A func that ends its goroutine, as testing.T.FailNow does, removes
-// the handler.
+// Handler receives changes. Each func may be nil. The informer calls one func of a handler at a time, in a goroutine that
+// belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
+// testing.T.FailNow, removes the handler.
 //
-// A func must not wait for what comes after it: for [Registration.Drain] or Done of its own handler, for Synced of its informer;
-// or, under [Block], for the store to go on.
+// A func must not wait for a later call of the same handler. So it must not wait for [Registration.Drain] or Done of its own
+// handler, for Synced of its informer or, under [Block], for the store to change.
 type Handler[T any] struct {
 	Added   func(object T, initial bool)
 	Updated func(old, new T)
@@ -46,21 +47,23 @@ func (h *Handler[T]) call(c Change[T]) {
 	}
 }
 
-// HandlerOptions configure one handler. The zero value is good.
+// HandlerOptions configure one handler. The zero value is valid.
 type HandlerOptions[T any] struct {
-	// Filter chooses the objects that the handler is told of; nil: all. One that begins to match is added, one that ceases
-	// to is deleted. It must always say the same of the same object, and runs where the stream is read: let it be quick.
+	// Filter selects the objects of the handler; nil selects all. An object that begins to match is Added, and one that
+	// ceases to match is Deleted. Filter runs where the funcs of the handler run, after changes were merged or counted by
+	// Policy. It may use the informer, and must always return the same for the same object.
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // under Block, how many changes may wait; 1000 if zero. What one event brings is added whole.
+	Capacity int // under Block, how many changes may wait; 1000 if zero. All changes of one event are added together
 
-	// Resync tells the handler of every object again, as Updated to what it is, each time so much time has passed; zero:
-	// never. It is for handlers that reconcile with something that nobody watches.
+	// Resync is the period after which the handler receives every object again, as Updated; zero for never. Use it to
+	// reconcile with a system that nobody watches.
 	Resync time.Duration
 
-	// OnPanic, if not nil, is told what a handler's func panicked with, and its stack; the change is skipped, and the
-	// handler goes on. Without it a panic ends the program, as anywhere else.
+	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. A change whose func panicked
+	// is skipped. An object whose Filter panicked matches, so that its change is not lost. Then the handler continues. If
+	// OnPanic is nil, a panic ends the program.
 	OnPanic func(value any, stack []byte)
 }
 
@@ -127,7 +130,7 @@ func (r *Registration[T]) Drain(ctx context.Context) error {
 // Done returns a channel that is closed when the handler was removed and its last call has returned.
 func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
-// Len returns how many changes wait for the handler.
+// Len returns how many changes wait for the handler. It includes changes that Filter may drop.
 func (r *Registration[T]) Len() int {
 	length, _, _ := r.queue.stats()
 	return length
@@ -168,7 +171,7 @@ func (r *Registration[T]) changes(ctx context.Context, parked *bool) iter.Seq[Ch
 				close(r.synced)
 				r.heard(r)
 			default:
-				if !yield(next.change) {
+				if change, ok := r.filtered(next.change); ok && !yield(change) {
 					return
 				}
 			}
@@ -182,37 +185,49 @@ func (r *Registration[T]) changes(ctx context.Context, parked *bool) iter.Seq[Ch
 // run calls the handler's funcs until ctx ends, the handler is removed, or it is parked, as nothing waits.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
-		r.guarded(change)
+		r.guarded(true, func() { r.handler.call(change) })
 	}
 	return parked
 }
 
-func (r *Registration[T]) guarded(change Change[T]) {
+// guarded calls f. A panic in f goes to OnPanic, if it is set. reported is false if OnPanic knows of the panic already.
+func (r *Registration[T]) guarded(reported bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
-			if value := recover(); value != nil {
+			if value := recover(); value != nil && reported {
 				stack := make([]byte, 64<<10)
 				r.opts.OnPanic(value, stack[:runtime.Stack(stack, false)])
 			}
 		}()
 	}
-	r.handler.call(change)
+	f()
 }
 
-// tell queues a delta, as far as the filter lets it through.
-func (r *Registration[T]) tell(change Change[T]) {
-	if filter := r.opts.Filter; filter != nil {
-		was := change.Type != Added && filter(change.held)
-		is := change.Type != Deleted && filter(change.New)
-		switch {
-		case !was && !is:
-			return
-		case !was:
-			change = Change[T]{Type: Added, New: change.New, Initial: change.Initial}
-		case !is:
-			change = Change[T]{Type: Deleted, Old: change.Old, Stale: change.Stale, held: change.held}
-		}
+// filtered applies the filter to a change. It returns false if the handler does not need the change.
+func (r *Registration[T]) filtered(change Change[T]) (Change[T], bool) {
+	if r.opts.Filter == nil {
+		return change, true
 	}
+	was := change.Type != Added && r.matches(change.held, false)
+	is := change.Type != Deleted && r.matches(change.New, true)
+	switch {
+	case is && !was:
+		change = Change[T]{Type: Added, New: change.New, Initial: change.Initial}
+	case was && !is:
+		change = Change[T]{Type: Deleted, Old: change.Old, Stale: change.Stale}
+	}
+	return change, was || is
+}
+
+// matches reports whether the filter selects an object. first is false if the filter was called for it before.
+func (r *Registration[T]) matches(object T, first bool) (ok bool) {
+	ok = true // if the filter panics
+	r.guarded(first, func() { ok = r.opts.Filter(object) })
+	return ok
+}
+
+// tell queues a change.
+func (r *Registration[T]) tell(change Change[T]) {
 	object := change.New
 	if change.Type == Deleted {
 		object = change.Old

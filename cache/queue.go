@@ -7,17 +7,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Policy says what becomes of changes that a handler is too slow for.
+// Policy chooses how changes wait for a slow handler.
 type Policy uint8
 
 const (
-	// Coalesce keeps one change for each key: from what the handler was told last to what is there now. An object that
-	// came and went meanwhile is never told. Memory is bounded by the number of keys.
+	// Coalesce merges the waiting changes of a key. One change waits, from the state that the handler knows to the state of
+	// the store. Two wait if the object was deleted and added again: Deleted, then Added. An object that came and went while
+	// the handler was busy is never reported. Memory is bounded by the number of keys.
 	Coalesce Policy = iota
-	// Block keeps a number of changes, HandlerOptions.Capacity, and then reads no more events until the handler has caught
-	// up with some: all other handlers, and in the end the server, wait for this one. A slow handler loses the watch.
+	// Block keeps up to HandlerOptions.Capacity changes. When the queue is full, the informer reads no events until the
+	// handler takes a change. All other handlers wait too, and the server may end the watch.
 	Block
-	// KeepAll keeps every change, without a bound: a handler that is too slow for long takes all memory.
+	// KeepAll keeps every change. Its memory has no bound, so a handler that stays too slow uses all of it.
 	KeepAll
 )
 
@@ -26,7 +27,8 @@ type item[T any] struct {
 	change     Change[T]
 	key        lw.Key
 	since      time.Time // when the oldest change in it came
-	mark       bool      // no change: all that was there at the beginning is before it
+	mark       bool      // no change, but the end of the initial changes
+	before     *item[T]  // under Coalesce, the Deleted of the same key that waits too; this is then an Added
 	prev, next *item[T]
 }
 
@@ -37,7 +39,7 @@ type queue[T any] struct {
 
 	mu      sync.Mutex
 	ring    item[T]             // the list's anchor
-	pending map[lw.Key]*item[T] // under Coalesce
+	pending map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length  int
 	most    int
 	closed  bool          // nothing is added any more
@@ -56,7 +58,7 @@ func newQueue[T any](policy Policy, capacity int) *queue[T] {
 	return q
 }
 
-// add puts a change behind all others, or into the one that waits for the same key.
+// add appends a change, or merges it into the change that waits for the same key.
 func (q *queue[T]) add(key lw.Key, change Change[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -131,29 +133,41 @@ func (q *queue[T]) park() bool {
 	return true
 }
 
-// merge makes one change of two of the same key, from what the handler knows to what is there now.
+// merge merges a change into the last item of its key. A Deleted is never merged with the Added that follows it, because
+// the handler would skip its cleanup.
 func (q *queue[T]) merge(waiting *item[T], later Change[T]) {
 	first := waiting.change
 	switch {
-	case later.Resync: // what waits tells more
+	case later.Resync: // the waiting change has the same object, or it is gone
 	case first.Resync:
 		waiting.change = later
+	case first.Type == Deleted:
+		q.append(&item[T]{change: later, key: waiting.key, since: time.Now(), before: waiting})
 	case first.Type == Added && later.Type == Deleted:
 		q.unlink(waiting)
 	case first.Type == Added:
 		waiting.change.New = later.New
 	case later.Type == Deleted:
 		waiting.change = Change[T]{Type: Deleted, Old: later.Old, Stale: later.Stale, held: first.held}
-	default: // updated again, or deleted and made anew
+	default:
 		waiting.change = Change[T]{Type: Updated, Old: first.held, New: later.New, held: first.held}
 	}
 }
 
-// unlink takes an item out, and forgets its key.
+// unlink removes an item.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
-	if !i.mark {
-		q.length--
+	if i.mark {
+		return
+	}
+	q.length--
+	switch last := q.pending[i.key]; {
+	case last == nil: // not under Coalesce
+	case last != i:
+		last.before = nil
+	case i.before != nil:
+		q.pending[i.key] = i.before
+	default:
 		delete(q.pending, i.key)
 	}
 }

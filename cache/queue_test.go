@@ -13,18 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCoalesce: a handler that is too slow is told one change for each key, from what it knows to what is there.
+// TestCoalesce: a slow handler receives one change of each key, from the state that it knows to the state of the store. A
+// deleted object that was added again stays two changes.
 func TestCoalesce(t *testing.T) {
 	for name, c := range map[string]struct{ said, told string }{
-		"updates":                  {"~x@3 ~x@4 ~x@5", "~x@1>5"},
-		"updated and deleted":      {"~x@3 -x@4", "-x@4"},
-		"deleted and made anew":    {"-x@3 +x@4", "~x@1>4"},
-		"made anew and deleted":    {"-x@3 +x@4 -x@5", "-x@5"},
-		"added and changed":        {"+z@3 ~z@4", "+z@4"},
-		"came and went":            {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
-		"came, went, came":         {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
-		"no line is jumped":        {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
-		"deleted, again and again": {"-x@3 +x@4 ~x@5 -x@6 +x@7", "~x@1>7"},
+		"updates":                     {"~x@3 ~x@4 ~x@5", "~x@1>5"},
+		"updated and deleted":         {"~x@3 -x@4", "-x@4"},
+		"deleted and added":           {"-x@3 +x@4", "-x@3 +x@4"},
+		"added and deleted again":     {"-x@3 +x@4 -x@5", "-x@3"},
+		"added and changed":           {"+z@3 ~z@4", "+z@4"},
+		"added after a deletion":      {"-x@3 +x@4 ~x@5 ~x@6", "-x@3 +x@6"},
+		"came and went":               {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
+		"came, went, came":            {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
+		"a merged change keeps place": {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
+		"deleted, again and again":    {"-x@3 +x@4 ~x@5 -x@6 +x@7", "-x@3 +x@7"},
+		"recreated unseen":            {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inTheater(t, "x@1 y@2 w@2", func(t *testing.T, th *theater) {

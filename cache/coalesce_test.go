@@ -1,0 +1,202 @@
+package cache
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// thing is one state of the only object of the tests in this file.
+type thing struct {
+	uid, version int
+	matches      bool
+}
+
+func (*thing) GetNamespace() string         { return "" }
+func (*thing) GetName() string              { return "x" }
+func (o *thing) GetUID() string             { return strconv.Itoa(o.uid) }
+func (o *thing) GetResourceVersion() string { return strconv.Itoa(o.version) }
+
+type thingChange = Change[*thing]
+
+// plainModel is the plain reference of a queue. It keeps every change and decides only when the handler takes one.
+type plainModel struct {
+	policy  Policy
+	filter  bool
+	known   *thing // the state before the waiting changes
+	waiting []thingChange
+}
+
+func (m *plainModel) matches(o *thing) bool { return o != nil && (!m.filter || o.matches) }
+
+// next returns the next change before the filter, and how many of the waiting changes it consumes; none if there is none.
+func (m *plainModel) next() (c thingChange, n int) {
+	if m.policy != Coalesce && len(m.waiting) > 0 {
+		return m.waiting[0], 1
+	}
+	now, changed := m.known, false
+	for i, c := range m.waiting {
+		changed = changed || !c.Resync
+		if c.Type == Deleted && m.known != nil {
+			return thingChange{Type: Deleted, Old: c.Old, held: m.known}, i + 1
+		}
+		now = c.New
+	}
+	switch n = len(m.waiting); {
+	case m.known == nil && now == nil:
+		return c, 0
+	case m.known == nil:
+		return thingChange{Type: Added, New: now}, n
+	case changed:
+		return thingChange{Type: Updated, Old: m.known, New: now, held: m.known}, n
+	case n > 0:
+		return thingChange{Type: Updated, Old: now, New: now, held: now, Resync: true}, n
+	}
+	return c, 0
+}
+
+// take returns the next change that the handler receives.
+func (m *plainModel) take() (thingChange, bool) {
+	c, n := m.next()
+	m.waiting = m.waiting[n:]
+	if n == 0 {
+		m.waiting = nil
+		return c, false
+	}
+	was, is := m.matches(c.held), m.matches(c.New)
+	m.known = c.New
+	switch {
+	case !was && !is:
+		return m.take()
+	case !was:
+		return thingChange{Type: Added, New: c.New}, true
+	case !is:
+		return thingChange{Type: Deleted, Old: c.Old}, true
+	}
+	return c, true
+}
+
+// life applies operations to one object, a queue and the model, and checks them against each other.
+type life struct {
+	t     *testing.T
+	steps string
+	r     *Registration[*thing]
+	model plainModel
+	now   *thing // in the store
+	told  *thing // to the handler
+	last  int    // version, and UID of a new object
+}
+
+// write queues a change, as the informer does.
+func (l *life) write(kind DeltaType, object *thing) {
+	c := thingChange{Type: kind, Old: l.now, New: object, held: l.now}
+	if l.now = object; kind == Deleted {
+		c.Old = &thing{uid: c.held.uid, version: l.last, matches: c.held.matches}
+	}
+	l.r.tell(c)
+	l.model.waiting = append(l.model.waiting, c)
+}
+
+// step applies one operation, and returns false if it is not possible now.
+//
+//   - add    ~ update    - delete    * recreate with another UID    r resync    . take
+//
+// The new object of p, m and x does not match the filter. Otherwise they do the same as +, ~ and *.
+func (l *life) step(op byte) bool {
+	l.last++
+	object := &thing{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
+	if op != '.' && (l.now == nil) != (op == '+' || op == 'p') {
+		return false
+	}
+	switch op {
+	case '.':
+		l.take()
+	case '+', 'p':
+		l.write(Added, object)
+	case '~', 'm':
+		object.uid = l.now.uid
+		l.write(Updated, object)
+	case '-':
+		l.write(Deleted, nil)
+	case '*', 'x':
+		l.write(Deleted, nil)
+		l.write(Added, object)
+	case 'r':
+		c := thingChange{Type: Updated, Old: l.now, New: l.now, held: l.now, Resync: true}
+		l.r.tell(c)
+		l.model.waiting = append(l.model.waiting, c)
+	}
+	if l.model.policy == Coalesce {
+		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
+	}
+	return true
+}
+
+// take lets the handler receive a change, which must be that of the model, and legal.
+func (l *life) take() bool {
+	var c thingChange
+	ok := false
+	for !ok {
+		i, _ := l.r.queue.take()
+		if i == nil {
+			break
+		}
+		c, ok = l.r.filtered(i.change)
+	}
+	want, wanted := l.model.take()
+	require.Equal(l.t, wanted, ok, l.steps)
+	if !ok {
+		return false
+	}
+	require.Equal(l.t, []any{want.Type, want.Old, want.New, want.Resync}, []any{c.Type, c.Old, c.New, c.Resync}, l.steps)
+	require.Equal(l.t, c.Type == Added, l.told == nil, l.steps)
+	if c.Type == Deleted {
+		require.Equal(l.t, l.told.uid, c.Old.uid, l.steps)
+	}
+	if c.Type == Updated {
+		require.Same(l.t, l.told, c.Old, l.steps)
+		require.Equal(l.t, l.told.uid, c.New.uid, l.steps)
+	}
+	l.told = c.New
+	return true
+}
+
+// TestEveryShortLife plays all sequences of up to five operations under every policy, with and without a filter. The
+// handler receives a legal sequence, Deleted of every object that is gone, and in the end the state of the store.
+func TestEveryShortLife(t *testing.T) {
+	for policy := range KeepAll + 1 {
+		for _, filter := range []bool{false, true} {
+			ops := "+~-*r."
+			if filter {
+				ops = "+~-*r.pmx"
+			}
+			everyLife(t, policy, filter, ops, "", 5)
+		}
+	}
+}
+
+// everyLife plays all lives that begin with steps and have up to more operations.
+func everyLife(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
+	opts := &HandlerOptions[*thing]{Policy: policy}
+	if filter {
+		opts.Filter = func(o *thing) bool { return o.matches }
+	}
+	l := &life{t: t, steps: steps, model: plainModel{policy: policy, filter: filter}}
+	l.r = newRegistration(NewInformer[*thing](lw.ListerWatcher[*thing](nil), nil), opts)
+	for i := range len(steps) {
+		if !l.step(steps[i]) {
+			return
+		}
+	}
+	for l.take() {
+	}
+	if filter && l.now != nil && !l.now.matches {
+		l.now = nil
+	}
+	require.True(t, l.told == l.now, "%s: the handler has another state than the store", steps)
+	for i := 0; more > 0 && i < len(ops); i++ {
+		everyLife(t, policy, filter, ops, steps+string(ops[i]), more-1)
+	}
+}
