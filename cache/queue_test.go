@@ -161,8 +161,8 @@ func TestKeepAll(t *testing.T) {
 	})
 }
 
-// TestHandlersFollowRandomLives: whatever the policy, and however slow a handler is, what it is told is a legal sequence
-// for every key, and comes to what the store holds in the end.
+// TestHandlersFollowRandomLives: under every policy a slow handler receives a legal sequence for every key, which ends with
+// the state of the store. Every object that is gone is Deleted under its own UID.
 func TestHandlersFollowRandomLives(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 	}
 }
 
-// strict is a handler that folds what it is told, and finds fault with what is illegal. It calls pause each time.
+// strict is a handler that applies its changes to sum and fails on an illegal one. It calls pause each time.
 func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {
@@ -213,11 +213,13 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 			pause()
 			require.NotNil(t, sum[o.Key()], "updated, and not there: %v", o.Key())
 			require.True(t, sum[o.Key()] == old, "%v was told as another before", o.Key())
+			require.Equal(t, old.GetUID(), o.GetUID())
 			sum[o.Key()] = o
 		},
 		Deleted: func(o *lw.Object, _ bool) {
 			pause()
 			require.NotNil(t, sum[o.Key()], "deleted, and not there: %v", o.Key())
+			require.Equal(t, sum[o.Key()].GetUID(), o.GetUID())
 			delete(sum, o.Key())
 		},
 	}

@@ -1,0 +1,95 @@
+package cache
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestPanicInFilterLosesNothing: the panic is reported once for each state of an object, the change is delivered, and so is
+// every other change of every handler.
+func TestPanicInFilterLosesNothing(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		var n, other notes
+		var values []any
+		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{
+			Filter: func(o *lw.Object) bool {
+				if o.GetName() == "x" && o.GetResourceVersion() != "6" {
+					panic("x@" + o.GetResourceVersion())
+				}
+				return o.GetName() != "w"
+			},
+			OnPanic: func(value any, stack []byte) {
+				values = append(values, value)
+				require.Contains(t, string(stack), "TestPanicInFilterLosesNothing")
+			},
+		})
+		th.informer.Handle(other.handler(), nil)
+		th.run()
+		require.Equal(t, "+x@1! +y@2!", n.take())
+		require.True(t, isClosed(r.Synced()))
+		th.say("+w@3 ~y@4 ~x@5 ~x@6 -x@7 +x@8")
+		require.Equal(t, "~y@2>4 ~x@1>5 ~x@5>6 -x@7 +x@8", n.take())
+		require.Equal(t, "+x@1! +y@2! +w@3 ~y@2>4 ~x@1>5 ~x@5>6 -x@7 +x@8", other.take())
+		require.Equal(t, []any{"x@1", "x@5", "x@8"}, values)
+		require.Equal(t, 3, th.informer.Store().Len())
+	})
+}
+
+// TestPanicInFilterOfARange: without OnPanic the panic reaches the loop's goroutine. The informer and its other handlers
+// continue.
+func TestPanicInFilterOfARange(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var other notes
+		th.informer.Handle(other.handler(), nil)
+		recovered := make(chan any)
+		go func() {
+			defer func() { recovered <- recover() }()
+			for range th.informer.Changes(t.Context(), &HandlerOptions[*lw.Object]{Filter: func(o *lw.Object) bool { panic(o.GetName()) }}) {
+			}
+		}()
+		th.run()
+		require.Equal(t, "x", <-recovered)
+		th.say("~x@3")
+		require.Equal(t, "+x@1! ~x@1>3", other.take())
+		require.Len(t, th.informer.handlers, 1, "the range has left")
+	})
+}
+
+// TestFilterMayUseTheInformer: Handle, Remove, Drain and reads of the store do not wait for the filter that calls them.
+func TestFilterMayUseTheInformer(t *testing.T) {
+	for policy := range KeepAll + 1 {
+		inTheater(t, "x@1", func(t *testing.T, th *theater) {
+			var n, inner notes
+			var self *Registration[*lw.Object]
+			removed := th.informer.Handle(Handler[*lw.Object]{}, nil)
+			self = th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 1, Filter: func(o *lw.Object) bool {
+				switch o.GetName() {
+				case "handle":
+					th.informer.Handle(inner.handler(), nil)
+				case "remove":
+					removed.Remove()
+				case "drain":
+					require.NoError(t, removed.Drain(t.Context()))
+				case "read":
+					held, ok := th.informer.Store().Get(o.Key())
+					return ok && held == o && self.Len() == 0
+				case "leave":
+					self.Remove()
+				}
+				return true
+			}})
+			th.run()
+			th.say("+handle@3 +remove@4 +drain@5 +read@6")
+			require.Equal(t, "+x@1! +handle@3 +remove@4 +drain@5 +read@6", n.take())
+			require.ElementsMatch(t, []string{"+x@1!", "+handle@3!", "+remove@4", "+drain@5", "+read@6"}, strings.Fields(inner.take()))
+			th.say("+leave@7 +y@8")
+			synctest.Wait()
+			require.True(t, isClosed(self.Done()))
+			require.NotContains(t, n.take(), "y@8")
+		})
+	}
+}
