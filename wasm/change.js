@@ -1,5 +1,5 @@
-/** Two changes of an object as one; undefined if together they are nothing. */
-export let merge
+/** Merges a change of an object into an earlier one that is no deletion; undefined if together they are nothing. */
+let merge
 
 /** What happened to an object; see index.d.ts. */
 export class Change {
@@ -7,9 +7,9 @@ export class Change {
 
   static {
     merge = (first, then) => {
-      const was = first.type !== 'added', is = then.type !== 'deleted'
-      if (!was && !is) return undefined
-      if (was) return new Change(is ? 'modified' : 'deleted', then.item, first.#before, then)
+      const was = first.type !== 'added'
+      if (was) return new Change(then.type, then.item, first.#before, then)
+      if (then.type === 'deleted') return undefined
       return new Change('added', then.item, undefined, { initial: first.initial, stale: then.stale })
     }
   }
@@ -28,33 +28,45 @@ export class Change {
   get old() { return this.#before?.object }
 }
 
-/** Changes that were not told yet: of each object one, from what was told to what is now. */
+/**
+ * Changes that wait for a reader. One waits for each object, from the state that the reader knows to the state now. Two wait
+ * if the object was deleted and added again.
+ */
 export class Changes {
   #all = new Map()
-  #next // goes through it, and sees what is added meanwhile
+  #again = new Map() // additions of objects whose deletion is in #all
+  #next // goes through #all, and sees what is added meanwhile
+  #first // the key of an addition whose deletion was just taken
 
-  get size() { return this.#all.size }
+  get size() { return this.#all.size + this.#again.size }
 
   add(change) {
-    const first = this.#all.get(change.key)
+    const { key } = change, changes = this.#again.has(key) ? this.#again : this.#all
+    const first = changes.get(key)
+    if (first?.type === 'deleted') return this.#again.set(key, change)
     const merged = first ? merge(first, change) : change
-    if (merged) this.#all.set(change.key, merged)
-    else this.#all.delete(change.key)
+    if (merged) changes.set(key, merged)
+    else changes.delete(key)
   }
 
   /** Takes all. */
   take() {
-    const all = [...this.#all.values()]
+    const all = [...this.#all.values()].flatMap((change) => this.#again.has(change.key) ? [change, this.#again.get(change.key)] : change)
     this.#all.clear()
+    this.#again.clear()
     return all
   }
 
   /** Takes the one that waits longest, if there is one. */
   shift() {
     this.#next ??= this.#all.values()
-    const { value: change } = this.#next.next()
-    if (change) this.#all.delete(change.key)
-    else this.#next = undefined
+    const change = this.#all.get(this.#first) ?? this.#next.next().value
+    if (!change) return this.#next = undefined
+    const { key } = change, again = this.#again.get(key)
+    if (again) this.#all.set(key, again)
+    else this.#all.delete(key)
+    this.#again.delete(key)
+    this.#first = again && key
     return change
   }
 }

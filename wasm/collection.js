@@ -114,8 +114,9 @@ export class Collection {
   }
 
   #apply(kind, fields) {
-    const change = this.#mirror.apply(kind, fields)
-    if (change) for (const { news } of this.#subscribers) news.add(change)
+    for (const change of this.#mirror.apply(kind, fields)) {
+      for (const { news } of this.#subscribers) news.add(change)
+    }
   }
 
   // The host is gone, and with it what it knew. The next one tells all there is; what it does not is gone, too.

@@ -121,6 +121,10 @@ export interface Item<T = KubernetesObject> {
   readonly object: T
 }
 
+/**
+ * One change of an object. The changes of one key are a legal sequence: added, any number of modified, deleted, added again. An
+ * object that was recreated with another UID is deleted and then added, also if the deletion was not seen.
+ */
 export interface Change<T = KubernetesObject> {
   readonly type: 'added' | 'modified' | 'deleted'
   readonly key: string
@@ -133,7 +137,7 @@ export interface Change<T = KubernetesObject> {
   readonly initial: boolean
   /** It was kept from before the page was loaded, and is not confirmed yet. */
   readonly stale: boolean
-  /** The deletion itself was not seen: a new list lacks the object. */
+  /** The deletion was not seen, so the final state is unknown: a list lacks the object, or its key has another UID now. */
   readonly missed: boolean
 }
 
@@ -165,8 +169,8 @@ export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>
   /** Fit for stores of user interfaces, together with subscribe; for React there is useListWatch of `listwatch/react`. */
   getSnapshot(): Snapshot<T>
   /**
-   * All that is there, and then all that changes. A reader that is late gets the newest of each object. Its `return()` ends
-   * it at once, also while it waits.
+   * All that is there, and then all that changes. A slow reader gets one change of each object, to its newest state, or two
+   * if the object was deleted and added again. `return()` ends the iteration at once, also while it waits.
    */
   [Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined>
   close(): void

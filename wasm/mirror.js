@@ -69,7 +69,7 @@ export class Mirror {
     this.#indexes = indexes.map(() => new Map())
   }
 
-  /** Folds a record in; returns the change that it made to an object, if any. */
+  /** Applies a record. Returns the changes that it made to an object: two if the object was recreated, none if it is known. */
   apply(kind, fields) {
     switch (kind) {
       case KEPT:
@@ -80,6 +80,7 @@ export class Mirror {
         return this.#delete(fields)
     }
     this.#moved(kind, fields)
+    return []
   }
 
   #put(kind, fields) {
@@ -87,7 +88,7 @@ export class Mirror {
     const item = new Item(kept, fields)
     const old = this.items.get(item.key)
     if (!kept) this.#heard(fields[1])
-    if (old && areSame(old, item)) return // a host that began anew tells all
+    if (old && areSame(old, item)) return [] // a host that began anew tells all
     if (old) this.#unindex(old)
     this.items.set(item.key, item)
     this.#indexes.forEach((index, i) => {
@@ -95,16 +96,19 @@ export class Mirror {
       if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
     })
     if (this.#listing && !kept) this.#progress()
-    return new Change(old ? 'modified' : 'added', item, old, { initial: !this.#synced, stale: kept })
+    const flags = { initial: !this.#synced, stale: kept }
+    if (old && (old.uid === item.uid || !old.uid || !item.uid)) return [new Change('modified', item, old, flags)]
+    const added = new Change('added', item, undefined, flags)
+    return old ? [new Change('deleted', old, old, { missed: true }), added] : [added]
   }
 
   #delete([key, version, missed]) {
     this.#heard(version)
     const old = this.items.get(key)
-    if (!old) return
+    if (!old) return []
     this.items.delete(key)
     this.#unindex(old)
-    return new Change('deleted', old, old, { missed: missed === '1' })
+    return [new Change('deleted', old, old, { missed: missed === '1' })]
   }
 
   #unindex(item) {

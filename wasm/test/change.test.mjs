@@ -6,13 +6,12 @@ const item = (version) => ({ key: 'k', object: version })
 const change = (type, before, now, flags) => new Change(type, item(now), before && item(before), flags)
 const shape = ({ type, object, old }) => [type, old, object]
 
-// [first, second, what they are together]
+// [first, second, what they are together, if they are merged]
 const table = [
   [['added', undefined, 1], ['modified', 1, 2], ['added', undefined, 2]],
   [['added', undefined, 1], ['deleted', 1, 1], undefined],
   [['modified', 1, 2], ['modified', 2, 3], ['modified', 1, 3]],
   [['modified', 1, 2], ['deleted', 2, 2], ['deleted', 1, 2]],
-  [['deleted', 1, 1], ['added', undefined, 2], ['modified', 1, 2]],
 ]
 
 for (const [first, second, expected] of table) {
@@ -26,6 +25,59 @@ for (const [first, second, expected] of table) {
     assert.equal(changes.size, 0)
   })
 }
+
+// Every life of up to six steps: `a` adds, `m` modifies, `d` deletes, and `t` lets the reader take a change.
+const lives = function* (steps = '') {
+  yield steps
+  if (steps.length < 6) for (const step of 'amdt') yield* lives(steps + step)
+}
+
+for (const all of [false, true]) {
+  test(`a slow reader gets a legal sequence, with every deletion that it needs: takes ${all ? 'all' : 'one at a time'}`, () => {
+    for (const steps of lives()) {
+      const changes = new Changes()
+      let now, told, version = 0, legal = true
+      const take = () => {
+        const next = all ? changes.take() : [changes.shift()].filter(Boolean)
+        for (const { type, old, item } of next) {
+          assert.equal(type === 'added', !told, steps)
+          assert.equal(old, told?.object, steps)
+          if (told) assert.equal(item.uid, told.uid, steps)
+          told = type === 'deleted' ? undefined : item
+        }
+        return next.length
+      }
+      const write = (type, item) => {
+        changes.add(new Change(type, item ?? now, now))
+        now = item
+        assert.ok(changes.size <= 2, steps)
+      }
+      for (const step of steps) {
+        version++
+        if (step === 't') take()
+        else if (!(legal &&= (step === 'a') === !now)) break
+        else if (step === 'd') write('deleted')
+        else write(now ? 'modified' : 'added', { key: 'k', object: version, uid: now?.uid ?? version })
+      }
+      while (take());
+      assert.equal(told, now, steps)
+    }
+  })
+}
+
+test('a deletion and the addition after it stay two changes, which keep their flags', () => {
+  for (const take of [(changes) => changes.take(), (changes) => [changes.shift(), changes.shift(), changes.shift()]]) {
+    const changes = new Changes()
+    changes.add(change('modified', 1, 2))
+    changes.add(change('deleted', 2, 2, { missed: true }))
+    changes.add(change('added', undefined, 3, { stale: true }))
+    changes.add(change('modified', 3, 4))
+    changes.add(new Change('added', { key: 'other', object: 5 }))
+    assert.equal(changes.size, 3)
+    assert.deepEqual(take(changes).map((c) => [...shape(c), c.missed, c.stale]), [['deleted', 1, 2, true, false], ['added', undefined, 4, false, false], ['added', undefined, 5, false, false]])
+    assert.equal(changes.size, 0)
+  }
+})
 
 test('an object of the first list stays one when it changes before it is told', () => {
   const changes = new Changes()

@@ -90,6 +90,25 @@ test('what a host that begins anew has kept is told where it is newer than what 
   assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
+test('an object that was recreated while there was no host is deleted and added', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1), added('b', 1), added('c', 1)))
+  const reader = collection[Symbol.asyncIterator](), read = async () => (await reader.next()).value
+  assert.deepEqual([(await read()).key, (await read()).key, (await read()).key], ['default/a', 'default/b', 'default/c'])
+  await batch(collection)
+  host.client.lost()
+  await batch(collection)
+  const next = batch(collection)
+  host.tell([KEPT, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
+  const expected = ['deleted default/a uid-a true', 'added default/a new false', 'deleted default/b uid-b true', 'added default/b new false']
+  const words = ({ type, key, item, missed }) => [type, key, item.uid, missed].join(' ')
+  assert.deepEqual((await next).map(words), expected)
+  const yielded = [await read(), await read(), await read(), await read()].map(words)
+  assert.deepEqual(yielded.sort(), expected.sort())
+  assert.deepEqual([collection.size, collection.item('default/a').resourceVersion], [3, '7'])
+})
+
 test('an object that did not change is the same one in the next snapshot', async () => {
   const { collection, host, opened } = told()
   await opened

@@ -4,7 +4,7 @@ import { BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESE
 import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
 import { added, fields, first } from './support.mjs'
 
-const fold = (mirror, ...records) => records.map(([kind, ...rest]) => mirror.apply(kind, rest))
+const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror.apply(kind, rest))
 const keys = (items) => items.map(({ key }) => key)
 
 test('a record makes an item, whose object is parsed once', () => {
@@ -24,7 +24,7 @@ test('an object without a namespace has its name for a key', () => {
 
 test('the changes say what was, what is, and whether it belongs to the first list', () => {
   const mirror = new Mirror()
-  const [, one] = fold(mirror, [RESET], added('a', 1))
+  const [one] = fold(mirror, [RESET], added('a', 1))
   fold(mirror, [SYNCED, '1'])
   const [two, three, four, none] = fold(mirror, [MODIFIED, ...fields('a', 2)], added('b', 3), [DELETED, 'default/a', '4', '1'],
     [DELETED, 'default/a', '5', ''])
@@ -40,6 +40,25 @@ test('an added record of a key that is there modifies it', () => {
   const mirror = new Mirror()
   const [, change] = fold(mirror, added('a', 1), added('a', 2))
   assert.equal(change.type, 'modified')
+})
+
+for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modified', [MODIFIED, ...fields('a', 2, { uid: 'new' })]],
+  ['kept', [KEPT, ...fields('a', 2, { uid: 'new' })]], ['of the same version', added('a', 1, { uid: 'new' })]]) {
+  test(`an object that was recreated is deleted and added: ${words}`, () => {
+    const mirror = new Mirror(['node'])
+    const [, one] = fold(mirror, ...first(added('b', 1), added('a', 1)))
+    const [gone, come, none] = fold(mirror, again)
+    assert.deepEqual([gone, come].map(({ type, item, missed, old }) => [type, item.uid, missed, old]),
+      [['deleted', 'uid-a', true, one.object], ['added', 'new', false, undefined]])
+    assert.equal(none, undefined)
+    assert.equal(mirror.items.get('default/a'), come.item)
+  })
+}
+
+test('an object without a UID is never recreated', () => {
+  const mirror = new Mirror()
+  const changes = fold(mirror, added('a', 1), added('a', 2, { uid: '' }), added('a', 3))
+  assert.deepEqual(changes.map(({ type }) => type), ['added', 'modified', 'modified'])
 })
 
 test('what was kept is stale until it is confirmed', () => {

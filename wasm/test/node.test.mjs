@@ -55,6 +55,35 @@ test('a collection is listed, then followed', async (t) => {
   assert.ok(pods.state.lastEventAt > 0 && pods.state.resourceVersion > 0)
 })
 
+test('an object that was recreated while the watch was down is deleted and added', async (t) => {
+  const space = namespace()
+  for (const name of ['a', 'b']) await put(space, name)
+  const pods = follow(t, { namespace: space })
+  await pods.synced
+  await live(pods)
+  const { uid } = pods.item(`${space}/a`), seen = [], batches = []
+  pods.subscribe((changes) => batches.push(...changes))
+  const reading = (async () => {
+    for await (const { type, item, missed, initial } of pods) {
+      if (!initial) seen.push([type, item.name, item.uid === uid, missed].join(' '))
+      if (seen.length === 3) break
+    }
+  })()
+  await server.do('stop')
+  await until(() => pods.state.phase === 'interrupted')
+  await server.do(`delete pods ${space}/a`)
+  await put(space, 'a')
+  await server.do('compact')
+  await server.do('restart')
+  wake()
+  await live(pods)
+  await put(space, 'c')
+  await reading
+  const expected = ['deleted a true true', 'added a false false', 'added c false false']
+  assert.deepEqual(seen, expected)
+  assert.deepEqual(batches.map(({ type, item, missed }) => [type, item.name, item.uid === uid, missed].join(' ')), expected)
+})
+
 test('an index finds by a field, an element of an array included, also when a projection does not name it', async (t) => {
   const space = namespace()
   const spec = (nodeName, image) => ({ nodeName, priority: 7, containers: [{ name: 'c', image }, { name: 'd', image: 'sidecar' }] })

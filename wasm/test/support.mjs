@@ -6,8 +6,8 @@ import { ADDED, LIVE, RESET, SYNCED, encode } from '../records.js'
 import { Collection } from '../collection.js'
 import { specOf } from '../spec.js'
 
-export const fields = (name, version, { values = [], sum = 'sum', object = { metadata: { name } } } = {}) =>
-  [`default/${name}`, String(version), `uid-${name}`, String(version), sum, ...values, JSON.stringify(object)]
+export const fields = (name, version, { values = [], sum = 'sum', uid = `uid-${name}`, object = { metadata: { name } } } = {}) =>
+  [`default/${name}`, String(version), uid, String(version), sum, ...values, JSON.stringify(object)]
 
 export const first = (...records) => [[RESET], ...records, [SYNCED, '9'], [LIVE, '9']]
 export const added = (name, version, more) => [ADDED, ...fields(name, version, more)]
