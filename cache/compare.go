@@ -1,6 +1,9 @@
 package cache
 
-import "github.com/seed-6d2a410a/listwatch/lw"
+import (
+	"github.com/seed-6d2a410a/listwatch/internal/uid"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // comparison compares objects of one type.
 type comparison[T any] struct {
@@ -17,6 +20,10 @@ func newComparison[T any]() (c comparison[T]) {
 	}
 	if _, ok := any(none).(interface{ GetUID() string }); ok {
 		c.uid = func(object T) string { return any(object).(interface{ GetUID() string }).GetUID() }
+	} else if uid.Reader != nil {
+		if read := uid.Reader(none); read != nil {
+			c.uid = func(object T) string { return read(object) }
+		}
 	}
 	if _, ok := any(none).(interface{ Equal(T) bool }); ok {
 		c.equal = func(a, b T) bool { return any(a).(interface{ Equal(T) bool }).Equal(b) }

@@ -32,8 +32,8 @@ func (t DeltaType) String() string {
 // Delta is one change of a store.
 //
 // An object that was recreated has the same key and another UID. It is two deltas, Deleted and then Added, even if the
-// deletion was not seen. The store compares UIDs if T has a method GetUID() string and both UIDs are not empty. Otherwise
-// a recreated object is one Updated.
+// deletion was not seen. The store compares two UIDs that are not empty. T must have a method GetUID() string. In programs
+// that import lw/codec the result may be any string type, for example types.UID. Without UIDs a recreated object is Updated.
 type Delta[T any] struct {
 	Type DeltaType
 	Old  T // Updated: the object that the store held. Deleted: the last known state of the object

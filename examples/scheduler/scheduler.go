@@ -97,18 +97,13 @@ func (s *Scheduler) handle() {
 	ask := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { ask(object) },
-		Updated: func(old, new *lw.Object) { ask(old); ask(new) }, // two Pods, if it was made again
-		Deleted: func(object *lw.Object, _ bool) { ask(object) },  // so that a worker forgets it
+		Updated: func(_, object *lw.Object) { ask(object) },
+		Deleted: func(object *lw.Object, _ bool) { ask(object) }, // so that a worker forgets it
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{
-		Added: func(object *lw.Object, _ bool) { s.settle(nil, object) },
-		Updated: func(old, new *lw.Object) {
-			if podOf(old) != podOf(new) {
-				s.settle(old, new)
-			}
-		},
-		Deleted: func(object *lw.Object, _ bool) { s.settle(object, nil) },
+		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
+		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
 		// Nothing is coalesced: of a Pod that was bound and gone at once nobody would be told, and the ledger keep it.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
@@ -122,17 +117,19 @@ func (s *Scheduler) handle() {
 	}, &cache.HandlerOptions[*lw.Object]{Filter: isUsable})
 }
 
-// settle notes that a Pod has left its node, and that another one has one; either may be nil.
-func (s *Scheduler) settle(gone, come *lw.Object) {
+// settle records a Pod that has a node.
+func (s *Scheduler) settle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if come != nil {
-		s.ledger.place(podOf(come).uid, placement{node: come.Get("spec.nodeName").String(), cpu: requested(come), seen: true})
-	}
-	if gone != nil {
-		s.ledger.remove(podOf(gone).uid)
-		s.wakeLocked()
-	}
+	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
+}
+
+// unsettle removes a Pod that has left its node, and wakes the Pods that wait for room.
+func (s *Scheduler) unsettle(object *lw.Object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ledger.remove(podOf(object).uid)
+	s.wakeLocked()
 }
 
 func (s *Scheduler) wake() {

@@ -1,0 +1,51 @@
+package codec_test
+
+import (
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// namedUID is what types.UID is in generated Kubernetes types.
+type namedUID string
+
+type objectMeta struct {
+	Name, ResourceVersion string
+	UID                   namedUID
+}
+
+func (*objectMeta) GetNamespace() string         { return "" }
+func (m *objectMeta) GetName() string            { return m.Name }
+func (m *objectMeta) GetResourceVersion() string { return m.ResourceVersion }
+func (m *objectMeta) GetUID() namedUID           { return m.UID }
+
+// generated has the methods of a generated Kubernetes type, by embedding.
+type generated struct{ objectMeta }
+
+// odd has a GetUID that is not a UID.
+type odd struct{ generated }
+
+func (*odd) GetUID(length int) namedUID { return "" }
+
+// recreate returns the types of the deltas when a second object replaces a first of the same key.
+func recreate[T any](first, second T) (types []cache.DeltaType) {
+	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
+	w.Put(first)
+	for _, delta := range w.Put(second) {
+		types = append(types, delta.Type)
+	}
+	return types
+}
+
+// TestStructsAreRecreated: the store compares the UIDs of Go structs, also if GetUID returns a named string type.
+func TestStructsAreRecreated(t *testing.T) {
+	state := func(version string, uid namedUID) *generated { return &generated{objectMeta{"x", version, uid}} }
+	both, one := []cache.DeltaType{cache.Deleted, cache.Added}, []cache.DeltaType{cache.Updated}
+	require.Equal(t, both, recreate(state("1", "a"), state("2", "b")))
+	require.Equal(t, one, recreate(state("1", "a"), state("2", "a")))
+	require.Equal(t, one, recreate(state("1", "a"), state("2", "")))
+	require.Equal(t, one, recreate(&odd{*state("1", "a")}, &odd{*state("2", "b")}))
+	require.Equal(t, one, recreate[any](state("1", "a"), state("2", "b")), "an interface has no type before its objects")
+}
