@@ -182,3 +182,16 @@ func TestAMultiOfNothing(t *testing.T) {
 		require.Equal(t, errEnough, <-done)
 	})
 }
+
+// TestMultiReplacesARecreatedObject in one step: no reader finds its key empty.
+func TestMultiReplacesARecreatedObject(t *testing.T) {
+	onMultiStage(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiStage) {
+		synctest.Wait()
+		NewIndex(s.Store(), func(m Member[*lw.Object], to []string) []string {
+			require.Equal(t, 1, s.store.state.length, "while %s is written", m.Object.GetResourceVersion())
+			return to
+		})
+		send(s.west, lw.Modified, "w/x@7#2")
+		s.holds(t, "west:w/x@7")
+	})
+}
