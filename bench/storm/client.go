@@ -15,10 +15,16 @@ import (
 // client is the library's, with its engine and its scanner; the transport and the time are simulated.
 type client struct {
 	*player
-	server *server
+	server backend
 	way    time.Duration // to the server, and back again
 	alive  bool          // a watch is open
 	since  time.Duration // when it was opened
+}
+
+// backend answers requests in simulated time. It may answer at once or later.
+type backend interface {
+	receive(*request)
+	version() int
 }
 
 // slowest is how long a request is on its way at most.
@@ -59,25 +65,41 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 	}
 }
 
-// Open implements lw.Transport.
-func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+// exchange sends a request and returns its answer. The way to the server and back takes time.
+func (c *client) exchange(r *request) (got answer) {
 	c.sleep(c.way)
-	var got answer
-	r := requestOf(req)
 	r.reply = func(a answer) {
 		got = a
 		c.after(c.way, c.resume)
 	}
 	c.server.receive(r)
 	c.wait()
-	switch {
-	case c.over:
-		return nil, context.Canceled
-	case got.err != nil:
-		return nil, got.err
+	if c.over {
+		return answer{err: context.Canceled}
 	}
 	if got.stream != nil {
 		got.stream.client = c
+	}
+	return got
+}
+
+// ended blocks until the stream ends, and returns the reason. io.EOF stands for a clean close.
+func (c *client) ended(s *stream) error {
+	if !s.ended && !c.over {
+		s.waits = true
+		c.wait()
+	}
+	if c.over {
+		return context.Canceled
+	}
+	return s.err
+}
+
+// Open implements lw.Transport.
+func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	got := c.exchange(requestOf(req))
+	if got.err != nil {
+		return nil, got.err
 	}
 	return &body{strings.NewReader(got.text), c, got.stream}, nil
 }
@@ -93,14 +115,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.Len() > 0 || b.stream == nil {
 		return b.Reader.Read(p)
 	}
-	if !b.stream.ended && !b.client.over {
-		b.stream.waits = true
-		b.client.wait()
-	}
-	if b.client.over {
-		return 0, context.Canceled
-	}
-	return 0, b.stream.err
+	return 0, b.client.ended(b.stream)
 }
 
 func (b *body) Close() error { return nil }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +18,9 @@ type scenario struct {
 	saved   int           // how many seconds ago their state was saved; zero: there is none
 	plain   bool          // they ask for ordinary lists
 	happens func(*server) // to the server, at the time zero
+
+	lived    time.Duration // how long running clients have had their watch; zero: lead
+	clientGo bool          // the clients follow client-go's policy; see reflector
 
 	limited  bool
 	noJitter bool          // as if all clients rolled the same dice
@@ -39,20 +43,25 @@ type outcome struct {
 
 // play lets a scenario happen.
 func play(s scenario, clients, pods int, of sizes, seed uint64) outcome {
-	c := newClock(-lead)
+	lived := cmp.Or(s.lived, lead)
+	c := newClock(-lived)
 	srv := &server{clock: c, sizes: of, pods: pods, limited: s.limited, free: s.running}
 	all := make([]*client, clients)
 	for i := range all {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		begin := time.Duration(random.Float64() * float64(s.spread))
 		if s.running {
-			begin -= lead
+			begin -= lived
 		}
 		one := &client{server: srv, way: slowest/10 + time.Duration(random.Float64()*float64(slowest-slowest/10))}
 		all[i] = one
 		c.play(begin, func(p *player) {
 			one.player = p
-			one.follow(s, random)
+			if s.clientGo {
+				newReflector(one, random.Float64, s.plain).run()
+			} else {
+				one.follow(s, random)
+			}
 		})
 	}
 	c.at(0, func() {

@@ -25,6 +25,8 @@ var scenarios = withoutJitter([]scenario{
 	{name: "away for 10 s", running: true, happens: away(10*second, false), expected: after(10 * second)},
 	{name: "away for 60 s", running: true, happens: away(60*second, false), expected: after(60 * second)},
 	{name: "away for 10 s, then too old, limited", running: true, limited: true, happens: away(10*second, true)},
+	{name: "load balancer cuts watches 5 min old, limited", running: true, limited: true, lived: 5 * time.Minute, happens: cut},
+	{name: "load balancer cuts watches 20 s old, limited", running: true, limited: true, happens: cut},
 	{name: "watches end, another server takes over", running: true, happens: handover,
 		expected: func(s *server, n float64) (float64, float64) { return n, 0 }},
 	{name: "the same, limited", running: true, limited: true, happens: handover},
@@ -44,6 +46,9 @@ func withoutJitter(of []scenario) (all []scenario) {
 	}
 	return all
 }
+
+// modelled reports whether client-go is modelled in a scenario. It always has jitter, and never a pause after a clean close.
+func (s scenario) modelled() bool { return !s.noJitter && s.pause == 0 }
 
 // The library's delays.
 const (

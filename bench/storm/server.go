@@ -86,11 +86,13 @@ type request struct {
 	reply       func(answer)
 }
 
-// answer is a response: an error, or a text, after which a watch goes on with its stream.
+// answer is a response: an error or a text. The stream of a watch follows its text.
 type answer struct {
-	err    error
-	text   string
-	stream *stream
+	err     error
+	text    string
+	version int  // resourceVersion after the text
+	expired bool // the text is an ERROR event with code 410
+	stream  *stream
 }
 
 // stream is an open watch.
@@ -180,7 +182,7 @@ func (s *server) finish(r *request) {
 func (s *server) answer(r *request) answer {
 	version := strconv.Itoa(s.version())
 	metadata := `"metadata":{"resourceVersion":"` + version + `"`
-	bytes, a := 0.0, answer{}
+	bytes, a := 0.0, answer{version: s.version()}
 	switch {
 	case r.watch && r.list:
 		bytes, a.stream = s.stream, s.open()
@@ -188,7 +190,7 @@ func (s *server) answer(r *request) answer {
 	case r.list:
 		bytes, a.text = s.list, `{"kind":"PodList","apiVersion":"v1",`+metadata+`},"items":[]}`
 	case r.version < s.oldest:
-		a.stream = &stream{ended: true, err: io.EOF}
+		a.expired, a.stream = true, &stream{ended: true, err: io.EOF}
 		a.text = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}`
 	default:
 		bytes, a.stream = float64(s.version()-r.version)*s.event, s.open()
@@ -209,12 +211,17 @@ func (s *server) open() *stream {
 // end ends all open watches, in good order with io.EOF.
 func (s *server) end(err error) {
 	for _, open := range s.streams {
-		open.ended, open.err = true, err
-		if open.waits {
-			open.client.after(open.client.way, open.client.resume)
-		}
+		open.end(err)
 	}
 	s.streams = nil
+}
+
+// end ends the stream. The client notices after its way from the server.
+func (s *stream) end(err error) {
+	s.ended, s.err = true, err
+	if s.waits {
+		s.client.after(s.client.way, s.client.resume)
+	}
 }
 
 // requestOf reads what a client asks for.

@@ -13,8 +13,13 @@ const few, someClients = 200, 300
 func TestASeedRepeatsExactly(t *testing.T) {
 	of := sizesOf(few)
 	for _, s := range scenarios {
-		require.Equal(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 1), s.name)
-		require.NotEqual(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 2), s.name)
+		for _, s.clientGo = range []bool{false, true} {
+			if s.clientGo && !s.modelled() {
+				continue
+			}
+			require.Equal(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 1), s.name)
+			require.NotEqual(t, play(s, someClients, few, of, 1), play(s, someClients, few, of, 2), s.name)
+		}
 	}
 }
 
@@ -23,7 +28,7 @@ func TestItComesAsOnPaper(t *testing.T) {
 	of, compared := sizesOf(few), 0
 	for _, s := range scenarios {
 		o := play(s, someClients, few, of, 1)
-		require.Less(t, o.all, until, "%s: some have no watch in the end", s.name)
+		require.Less(t, o.all, until, "%s: a client has no watch at the end", s.name)
 		if s.expected == nil {
 			continue
 		}
@@ -34,15 +39,40 @@ func TestItComesAsOnPaper(t *testing.T) {
 	require.Greater(t, compared, 5)
 }
 
-// TestJitterSpreads: without it all come in the same moment, each time.
+// TestJitterSpreads compares the largest number of requests in 10 ms with and without jitter.
 func TestJitterSpreads(t *testing.T) {
 	of := sizesOf(few)
-	for _, happens := range []func(*server){cut, away(10*time.Second, false), refusing(5*time.Second, 5*time.Second, false)} {
-		s := scenario{running: true, limited: true, happens: happens}
-		spread := most(since(play(s, someClients, few, of, 1).arrivals, later), 10*time.Millisecond)
+	for name, one := range map[string]struct {
+		happens func(*server)
+		begin   time.Duration // of the requests that count
+	}{
+		"connections are cut":   {cut, 0},
+		"the server is away":    {away(10*time.Second, false), later},
+		"the server sends 429s": {refusing(5*time.Second, 5*time.Second, false), later},
+	} {
+		s := scenario{running: true, limited: true, lived: 5 * time.Minute, happens: one.happens}
+		spread := most(since(play(s, someClients, few, of, 1).arrivals, one.begin), 10*time.Millisecond)
 		s.noJitter = true
-		require.Less(t, 10*spread, most(since(play(s, someClients, few, of, 1).arrivals, later), 10*time.Millisecond))
+		together := most(since(play(s, someClients, few, of, 1).arrivals, one.begin), 10*time.Millisecond)
+		require.Less(t, 10*spread, together, name)
 	}
+}
+
+// TestClientGoReconnectsTogether shows that the model of client-go reconnects without a delay after a cut.
+func TestClientGoReconnectsTogether(t *testing.T) {
+	s := scenario{running: true, limited: true, happens: cut, clientGo: true}
+	o := play(s, 1000, few, sizesOf(few), 1)
+	require.Equal(t, 1000.0, most(o.arrivals, 2*slowest))
+	require.NotZero(t, o.refused)
+	require.Less(t, o.all, 2*time.Second)
+}
+
+func TestComparedNamesWorseFigures(t *testing.T) {
+	few := outcome{tally: tally{arrivals: []moment{{0, 1}}}, all: time.Second}
+	many := outcome{tally: tally{arrivals: []moment{{0, 1}, {1, 1}}, refused: 1}, all: time.Second}
+	require.Equal(t, "no worse", compared(few, many))
+	require.Equal(t, "no worse", compared(few, few))
+	require.Equal(t, "worse: requests (2 > 1), rejected (1 > 0), max in 10 ms (2 > 1)", compared(many, few))
 }
 
 func TestLimitsHold(t *testing.T) {

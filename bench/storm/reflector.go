@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// Constants of client-go 0.37.
+const (
+	backoffFirst   = 800 * time.Millisecond
+	backoffLongest = 30 * time.Second
+	backoffReset   = 2 * time.Minute
+	restRetries    = 10              // of one request, by the REST client
+	restErrorDelay = time.Second     // before a retry after a connection error
+	shortWatch     = 1 * time.Second // a shorter watch without an event is an error
+)
+
+// reflector models the retry policy of client-go 0.37's Reflector and REST client. It was written from their source:
+// tools/cache/reflector.go and rest/with_retry.go. It leaves out paging, rate limits of lists, resync, and decoding, because
+// the simulated server needs none of them. client-go cannot start from a saved state, so the model starts with a list.
+type reflector struct {
+	*client
+	backoff     reflectorBackoff
+	plain       bool // uses ordinary lists, not streaming lists
+	version     int  // last resourceVersion; zero: none
+	unavailable bool // the server does not have that resourceVersion
+}
+
+func newReflector(c *client, random func() float64, plain bool) *reflector {
+	return &reflector{client: c, plain: plain, backoff: reflectorBackoff{random: random, next: backoffFirst, reset: c.now}}
+}
+
+// run models Reflector.Run: a backoff delay follows every return of ListAndWatch, with or without an error.
+func (r *reflector) run() {
+	for !r.over {
+		r.listAndWatch()
+		r.pause()
+	}
+}
+
+func (r *reflector) pause() { r.sleep(r.backoff.delay(r.now)) }
+
+// listAndWatch models ListAndWatch: a streaming list, an ordinary list if that fails, then watches.
+func (r *reflector) listAndWatch() {
+	var open *stream
+	if !r.plain {
+		open = r.watchList()
+	}
+	if open == nil && !r.list() {
+		return
+	}
+	r.watch(open)
+}
+
+// watchList returns the stream of a streaming list that is complete. It returns nil after an error that calls for an
+// ordinary list.
+func (r *reflector) watchList() *stream {
+	for !r.over {
+		got := r.request(&request{watch: true, list: true, version: r.known()})
+		switch {
+		case retriable(got.err):
+			r.pause()
+		case got.expired || gone(got.err):
+			r.unavailable = true
+		case got.err != nil:
+			return nil
+		default:
+			r.version, r.unavailable = got.version, false
+			return got.stream
+		}
+	}
+	return nil
+}
+
+// list reports whether an ordinary list succeeded. An expired resourceVersion is retried at once without one.
+func (r *reflector) list() bool {
+	got := r.request(&request{list: true, version: r.known()})
+	if gone(got.err) {
+		r.unavailable = true
+		got = r.request(&request{list: true, version: r.known()})
+	}
+	if got.err != nil {
+		return false
+	}
+	r.version, r.unavailable = got.version, false
+	return true
+}
+
+// known returns the resourceVersion of the next list, or zero for any.
+func (r *reflector) known() int {
+	if r.unavailable {
+		return 0
+	}
+	return r.version
+}
+
+// watch keeps a watch open. It starts with the stream of a streaming list, or with a request if open is nil. It replaces
+// a watch that ended at once, and returns if a list has to follow.
+func (r *reflector) watch(open *stream) {
+	for !r.over {
+		began, events := r.now, 0
+		if open == nil {
+			got := r.request(&request{watch: true, version: r.version})
+			if retriable(got.err) {
+				r.pause()
+				continue
+			}
+			if got.err != nil || got.expired {
+				return
+			}
+			open = got.stream
+			if got.text != "" {
+				r.version, events = got.version, 1
+			}
+		}
+		r.alive, r.since = true, r.now
+		_ = r.ended(open) // a clean close and a connection error have the same effect
+		if r.over {
+			return
+		}
+		r.alive, open = false, nil
+		if events == 0 && r.now-began < shortWatch {
+			return
+		}
+	}
+}
+
+// request models the REST client: up to 10 retries of a response with Retry-After and of a connection that broke. A refused
+// connection is not retried here. A watch whose last retry broke counts as an empty watch.
+func (r *reflector) request(req *request) (got answer) {
+	for range restRetries {
+		got = r.exchange(req)
+		wait, again := restRetry(got.err)
+		if !again {
+			return got
+		}
+		r.sleep(wait)
+	}
+	if got = r.exchange(req); got.err == errReset && req.watch {
+		return answer{stream: &stream{ended: true, err: io.EOF}}
+	}
+	return got
+}
+
+// restRetry returns the delay before the REST client retries, and reports whether it does.
+func restRetry(err error) (wait time.Duration, again bool) {
+	if err == errReset {
+		return restErrorDelay, true
+	}
+	status, _ := errors.AsType[*lw.StatusError](err)
+	if status == nil || status.RetryAfter == 0 || status.Code != 429 && status.Code < 500 {
+		return 0, false
+	}
+	return status.RetryAfter, true
+}
+
+// retriable reports whether the same watch is requested again after a backoff delay, without a list.
+func retriable(err error) bool {
+	status, _ := errors.AsType[*lw.StatusError](err)
+	return err == errRefused || status != nil && status.Code == 429
+}
+
+func gone(err error) bool {
+	status, _ := errors.AsType[*lw.StatusError](err)
+	return status != nil && status.Code == 410
+}
+
+// reflectorBackoff models wait.Backoff.DelayWithReset: the delay doubles up to 30 s, and as much again is added at random.
+// It falls back to 0.8 s if the last reset was over 2 minutes ago, whatever happened since.
+type reflectorBackoff struct {
+	random func() float64
+	next   time.Duration
+	reset  time.Duration // time of the last reset
+}
+
+func (b *reflectorBackoff) delay(now time.Duration) time.Duration {
+	if now-b.reset > backoffReset {
+		b.next, b.reset = backoffFirst, now
+	}
+	base := b.next
+	b.next = min(2*base, backoffLongest)
+	return base + time.Duration(b.random()*float64(base))
+}
