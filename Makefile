@@ -186,7 +186,7 @@ lint: vulncheck ## gofmt, vet, staticcheck, module files; native and as wasm
 	$(GO) mod verify
 
 # The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.
-BENCHES = decode list retained binary store growth million collector workqueue watches poll storm wasm
+BENCHES = decode list retained binary store growth million collector workqueue watches poll storm flap wasm
 
 .PHONY: vulncheck
 vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked

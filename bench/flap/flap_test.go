@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// at returns a moment in seconds after the epoch.
+func at(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)) }
+
+func canceled(t *testing.T) context.Context {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	return ctx
+}
+
+func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
+	c := newChanges()
+	c.wrote("a", at(1))
+	c.wrote("b", at(2))
+	c.wrote("a", at(3))
+	c.wrote("a", at(4))
+	c.saw("a", at(0), at(5))
+	require.Equal(t, 4, c.unseen(), "an older state resolves nothing")
+	c.saw("a", at(3), at(6))
+	require.Equal(t, []float64{5000, 3000}, c.seen())
+	c.saw("a", at(3), at(7))
+	c.saw("a", at(4), at(8))
+	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a state that is seen twice counts once")
+	require.Error(t, c.drain(canceled(t)))
+	c.saw("b", at(2), at(9))
+	require.NoError(t, c.drain(canceled(t)))
+}
+
+func TestOutagesWithinAPeriod(t *testing.T) {
+	var o outages
+	o.end(at(0)) // the first watch
+	o.begin(at(1))
+	o.begin(at(2))
+	o.end(at(4))
+	o.end(at(5))
+	o.begin(at(8))
+	n, share := o.within(at(0), at(10))
+	require.Equal(t, 2, n)
+	require.Equal(t, 0.5, share, "3 s, and 2 s of the one that lasts")
+	n, share = o.within(at(3), at(7))
+	require.Zero(t, n)
+	require.Equal(t, 0.25, share)
+	_, share = o.within(at(0), at(2))
+	require.Equal(t, 0.5, share, "1 s of the one that ends later")
+	_, share = o.within(at(5), at(7))
+	require.Zero(t, share)
+}
+
+func TestScheduleKeepsItsBounds(t *testing.T) {
+	s := scenario{shortest: 10 * time.Second, longest: 30 * time.Second}
+	cuts := schedule(rand.New(rand.NewPCG(1, 1)), s, time.Hour)
+	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), s, time.Hour), "a seed repeats")
+	before := time.Duration(0)
+	for _, cut := range cuts {
+		require.GreaterOrEqual(t, cut-before, s.shortest)
+		require.LessOrEqual(t, cut-before, s.longest)
+		before = cut
+	}
+	require.Less(t, time.Hour-before, s.longest+settle)
+	s.shortest = s.longest
+	require.Len(t, schedule(rand.New(rand.NewPCG(1, 1)), s, 2*time.Minute), 3)
+}
+
+func TestProxyResetsConnections(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		for {
+			one, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(one, one); _ = one.Close() }() // an echo
+		}
+	}()
+	p, err := newProxy(listener.Addr().String())
+	require.NoError(t, err)
+	for range 2 {
+		over, err := net.Dial("tcp", p.listener.Addr().String())
+		require.NoError(t, err)
+		_, err = over.Write([]byte("x"))
+		require.NoError(t, err)
+		answer := make([]byte, 1)
+		_, err = io.ReadFull(over, answer)
+		require.NoError(t, err)
+		p.reset()
+		_, err = over.Read(answer)
+		require.ErrorIs(t, err, syscall.ECONNRESET)
+		_ = over.Close()
+	}
+	p.close()
+	_, err = net.Dial("tcp", p.listener.Addr().String())
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+}
+
+func TestObserverNotesTheEndOfAWatch(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("reject") {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	defer server.Close()
+	var o outages
+	client := http.Client{Transport: observer{http.DefaultTransport, &o}}
+	get := func(query string) {
+		response, err := client.Get(server.URL + query)
+		require.NoError(t, err)
+		_, err = io.ReadAll(response.Body)
+		require.NoError(t, err)
+		_ = response.Body.Close()
+	}
+	get("?limit=1")
+	require.Empty(t, o.all, "a list is no watch")
+	get("?watch=true")
+	require.Len(t, o.all, 1)
+	get("?watch=true&reject")
+	require.True(t, o.all[0].to.IsZero(), "a rejected watch does not end an outage")
+	get("?watch=true")
+	require.Len(t, o.all, 2)
+	require.False(t, o.all[0].to.IsZero())
+}
+
+func TestPrintAllNamesTargets(t *testing.T) {
+	quick, slow := result{name: "listwatch", p99: 100, max: 200, delays: []float64{1}}, result{name: "client-go", p99: 30, max: 40, stale: 0.5}
+	var to strings.Builder
+	require.NoError(t, printAll(&to, []row{
+		{scenario: scenario{name: "one", targets: delayTargets}, results: [2]result{quick, slow}},
+		{scenario: scenario{name: "two", targets: staleTarget}, results: [2]result{slow, quick}},
+	}))
+	for _, want := range []string{
+		`one: p99 at most 150 ms +met`, `one: p99 at most 3 times that of client-go +not met`, `one: max at most 500 ms +met`,
+		`two: without a watch for less than 1 % of the time +not met`,
+	} {
+		require.Regexp(t, want, to.String())
+	}
+}
