@@ -72,7 +72,7 @@ func TestComparedNamesWorseFigures(t *testing.T) {
 	many := outcome{tally: tally{arrivals: []moment{{0, 1}, {1, 1}}, refused: 1}, all: time.Second}
 	require.Equal(t, "no worse", compared(few, many))
 	require.Equal(t, "no worse", compared(few, few))
-	require.Equal(t, "worse: requests (2 > 1), rejected (1 > 0), max in 10 ms (2 > 1)", compared(many, few))
+	require.Equal(t, "worse: requests +100.0 %, rejected +1, max in 10 ms +100.0 %", compared(many, few))
 }
 
 func TestLimitsHold(t *testing.T) {
