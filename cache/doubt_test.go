@@ -57,3 +57,13 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		require.Empty(t, listed(w, old))
 	}
 }
+
+// TestListWithoutVersionForgetsTheOldOne: a later run must not resume from a resourceVersion before the list.
+func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.Replace("7", object("a/x@1"))
+	require.Equal(t, "7", s.resumable())
+	w.Replace("", object("a/x@1"))
+	require.Empty(t, s.resumable())
+	require.Empty(t, s.ResourceVersion())
+}

@@ -121,7 +121,8 @@ func (s *Store[T]) fold(event *lw.Event[T]) {
 	case lw.Synced:
 		s.endList()
 	}
-	if event.ResourceVersion != "" && event.ResourceVersion != s.state.version {
+	// A list without a resourceVersion forgets the old one, because a watch cannot resume from before the list.
+	if (event.ResourceVersion != "" || event.Type == lw.Synced) && event.ResourceVersion != s.state.version {
 		s.changed()
 		s.state.version = event.ResourceVersion
 		s.wake()

@@ -9,6 +9,8 @@ const (
 	firstDelay   = 800 * time.Millisecond
 	longestDelay = 30 * time.Second
 	mostAsked    = 5 * time.Minute // the longest Retry-After that is honored
+	mostAsks     = 10              // how often in a row a Retry-After alone decides the delay
+	askedSpread  = 0.1             // the random part of a Retry-After
 
 	requestEvery = time.Second // the sustained rate of requests
 	requestBurst = 10          // requests that may be made at once
@@ -26,11 +28,18 @@ type pace struct {
 }
 
 // backoff is an exponential backoff with full jitter on top, so that clients that fail together come back apart.
-type backoff struct{ last time.Duration }
+type backoff struct {
+	last  time.Duration
+	asked int // how often in a row the server asked to wait
+}
 
-// next returns the next delay. asked is the server's Retry-After. All clients are told the same one, so the random part is
-// added to it.
+// next returns the next delay. asked is the server's Retry-After, which is obeyed mostAsks times in a row before the delay
+// grows beyond it. All clients are told the same one, so a random part is added.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
+	if asked > 0 && b.asked < mostAsks {
+		b.asked++
+		return asked + time.Duration(random*float64(asked)*askedSpread)
+	}
 	b.last = min(max(2*b.last, firstDelay), longestDelay)
 	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }

@@ -54,6 +54,8 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
+	r.opens().pass(2 * shortTimeout)
+	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
 }
 
 // TestEndOfAWatch: whether the stream resumes or relists when a watch fails at once, and when it fails again.
@@ -262,21 +264,37 @@ func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 	require.Equal(t, firstDelay, r.fails(status(500)).Delay)
 }
 
-// TestRetryAfterIsJittered: all clients are told the same delay, so the random part is added to it and grows.
+// TestRetryAfterIsJittered: all clients are told the same delay, so a random part is added.
 func TestRetryAfterIsJittered(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
 	r := newRig(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
-	for _, spread := range []time.Duration{firstDelay, 2 * firstDelay, 4 * firstDelay} {
-		require.Equal(t, 5*time.Second+spread/2, r.watchFails(overloaded).Delay)
-	}
-	require.Equal(t, 12*firstDelay, r.watchFails(overloaded).Delay, "a longer backoff holds")
+	require.Equal(t, 5250*time.Millisecond, r.watchFails(overloaded).Delay)
 
 	r = newRig(t, Options{})
 	r.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
-	require.Equal(t, time.Second+firstDelay/2, r.listFails(&late).Delay, "a remedy is not at once if the server asks to wait")
+	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a remedy is not at once if the server asks to wait")
+}
+
+// TestRetryAfterGrowsInTheEnd: a server that asks to wait for ten times in a row does not know when it will be ready.
+func TestRetryAfterGrowsInTheEnd(t *testing.T) {
+	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
+	r := newRig(t, Options{}).synced("7")
+	wait := func() time.Duration {
+		r.pass(10 * time.Second) // fills the request budget
+		return r.watchFails(overloaded).Delay
+	}
+	for range mostAsks {
+		require.Equal(t, time.Second, wait())
+	}
+	for _, want := range []time.Duration{time.Second, 2 * firstDelay, 4 * firstDelay} {
+		require.Equal(t, want, wait())
+	}
+	r.opens().brings("8")
+	r.closes()
+	require.Equal(t, time.Second, wait(), "a healthy watch resets it")
 }
 
 // TestRetryAfterIsCapped: a server that asks for a day is asked again after five minutes.

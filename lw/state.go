@@ -73,7 +73,8 @@ func (s *watching) lived(now moment) time.Duration {
 // watches together come back apart, and a client that is cut off often is rarely stale. A watch that ended at its own
 // timeout ended alone, because timeouts are random.
 func (s *watching) spread(now moment) time.Duration {
-	if now-s.opened >= s.timeout-2*time.Second {
+	const tolerance = 2 * time.Second
+	if late := now - s.opened - s.timeout; -tolerance <= late && late <= tolerance {
 		return 0
 	}
 	return min(s.lived(now)/100, mostSpread)
