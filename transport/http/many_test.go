@@ -103,3 +103,20 @@ func (c *counter) now() int {
 	defer c.mu.Unlock()
 	return len(c.open)
 }
+
+// total returns how many connections there have been.
+func (c *counter) total() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ever
+}
+
+// cut closes an open connection.
+func (c *counter) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for conn := range c.open {
+		_ = conn.Close()
+		return
+	}
+}

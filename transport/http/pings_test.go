@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
@@ -32,8 +31,8 @@ func TestDeadConnectionIsFound(t *testing.T) {
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
-		native := transport.guard.source.now.Load().trusted.(*http.Transport)
-		native.DialContext = func(context.Context, string, string) (net.Conn, error) { return ours, nil }
+		native := transport.guard.source.now.Load().trusted.(*bounded).transport
+		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return ours, nil })
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})
 		require.NoError(t, err)

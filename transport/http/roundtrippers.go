@@ -55,7 +55,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 		// the client certificate to the proxy, verify it under ServerName, and offer it an HTTP/2 that it then does not speak.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
-	return &roundTrippers{trusted: toServer, bare: newTransport(bare, toProxy, o.DisableCompression)}, nil
+	return &roundTrippers{trusted: newBounded(toServer, server.Scheme), bare: newTransport(bare, toProxy, o.DisableCompression)}, nil
 }
 
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

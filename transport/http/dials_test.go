@@ -1,0 +1,78 @@
+//go:build !js
+
+package http_test
+
+import (
+	"bufio"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestStreamsDialFewConnections opens 1,000 watches at once over HTTP/2, and then reopens the watches of a broken
+// connection at once. A connection carries 100 streams, so 10 connections are needed. At most twice as many are dialed.
+func TestStreamsDialFewConnections(t *testing.T) {
+	const watches, streams = 1000, 100
+	leak.Check(t)
+	connections := counter{open: map[net.Conn]bool{}}
+	server := serve(t, &tls.Config{}, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "live\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}, func(s *http.Server) {
+		s.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: streams}
+		s.ConnState = connections.count
+	})
+	transport := connect(t, server, nil)
+	ended := make(chan struct{}, watches)
+	var bodies sync.WaitGroup
+	open := func(n int) {
+		var live sync.WaitGroup
+		for range n {
+			live.Go(func() {
+				body := openWatch(t, transport)
+				bodies.Go(func() {
+					_, _ = io.Copy(io.Discard, body)
+					_ = body.Close()
+					ended <- struct{}{}
+				})
+			})
+		}
+		live.Wait()
+	}
+	open(watches)
+	dialed := connections.total()
+	require.LessOrEqual(t, dialed, 2*watches/streams)
+
+	connections.cut()
+	broken := 0
+	for range streams { // every connection is full
+		<-ended
+		broken++
+	}
+	open(broken)
+	require.LessOrEqual(t, connections.total()-dialed, 2)
+	server.CloseClientConnections()
+	bodies.Wait()
+}
+
+// openWatch opens a watch and reads its first line.
+func openWatch(t *testing.T, transport *lwhttp.Transport) io.ReadCloser {
+	body, err := transport.Open(t.Context(), &lw.Request{Path: "/pods", Query: "watch=1", Watch: true})
+	if err != nil {
+		t.Error(err)
+		return http.NoBody
+	}
+	if line, err := bufio.NewReader(body).ReadString('\n'); err != nil || line != "live\n" {
+		t.Error(line, err)
+	}
+	return body
+}
