@@ -29,6 +29,7 @@ var (
 	rounds  = flag.Int("rounds", 3, "how often all is measured, in turns; the medians are printed")
 	idle    = flag.Duration("idle", 16*time.Second, "how long the processor time of idle watches is measured, once, where there are most; timers go every 10 and every 15 s")
 	short   = flag.Bool("short", false, "a few watches and events, only to see that all works")
+	start   = flag.Int("start", 0, "start this many watches at once over HTTP/2, and report the connections dialed and the time until all are live")
 	profile = flag.String("profile", "", "a folder for heap profiles of idle watches")
 )
 
@@ -47,6 +48,9 @@ func main() {
 
 // compare measures everything, in turns.
 func compare(ctx context.Context) error {
+	if *start > 0 {
+		return startAtOnce(ctx)
+	}
 	if *short {
 		*counts, *rounds, *idle = "1,20", 1, 0
 	}
@@ -66,6 +70,23 @@ func compare(ctx context.Context) error {
 		}
 	}
 	return found.print(os.Stdout)
+}
+
+// startAtOnce measures how many connections it takes to start many watches at once.
+func startAtOnce(ctx context.Context) error {
+	if err := informers.Room(*start); err != nil {
+		return err
+	}
+	for _, contender := range []string{"listwatch", "client-go"} {
+		task := informers.Task{Contender: contender, Transport: informers.HTTP2, Watches: *start, StartOnly: true}
+		r, err := informers.Measure(ctx, task)
+		if err != nil {
+			return fmt.Errorf("%d watches at once, %s: %w", *start, contender, err)
+		}
+		fmt.Printf("%s: %d connections dialed, at most %d open at once; all %d watches live after %.1f s\n",
+			contender, r.Dialed, r.OpenAtMax, *start, r.Start.Seconds())
+	}
+	return nil
 }
 
 // tasks are those of a round. What takes long is measured in the first one only.

@@ -29,6 +29,7 @@ type Task struct {
 	Paced                time.Duration // for how long
 	Idle                 time.Duration // for how long the processor time of idle watches is measured
 	Profile              string        // a folder for profiles; none if empty
+	StartOnly            bool          // start all watches at once, and measure nothing else
 	Server               address
 }
 
@@ -39,6 +40,9 @@ type Result struct {
 	IdleCPU           float64 // processor time of an idle watch, in ns a second
 	CPU, Clock        float64 // of an event, in ns
 	P99               float64 // from the server's write to the handler, in ns
+
+	Start             time.Duration // until all watches are live that start at once
+	Dialed, OpenAtMax int           // connections: in all, and at the same time
 }
 
 // course carries out a task.
@@ -59,9 +63,13 @@ func run(t Task) Result {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	c := &course{Task: t, contender: contenders[t.Contender](t.Server, t.Transport), ctx: ctx}
+	if t.StartOnly {
+		c.startAtOnce()
+		return c.Result
+	}
 	c.warmUp()
 	bytes, goroutines := measure.HeapAndStacks(), runtime.NumGoroutine()
-	c.start()
+	c.start(16)
 	perWatch := func() float64 {
 		if t.Watches == 1 {
 			return 0 // is lost in what the runtime rounds up
@@ -102,9 +110,32 @@ func (c *course) warmUp() {
 	time.Sleep(100 * time.Millisecond) // connections end in goroutines of their own
 }
 
-// start starts all informers, each with a handler, a few at a time.
-func (c *course) start() {
-	places := make(chan struct{}, 16)
+// startAtOnce starts all informers at once, and asks the server how many connections that took.
+func (c *course) startAtOnce() {
+	began := time.Now()
+	c.start(c.Watches)
+	counted := c.counted()
+	for counted.Watches < c.Watches { // an informer may be synced before its watch is open
+		time.Sleep(10 * time.Millisecond)
+		counted = c.counted()
+	}
+	c.Start, c.Dialed, c.OpenAtMax = time.Since(began), counted.Dialed, counted.OpenAtMax
+}
+
+// counted returns the server's counters.
+func (c *course) counted() (n counters) {
+	request, err := http.NewRequestWithContext(c.ctx, http.MethodGet, c.Server.Control, nil)
+	measure.Must(err)
+	response, err := http.DefaultClient.Do(request)
+	measure.Must(err)
+	defer response.Body.Close()
+	measure.Must(json.NewDecoder(response.Body).Decode(&n))
+	return n
+}
+
+// start starts all informers, each with a handler. At most atOnce of them are starting at any time.
+func (c *course) start(atOnce int) {
+	places := make(chan struct{}, atOnce)
 	var starting sync.WaitGroup
 	for i := range c.Watches {
 		one := c.contender.informer("watch-" + strconv.Itoa(i))

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,9 +25,13 @@ import (
 // are rendered before they are sent. Nothing happens until there is an order. A resource version is the time at which it
 // was sent, in nanoseconds, so that who receives it knows how long it took.
 type server struct {
-	mu   sync.Mutex
-	turn *turn // that comes next
+	mu       sync.Mutex
+	turn     *turn // that comes next
+	counters counters
 }
+
+// counters counts open watches, and the connections of the transport that is measured.
+type counters struct{ Watches, Dialed, Open, OpenAtMax int }
 
 // order is what every watch is to send.
 type order struct {
@@ -51,6 +58,8 @@ type address struct {
 func serve(transport string) {
 	s := &server{turn: &turn{ready: make(chan struct{})}}
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
+	api.Config.ConnState = s.count
+	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort the handshakes of connections that they do not need
 	found := address{}
 	if transport == HTTP2 {
 		api.EnableHTTP2 = true
@@ -65,7 +74,33 @@ func serve(transport string) {
 	_, _ = os.Stdin.Read(make([]byte, 1))
 }
 
+func (s *server) count(_ net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch c := &s.counters; state {
+	case http.StateNew:
+		c.Dialed++
+		c.Open++
+		c.OpenAtMax = max(c.OpenAtMax, c.Open)
+	case http.StateClosed, http.StateHijacked:
+		c.Open--
+	}
+}
+
+func (s *server) countWatch(change int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counters.Watches += change
+}
+
+// takeOrder takes an order, or returns the counters for a GET.
 func (s *server) takeOrder(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_ = json.NewEncoder(w).Encode(s.counters)
+		return
+	}
 	var o order
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Events < 2*o.Pods {
 		http.Error(w, "not an order", http.StatusBadRequest)
@@ -91,6 +126,8 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	out := newOutput(w, r)
 	out.send(bookmark(r.URL.Query().Get("sendInitialEvents") == "true"))
+	s.countWatch(1)
+	defer s.countWatch(-1)
 	everyMinute := time.NewTicker(time.Minute)
 	defer everyMinute.Stop()
 	for out.err == nil {
