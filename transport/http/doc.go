@@ -5,15 +5,22 @@
 //
 // # Many watches
 //
-// The watches of one server should share a Transport. Over HTTP/2 they then share connections: a kube-apiserver allows 100
-// requests at a time on each, and where these are under way net/http makes another one, so that 150 watches take two. Watches
-// that all begin at once, before there is a connection, may dial about one each; those that are not needed are closed within
-// seconds. What shares a connection shares its fate and its bandwidth. A slow reader holds up no other: up to 4 MiB wait for
-// it, and then the server does.
+// The watches of one server should share a Transport. Over HTTP/2 they then share connections. A kube-apiserver allows 100
+// requests at a time on each connection. A request that finds no room dials another connection, so 150 watches need two.
 //
-// Over HTTP/1.1, and so over plain "http", each watch has a connection, with a file descriptor and a local port, of which
-// Linux has 28,000 for one server unless told otherwise. A browser has six connections of HTTP/1.1 to a host, for all tabs
-// together: the seventh watch waits, and so does every list. Use HTTP/2 there, fewer watches, or package ws.
+// One HTTP/2 connection is dialed at a time. Other requests that find no room wait for it, and then try it first. So 10,000
+// watches that start at once dial 100 connections. When a connection breaks, its 100 watches dial one. Over HTTP/1.1, and for
+// upgrades to WebSocket, at most 100 connections are dialed at a time. A failed dial fails all requests that wait at that
+// time. A request whose context ends stops waiting at once. These limits do not apply to [Options.Client], nor to other hosts
+// that the server redirects to.
+//
+// A broken connection ends all of its watches. They also share its bandwidth. A slow reader does not delay the others: up
+// to 4 MiB are buffered for it, and then the server has to wait.
+//
+// Over HTTP/1.1, and so over plain "http", each watch has its own connection. Each connection takes a file descriptor and a
+// local port. Linux has 28,000 local ports for one server by default. A browser opens at most six HTTP/1.1 connections to a
+// host, for all tabs together. The seventh watch waits, and so does every list. Use HTTP/2 there, fewer watches, or
+// package ws.
 //
 // # In a browser
 //
