@@ -2,6 +2,7 @@ package workqueue
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -137,6 +138,30 @@ func TestTheLimiterPacesTheRetriesOfAllKeys(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, []string{"d"}, takes(t, q))
+	})
+}
+
+// TestLongDelaysDoNotOverflow checks that the longest delays do not end at once: of AddAfter, of a limiter that allows no
+// retry, and of a key that failed so often that its doubled delay exceeds a time.Duration.
+func TestLongDelaysDoNotOverflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, Limiter: unlimited()})
+		never := New[string](&Options{Limiter: rate.NewLimiter(0, 0)})
+		time.Sleep(time.Second) // after the start of the queues, so that a due time can overflow
+		q.AddAfter("a", math.MaxInt64)
+		never.Retry("b")
+		for range 100 {
+			q.Retry("c") // the first delay, of a second, is the earliest
+		}
+		time.Sleep(time.Second - time.Nanosecond)
+		synctest.Wait()
+		require.Zero(t, q.Len())
+		time.Sleep(365 * 24 * time.Hour)
+		synctest.Wait()
+		require.Equal(t, []string{"c"}, takes(t, q))
+		require.Zero(t, never.Len())
+		q.Close()
+		never.Close()
 	})
 }
 
