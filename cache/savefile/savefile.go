@@ -52,6 +52,12 @@ func Restore[T lw.Keyed](path string, to Restorer[T], origin cache.Origin, parse
 	return nil
 }
 
+// Tests replace these to observe their order, and to let them fail.
+var (
+	syncFile = (*os.File).Sync
+	rename   = os.Rename
+)
+
 // replace makes a file hold what write writes, or leaves it as it is.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
@@ -79,13 +85,13 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	if err = write(file); err != nil {
 		return err
 	}
-	if err = file.Sync(); err != nil {
+	if err = syncFile(file); err != nil {
 		return err
 	}
 	if err = file.Close(); err != nil {
 		return err
 	}
-	if err = os.Rename(file.Name(), path); err != nil {
+	if err = rename(file.Name(), path); err != nil {
 		return err
 	}
 	renamed = true
@@ -102,7 +108,7 @@ func syncFolder(path string) error {
 		return err
 	}
 	defer folder.Close()
-	if err := folder.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // as some network file systems say
+	if err := syncFile(folder); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // some network file systems return these
 		return err
 	}
 	return nil
