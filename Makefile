@@ -43,10 +43,10 @@ test: test-native test-wasm ## all tests that need nothing but Go (and Node for 
 test-native:
 ifeq ($(COMPILER),)
 	@echo "There is no C compiler, so the tests run without the race detector."
-	$(GO) test ./...
+	$(GO) test -timeout 5m ./...
 else
 	@# Each process with the race detector sleeps for a second when it ends, and lwcat's tests run hundreds.
-	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -race ./...
 endif
 
 .PHONY: test-wasm
@@ -57,7 +57,7 @@ ifeq ($(NODE),)
 else
 	@$(GO) build -o bin/wire ./internal/wire/serve
 	@# What ran is no proof for another glue.js, of which go test knows nothing, so nothing is cached.
-	GOOS=js GOARCH=wasm $(GO) test -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
+	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 	@$(NODE) --test examples/browser/test/
 endif
 
@@ -69,7 +69,7 @@ ifneq ($(NO_BROWSER),)
 else
 	@# Examples write files, which a page does not have; what two tests prove of memory, they prove in Node. What ran is no
 	@# proof for another glue.js, so nothing is cached.
-	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -count 1 -run '^(Test|Fuzz)' -skip 'TestAHandlerThatNeverReturns|TestLargeListStreams' \
+	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' -skip 'TestAHandlerThatNeverReturns|TestLargeListStreams' \
 		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" $(WASM_PACKAGES)
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 	@# What holds the benchmark's figures against budgets.
@@ -121,14 +121,14 @@ NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
 .PHONY: test-fips
 test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
 	GOFIPS140=latest $(GO) build ./...
-	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -run 'TestSecretsStayIn$$' ./cmd/lwcat
+	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/canary
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/canary
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsStayIn$$' ./cmd/lwcat
 
 .PHONY: test-386
 test-386: ## the tests with an int of 32 bits, where the machine can run them (linux/amd64)
 	@# Those that are left out look at the tree.
-	GOARCH=386 $(GO) test $$($(GO) list ./... | grep -v -e internal/docs -e internal/release -e internal/rules)
+	GOARCH=386 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v -e internal/docs -e internal/release -e internal/rules)
 
 # The oldest Go that is supported is the release before the newest; both are fetched.
 TOOLCHAINS = go1.26.0 go1.27.4
@@ -137,7 +137,7 @@ SYSTEMS    = linux/386 linux/arm linux/riscv64 linux/s390x freebsd/amd64 openbsd
 
 .PHONY: portable
 portable: test-386 ## that, the tests with the oldest and the newest Go, and builds for more systems
-	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test ./...; done
+	@set -e; for toolchain in $(TOOLCHAINS); do echo "$$toolchain test ./..."; GOTOOLCHAIN=$$toolchain $(GO) test -timeout 5m ./...; done
 	@set -e; for system in $(SYSTEMS); do echo "build for $$system"; GOOS=$${system%/*} GOARCH=$${system#*/} $(GO) build ./...; done
 
 .PHONY: e2e-server
