@@ -181,5 +181,6 @@ func errorOfEvent(s *scanner, scanned *Scanned) error {
 	if err != nil {
 		return malformed
 	}
+	status.redact(s.src)
 	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

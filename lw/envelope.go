@@ -59,7 +59,7 @@ func (s *scanner) event(o *Scanned) (EventType, bool) {
 	name := s.content(kind)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, s.wrongValue(s.mark+kind.start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten(name))
+		return 0, s.wrongValue(s.mark+kind.start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(Redact(s.src, string(name)))))
 	}
 	needsName := eventType == Added || eventType == Modified || eventType == Deleted
 	if needsName && o.name.start == o.name.end {

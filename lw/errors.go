@@ -132,9 +132,9 @@ func (s *scanner) expected(what string) bool {
 	return s.fail(e)
 }
 
-// wrongValue records that the text read last, which is well-formed, has a meaning that the protocol does not know.
+// wrongValue records that a well-formed value has a meaning that the protocol does not define.
 func (s *scanner) wrongValue(at int, expected, found string) bool {
-	return s.fail(&MalformedError{Offset: s.offset(at), Expected: expected, Found: found})
+	return s.fail(&MalformedError{Offset: s.offset(at), Expected: expected, Found: Redact(s.src, found)})
 }
 
 func describeByte(c byte) string {

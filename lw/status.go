@@ -93,16 +93,17 @@ func (e *StatusError) tooLarge() bool {
 // maxErrorBody is how much of a refusal's body is read.
 const maxErrorBody = 64 << 10
 
-// ReadStatusError makes the error of a response whose status code is no success. It understands a Status, and takes
-// anything else as a message. retryAfter is the header of that name, in seconds; a transport converts a date. The body stays
-// open.
+// ReadStatusError returns the error of a response with a status code that is not a success. It parses a Status, and takes the
+// first line of any other body as the message. retryAfter is the Retry-After header, in seconds; a transport converts a date.
+// It calls [Redact] for every text before it truncates one. It does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text := readUpTo(body, maxErrorBody)
 	e := &StatusError{}
 	if status, err := ParseStatus(text); err == nil {
 		e.Status = status
+		e.Status.redact(body)
 	} else {
-		e.Message = firstLine(text)
+		e.Message = firstLine([]byte(Redact(body, string(text))))
 	}
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
@@ -163,6 +164,29 @@ func statusOf(v Value) (Status, error) {
 		})
 	}
 	return status, nil
+}
+
+// Redact returns text without the credential that a response was requested with. A transport implements it: its bodies have a
+// method Redact(text string) string. A [Transport] that wraps the bodies of another one should forward the method by calling
+// Redact. For any other body the text is returned unchanged.
+func Redact(body io.Reader, text string) string {
+	if r, ok := body.(interface{ Redact(text string) string }); ok {
+		return r.Redact(text)
+	}
+	return text
+}
+
+// redact removes the credential from every text of the Status, because a server may repeat it.
+func (s *Status) redact(body io.Reader) {
+	d := &s.Details
+	texts := []*string{&s.Status, &s.Message, &s.Reason, &s.Continue, &d.Name, &d.Group, &d.Kind}
+	for i := range d.Causes {
+		c := &d.Causes[i]
+		texts = append(texts, &c.Reason, &c.Message, &c.Field)
+	}
+	for _, text := range texts {
+		*text = Redact(body, *text)
+	}
 }
 
 // firstLine shortens a page of text or HTML to something that fits into an error.

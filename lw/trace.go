@@ -68,6 +68,8 @@ func (b *tracedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+func (b *tracedBody) Redact(text string) string { return Redact(b.ReadCloser, text) }
+
 func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 	if t.Frame != nil {
 		t.Frame(eventType, len(scanned.body))

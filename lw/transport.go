@@ -8,9 +8,10 @@ import (
 // Transport opens a GET on one API server and returns the body as it streams. It knows bytes, not events. A watch over
 // WebSocket is the same stream: its messages, joined by newlines.
 //
-// Open returns a *[StatusError] when the server refused (make it with [ReadStatusError]), and context.Cause(ctx) when ctx
-// ended. The body's Read returns io.EOF after a clean end, context.Cause(ctx) when ctx ended, and whatever broke the
-// connection otherwise. A Transport may be used from many goroutines at once.
+// Open returns a *[StatusError] for an error response (see [ReadStatusError]), and context.Cause(ctx) if ctx ended. The
+// body's Read returns io.EOF after a clean end, context.Cause(ctx) if ctx ended, and otherwise the error of the connection.
+// Errors must not contain the credential. If the body has a method Redact(text string) string, the client calls it for text
+// from the server before the text becomes a part of an error: see [Redact]. Many goroutines may use a Transport.
 type Transport interface {
 	Open(ctx context.Context, req *Request) (io.ReadCloser, error)
 }

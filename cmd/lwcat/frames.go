@@ -49,6 +49,9 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Redact is for lw.Redact.
+func (f *frames) Redact(text string) string { return lw.Redact(f.ReadCloser, text) }
+
 func (f *frames) tell() {
 	if frame := bytes.TrimSpace(f.frame); len(frame) > 0 {
 		f.show(frame)

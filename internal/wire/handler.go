@@ -19,7 +19,9 @@ import (
 // Handler returns the server. Its paths:
 //
 //	/echo           the request, as JSON
-//	/status/CODE    a refusal with a Status, and retryAfterSeconds 7
+//	/status/CODE    an error response with a Status, and retryAfterSeconds 7; /handshakes counts those to a WebSocket's handshake
+//	/echo/CODE      an error response with a Status that repeats the credential
+//	/event, /leave  a watch with an ERROR event, or a WebSocket's close reason, that repeats the credential
 //	/token          401 unless the bearer token is "fresh"
 //	/parts          each of the query's "say" as a chunk; then the end, or with "cut" none
 //	/endless        bytes without an end; /sent tells how many of them were written
@@ -34,7 +36,7 @@ func Handler() http.Handler {
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
 		"/echo": s.echo, "/status/{code}": s.status, "/token": s.token, "/parts": s.parts, "/endless": s.endless,
-		"/sent": s.told(&s.sent), "/silent": s.silent, "/waiting": s.told(&s.waiting), "/nothing": nothing,
+		"/sent": s.told(&s.sent), "/handshakes": s.told(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.told(&s.waiting), "/nothing": nothing,
 		"/ws": s.webSocket, "/once": s.once,
 	} {
 		mux.HandleFunc(path, f)
@@ -43,8 +45,8 @@ func Handler() http.Handler {
 }
 
 type server struct {
-	sent, waiting atomic.Int64
-	seen          chan map[string]bool
+	sent, waiting, handshakes atomic.Int64
+	seen                      chan map[string]bool
 }
 
 // allow lets pages of any origin in.
@@ -71,12 +73,47 @@ func (s *server) echo(w http.ResponseWriter, r *http.Request) {
 	if conn := upgrade(w, r); conn != nil {
 		defer conn.Close()
 		say(conn, websocket.TextMessage, string(text))
-		end(conn, websocket.CloseNormalClosure)
+		end(conn, websocket.CloseNormalClosure, "")
+	}
+}
+
+// credential is how the request carries its token.
+func credential(r *http.Request) string {
+	if protocols := websocket.Subprotocols(r); len(protocols) > 0 {
+		return protocols[0]
+	}
+	return r.Header.Get("Authorization")
+}
+
+func echoStatus(w http.ResponseWriter, r *http.Request) {
+	code, _ := strconv.Atoi(r.PathValue("code"))
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintf(w, `{"kind":"Status","reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}`, credential(r))
+}
+
+func event(w http.ResponseWriter, r *http.Request) {
+	text := fmt.Sprintf(`{"type":"ERROR","object":{"kind":"Status","code":500,"reason":%[1]q,"message":%[1]q,"details":{"name":%[1]q}}}`, credential(r))
+	if !websocket.IsWebSocketUpgrade(r) {
+		_, _ = w.Write([]byte(text))
+	} else if conn := upgrade(w, r); conn != nil {
+		defer conn.Close()
+		say(conn, websocket.TextMessage, text)
+		end(conn, websocket.CloseNormalClosure, "")
+	}
+}
+
+func leave(w http.ResponseWriter, r *http.Request) {
+	if conn := upgrade(w, r); conn != nil {
+		defer conn.Close()
+		end(conn, websocket.CloseInternalServerErr, credential(r))
 	}
 }
 
 func (s *server) status(w http.ResponseWriter, r *http.Request) {
 	code, _ := strconv.Atoi(r.PathValue("code"))
+	if websocket.IsWebSocketUpgrade(r) {
+		s.handshakes.Add(1)
+	}
 	w.WriteHeader(code)
 	_, _ = fmt.Fprintf(w, `{"kind":"Status","code":%d,"message":"because","details":{"retryAfterSeconds":7}}`, code)
 }
@@ -142,7 +179,7 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 		_, _, _ = conn.ReadMessage() // until the client leaves
 	}
 	if code, err := strconv.Atoi(query.Get("close")); err == nil {
-		end(conn, code)
+		end(conn, code, "reason")
 	}
 }
 
@@ -176,8 +213,8 @@ func say(conn *websocket.Conn, form int, message string) {
 	_ = conn.WriteMessage(form, []byte(message))
 }
 
-// end closes a WebSocket, and waits for the client to do so, too.
-func end(conn *websocket.Conn, code int) {
-	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, "reason"), time.Now().Add(time.Minute))
+// end closes a WebSocket, and waits until the client does so too.
+func end(conn *websocket.Conn, code int, reason string) {
+	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Minute))
 	_, _, _ = conn.ReadMessage()
 }

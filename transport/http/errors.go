@@ -1,10 +1,6 @@
 package http
 
-import (
-	"errors"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
-)
+import "errors"
 
 // errPath is for a path that would be read as the end of the host's name: its request, and the credentials, could go elsewhere.
 var errPath = errors.New("http: the path of a request must begin with a slash, as /api/v1/pods")
@@ -24,23 +20,6 @@ func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 // ErrRedirects says that a request was redirected ten times and led nowhere. A browser has a limit of its own, and does not
 // say so.
 var ErrRedirects = errors.New("http: the server redirects without an end")
-
-// withoutToken leaves the token that was sent out of what a server says of it: some proxies repeat requests on their pages.
-func withoutToken(refusal *lw.StatusError, token string) *lw.StatusError {
-	if token != "" {
-		refusal.Message = without(refusal.Message, token)
-	}
-	return refusal
-}
-
-func without(text, token string) string {
-	for i := 0; i+len(token) <= len(text); i++ {
-		if text[i:i+len(token)] == token {
-			text = text[:i] + "…" + text[i+len(token):]
-		}
-	}
-	return text
-}
 
 // isToken reports whether a header may have a text; net/http and fetch would show it in their complaints, or try it for ever.
 func isToken(text string) bool {

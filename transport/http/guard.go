@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -19,6 +20,7 @@ type guard struct {
 	ask       func(ctx context.Context, refused *Credential) (*Credential, error) // in place of token, unless nil
 	header    http.Header
 	userAgent string
+	secrets   redact.Secrets // of every request: see attempt
 }
 
 // credentials are what a request is sent with.
@@ -35,16 +37,20 @@ func (c credentials) equal(other credentials) bool {
 // attempt is the RoundTripper of one Open, with its redirects.
 type attempt struct {
 	*guard
-	sent    string // the token that it was sent with last
-	renewed bool   // so that an Open is tried once more at most, and a storm of 401s is no storm of reads
+	secrets redact.Secrets // all tokens that were sent, and the secrets of every request
+	renewed bool           // an Open is repeated once at most, so that many 401s do not read the files as often
 }
 
-// refusal returns the error that a response stands for.
+func (g *guard) attempt() *attempt {
+	return &attempt{guard: g, secrets: g.secrets[:len(g.secrets):len(g.secrets)]}
+}
+
+// refusal returns the error of a response whose status is not a success.
 func (a *attempt) refusal(response *http.Response) error {
-	refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), response.Body)
-	withoutToken(refusal, a.sent)
+	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
+	refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
-		return &RedirectedError{Origin: origin(response.Request.URL), Err: refusal}
+		return &RedirectedError{Origin: a.secrets.Text(origin(response.Request.URL)), Err: refusal}
 	}
 	return refusal
 }
@@ -52,7 +58,7 @@ func (a *attempt) refusal(response *http.Response) error {
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	ctx, own := original.Context(), origin(original.URL) == origin(a.server)
 	if !own {
-		leaves(original)
+		a.leaves(original)
 	}
 	used, err := a.credentials(ctx, own)
 	if err != nil {
@@ -134,7 +140,7 @@ func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.R
 		}
 		if c.token != "" {
 			request.Header.Set("Authorization", "Bearer "+c.token)
-			a.sent = c.token
+			a.secrets = append(a.secrets, c.token)
 		}
 	} else {
 		request.Header.Del("Authorization")

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -188,27 +187,4 @@ func TestErrorsShowNoQueries(t *testing.T) {
 		require.Error(t, err, target)
 		require.NotContains(t, err.Error(), "pa55word", target)
 	}
-}
-
-// TestRefusalsShowNoToken, though the server repeats it.
-func TestRefusalsShowNoToken(t *testing.T) {
-	const token = "eyJhbGciOi.pa55word"
-	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusUnauthorized)
-		if said := r.Header.Get("Authorization"); r.URL.Query().Has("status") {
-			_, _ = io.WriteString(w, `{"kind":"Status","message":"no: `+said+` and `+said+`!"}`)
-		} else {
-			_, _ = io.WriteString(w, "no: "+said+"\nmore")
-		}
-	}, func(t *testing.T, server *httptest.Server, _ *lwhttp.Transport) {
-		opts := trust(server)
-		opts.Token = token
-		transport := connect(t, server, opts)
-		for query, want := range map[string]string{"": "no: Bearer …", "status": "no: Bearer … and Bearer …!"} {
-			_, err := get(t, transport, requestFor("/", query))
-			refusal, ok := errors.AsType[*lw.StatusError](err)
-			require.True(t, ok)
-			require.Equal(t, want, refusal.Message)
-		}
-	})
 }

@@ -31,10 +31,10 @@ func follow(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// leaves tells that a request goes to another origin than the server's.
-func leaves(request *http.Request) {
+// leaves reports to the trace that a request goes to another origin than the server's.
+func (a *attempt) leaves(request *http.Request) {
 	if redirected := lw.TraceOf(request.Context()).Redirected; redirected != nil {
-		redirected(origin(request.URL))
+		redirected(a.secrets.Text(origin(request.URL)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -39,6 +40,11 @@ func New(server string, opts *Options) (*Transport, error) {
 	if guard.userAgent == "" {
 		guard.userAgent = "listwatch"
 	}
+	proxies, err := opts.proxySecrets(parsed)
+	if err != nil {
+		return nil, err
+	}
+	guard.secrets = append(proxies, headerSecrets(opts.Header)...)
 	if guard.token, err = newTokenSource(opts); err != nil {
 		return nil, err
 	}
@@ -63,15 +69,35 @@ func (t *Transport) Close() {
 
 // Open implements [lw.Transport]. The body ends with an error when ctx ends.
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	response, err := t.do(ctx, req, nil)
+	response, secrets, err := t.do(ctx, req, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &body{ReadCloser: response.Body, ctx: ctx}, nil
+	return &body{ReadCloser: response.Body, ctx: ctx, secrets: secrets}, nil
 }
 
-// do makes a request, with some headers more. A refusal is an error.
-func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (*http.Response, error) {
+// do makes a request with additional headers. A status that is not a success is an error. secrets are the credentials that
+// were sent; the returned error has none of them.
+func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header) (_ *http.Response, secrets redact.Secrets, _ error) {
+	request, err := t.request(ctx, req, header)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, tried := t.client, t.guard.attempt()
+	client.Transport = tried
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, nil, cause(ctx, tried.secrets.Error(withoutQuery(err)))
+	}
+	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
+		defer response.Body.Close()
+		return nil, nil, cause(ctx, tried.refusal(response))
+	}
+	return response, tried.secrets, nil
+}
+
+// request returns the request of net/http, without the credential.
+func (t *Transport) request(ctx context.Context, req *lw.Request, header http.Header) (*http.Request, error) {
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
 	}
@@ -94,30 +120,23 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 		request.Header.Set("Accept-Encoding", "identity")
 	}
 	maps.Copy(request.Header, header)
-	client := t.client
-	tried := &attempt{guard: t.guard}
-	client.Transport = tried
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, cause(ctx, withoutQuery(err))
-	}
-	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
-		defer response.Body.Close()
-		return nil, cause(ctx, tried.refusal(response))
-	}
-	return response, nil
+	return request, nil
 }
 
-// body tells the cause of a context's end rather than that it ended.
+// body is the body of a response. Its errors are the context's cause, or have no secrets.
 type body struct {
 	io.ReadCloser
-	ctx context.Context
+	ctx     context.Context
+	secrets redact.Secrets
 }
+
+// Redact is for [lw.Redact].
+func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		err = cause(b.ctx, err)
+		err = cause(b.ctx, b.secrets.Error(err))
 	}
 	return n, err
 }

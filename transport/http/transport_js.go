@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -87,23 +88,27 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	if token != "" {
 		stream.Add("Authorization", "Bearer "+token)
 	}
-	b := &body{ctx: ctx, stream: stream}
+	b := &body{ctx: ctx, stream: stream, secrets: append(headerSecrets(t.opts.Header), token)}
 	status, err := stream.Fetch(ctx, t.opts.Credentials)
 	if err == nil && (status < 200 || status > 299) {
-		err = withoutToken(lw.ReadStatusError(status, stream.RetryAfter(), b), token)
+		err = lw.ReadStatusError(status, stream.RetryAfter(), b)
 	}
 	if err != nil {
 		stream.Close()
-		return nil, explain(ctx, err, "no answer from the server, which may be down, not trusted, or, of a page, not allow its origin (CORS): ")
+		return nil, b.explain(err, "no answer from the server, which may be down, not trusted, or, of a page, not allow its origin (CORS): ")
 	}
 	return b, nil
 }
 
-// body is a response's.
+// body is the body of a response.
 type body struct {
-	ctx    context.Context
-	stream *jsx.Stream
+	ctx     context.Context
+	stream  *jsx.Stream
+	secrets redact.Secrets
 }
+
+// Redact is for [lw.Redact].
+func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -113,7 +118,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
-	return n, explain(b.ctx, err, "the response broke off: ")
+	return n, b.explain(err, "the response broke off: ")
 }
 
 // Close ends the request.
@@ -122,13 +127,13 @@ func (b *body) Close() error {
 	return nil
 }
 
-// explain says what was being done when the host failed, and prefers a context's cause.
-func explain(ctx context.Context, err error, what string) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+// explain adds what failed to the text of the host, without the secrets. The cause of a context that ended comes first.
+func (b *body) explain(err error, what string) error {
+	if err != nil && b.ctx.Err() != nil {
+		return context.Cause(b.ctx)
 	}
 	if failure, ok := errors.AsType[*jsx.Failure](err); ok {
-		return errors.New("http: " + what + failure.Text)
+		return errors.New("http: " + what + b.Redact(failure.Text))
 	}
 	return err
 }

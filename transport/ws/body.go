@@ -157,13 +157,16 @@ func (b *body) cause(err error) error {
 		return io.ErrUnexpectedEOF
 	case b.hand.failure != nil:
 		return b.hand.failure
-	case !isClose: // gorilla's words, of which none is the server's
-		return fmt.Errorf("%w: %s", ErrProtocol, strings.TrimPrefix(err.Error(), "websocket: "))
+	case !isClose:
+		return fmt.Errorf("%w: %s", ErrProtocol, b.Redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	case closed.Code == websocket.CloseNormalClosure:
 		return io.EOF
 	}
-	return &CloseError{Code: closed.Code, Reason: closed.Text}
+	return &CloseError{Code: closed.Code, Reason: b.Redact(closed.Text)}
 }
+
+// Redact is for [lw.Redact].
+func (b *body) Redact(text string) string { return lw.Redact(b.hand.upgraded, text) }
 
 // Close ends the watch. The server is not told, as it would not answer before it has sent what it has to.
 func (b *body) Close() error {

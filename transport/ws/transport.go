@@ -76,7 +76,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		case hand.err != nil:
 			err = hand.err // gorilla's own says less
 		case hand.upgraded != nil:
-			err = wrongAnswer(strings.TrimPrefix(err.Error(), "websocket: "))
+			err = wrongAnswer(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -52,9 +53,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		return t.over.Open(ctx, req)
 	}
 	for range 2 {
-		stream, err := t.dial(ctx, req)
+		b, err := t.dial(ctx, req)
 		if err == nil {
-			return &body{ctx: ctx, stream: stream, limit: t.opts.MaxMessage}, nil
+			return b, nil
 		}
 		if errors.Is(err, jsx.ErrLost) {
 			return t.over.Open(ctx, req)
@@ -78,46 +79,33 @@ const (
 	otherProtocol = "listwatch.v1"
 )
 
-func (t *Transport) dial(ctx context.Context, req *lw.Request) (*jsx.Stream, error) {
+func (t *Transport) dial(ctx context.Context, req *lw.Request) (*body, error) {
 	url, token, err := t.over.Address(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	stream := jsx.NewStream("ws" + url[len("http"):])
 	if token != "" {
-		stream.Add("", tokenProtocol+base64url(token))
+		stream.Add("", tokenProtocol+redact.Base64(token))
 		stream.Add("", otherProtocol)
 	}
 	if err := stream.Dial(ctx, t.opts.MaxMessage); err != nil {
 		stream.Close()
 		return nil, err
 	}
-	return stream, nil
-}
-
-// base64url is base64.RawURLEncoding, whose package is a kilobyte of the browser's program.
-func base64url(text string) string {
-	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	encoded := make([]byte, 0, (len(text)*4+2)/3)
-	var bits uint32 // of which the lowest n are still to be written
-	n := 0
-	for i := range len(text) {
-		for bits, n = bits<<8|uint32(text[i]), n+8; n >= 6; n -= 6 {
-			encoded = append(encoded, digits[bits>>(n-6)&63])
-		}
-	}
-	if n > 0 {
-		encoded = append(encoded, digits[bits<<(6-n)&63])
-	}
-	return string(encoded)
+	return &body{ctx: ctx, stream: stream, limit: t.opts.MaxMessage, secrets: redact.Secrets{token}}, nil
 }
 
 // body is a watch's messages, joined by newlines.
 type body struct {
-	ctx    context.Context
-	stream *jsx.Stream
-	limit  int64
+	ctx     context.Context
+	stream  *jsx.Stream
+	limit   int64
+	secrets redact.Secrets
 }
+
+// Redact is for [lw.Redact].
+func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -128,7 +116,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, jsx.ErrLimit):
 		return 0, &lw.FrameTooLargeError{Limit: int(b.limit)}
 	case n > 0 || err != nil:
-		return n, err
+		return n, b.secrets.Error(err)
 	}
 	switch code := b.stream.Code(); code {
 	case 1000:
@@ -136,7 +124,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case 1006:
 		return 0, io.ErrUnexpectedEOF
 	default:
-		return 0, &CloseError{Code: code, Reason: b.stream.Failure()}
+		return 0, &CloseError{Code: code, Reason: b.Redact(b.stream.Failure())}
 	}
 }
 

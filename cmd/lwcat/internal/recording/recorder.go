@@ -52,6 +52,9 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Redact is for lw.Redact.
+func (b *recordedBody) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
+
 func (b *recordedBody) Close() error {
 	b.end.Do(func() { b.writer.closed(b.stream, &failure{Kind: failedReader}) })
 	return b.ReadCloser.Close()

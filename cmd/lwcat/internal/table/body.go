@@ -35,6 +35,9 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// Redact is for lw.Redact.
+func (b *body) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
+
 // head begins a list if what comes is a Table, of which servers tell the kind first; all else passes as it is.
 func (b *body) head() ([]byte, error) {
 	b.source.seen = new(bytes.Buffer)

@@ -1,0 +1,62 @@
+package ws_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/canary"
+	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/fallback"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEchoedTokensAreRedacted covers error responses, ERROR events and close reasons over every transport, on every platform.
+// In a page a WebSocket carries the token in base64.
+func TestEchoedTokensAreRedacted(t *testing.T) {
+	secrets := canary.Secrets{}
+	over, err := lwhttp.New(wire.URL(t), &lwhttp.Options{Token: secrets.New("token")})
+	require.NoError(t, err)
+	defer over.Close()
+	socket := ws.New(over, nil)
+	for name, c := range map[string]struct {
+		over  lw.Transport
+		paths []string
+	}{
+		"http":                 {over, []string{"/echo/403", "/echo/500", "/event"}},
+		"ws":                   {socket, []string{"/echo/403", "/echo/500", "/event", "/leave"}},
+		"fallback, HTTP first": {fallback.New(over, socket), []string{"/echo/403", "/echo/500", "/event"}},
+		"fallback, WebSocket":  {fallback.New(socket, over), []string{"/echo/403", "/echo/500", "/event", "/leave"}},
+	} {
+		for _, path := range c.paths {
+			err := firstError(t, c.over, path)
+			text := fmt.Sprintf("%v %+v", err, err)
+			if status, ok := errors.AsType[*lw.StatusError](err); ok {
+				text += fmt.Sprintf("%+v", status.Status)
+				require.NotEmpty(t, status.Details.Name)
+			} else {
+				require.Equal(t, "/leave", path)
+			}
+			require.Contains(t, text, "…", name+path)
+			secrets.Absent(t, name+path, text)
+		}
+	}
+}
+
+// firstError returns the first error of a watch.
+func firstError(t *testing.T, over lw.Transport, path string) error {
+	client, err := lw.NewClient(over, lw.Resource{Raw: path}, lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	read := 0
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Read: func(n int) { read += n }}) // which wraps the body
+	for _, err := range client.Watch(ctx, lw.WatchOptions{ResourceVersion: "1"}) {
+		if err != nil {
+			return err
+		}
+	}
+	require.Fail(t, "no error", path)
+	return nil
+}
