@@ -14,8 +14,8 @@ import (
 // Transport is a [lw.Transport] over one of two others. All methods may run concurrently; what one stream has learned holds
 // for all.
 //
-// It goes over to the other when the server refuses a watch in a way that the transport may be to blame for, and a watch over
-// the other brings something; and when a watch was silent for all its life, before any has brought a byte over the transport
+// It switches to the other transport after an error response to a watch, if a watch over the other one brings something. After
+// 401, 403 or 404 over HTTP it does not try the other one. It also switches when a watch was silent for all its life, before any has brought a byte over the transport
 // in use, as behind a proxy that waits for the end of a response. Whichever has brought something is kept from then on, until
 // it is refused.
 //
@@ -88,7 +88,9 @@ func (v *verdict) prove(using int) {
 	v.proven = v.proven || v.inUse == using
 }
 
-// mayBeTheTransports reports whether a refusal may be of the way that was asked, rather than of what was asked for.
+// mayBeTheTransports reports whether the transport may be the reason for an error response. 401, 403 and 404 over HTTP are
+// the answer of the server, and a page would repeat the request with the token in a subprotocol, which proxies log. Package
+// ws marks those that answer a handshake as errors.ErrUnsupported.
 func mayBeTheTransports(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
@@ -98,7 +100,7 @@ func mayBeTheTransports(err error) bool {
 		return false
 	}
 	switch status.Code {
-	case 400, 403, 404, 405, 426, 501, 502:
+	case 400, 405, 426, 501, 502:
 		return true
 	}
 	return false
@@ -112,6 +114,9 @@ type watched struct {
 	refused error // what the other transport, which was in use, met with; nil: it was this one
 	heard   bool
 }
+
+// Redact is for [lw.Redact].
+func (w *watched) Redact(text string) string { return lw.Redact(w.body, text) }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)

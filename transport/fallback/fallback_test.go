@@ -72,7 +72,8 @@ func TestTheFirstIsPreferred(t *testing.T) {
 
 // TestRefusedWatchesGoOverTheOther, at once and from then on, if that does better.
 func TestRefusedWatchesGoOverTheOther(t *testing.T) {
-	for _, err := range []error{errors.ErrUnsupported, refusal(400), refusal(403), refusal(405), refusal(426), refusal(501), refusal(502)} {
+	handshake := errors.Join(refusal(403), errors.ErrUnsupported)
+	for _, err := range []error{errors.ErrUnsupported, handshake, refusal(400), refusal(405), refusal(426), refusal(501), refusal(502)} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		over := New(first, second)
 		text, failed, switched := watch(t, over)
@@ -87,14 +88,14 @@ func TestRefusedWatchesGoOverTheOther(t *testing.T) {
 
 // TestRefusalsThatAreNotTheTransports change nothing, nor does one that both meet.
 func TestRefusalsThatAreNotTheTransports(t *testing.T) {
-	for _, err := range []error{refusal(401), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
+	for _, err := range []error{refusal(401), refusal(403), refusal(404), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		_, failed, switched := watch(t, New(first, second))
 		require.Equal(t, err, failed)
 		require.NoError(t, switched)
 		require.Zero(t, second.asked)
 	}
-	first, second := &stub{err: refusal(403)}, &stub{err: refusal(404)}
+	first, second := &stub{err: refusal(400)}, &stub{err: refusal(404)}
 	_, failed, switched := watch(t, New(first, second))
 	require.Equal(t, first.err, failed)
 	require.NoError(t, switched)
@@ -182,7 +183,7 @@ func TestUnansweredWatches(t *testing.T) {
 // TestLateAnswers: whichever of the two answers first is taken, and the other one is ended. A refusal is no answer where the
 // other one has opened the watch, and is the answer where neither has.
 func TestLateAnswers(t *testing.T) {
-	wrong := refusal(403)
+	wrong := refusal(502)
 	for _, c := range []struct {
 		first, second slow
 		text          string

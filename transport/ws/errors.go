@@ -3,6 +3,8 @@ package ws
 import (
 	"errors"
 	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // ErrProtocol says that the server, or what is in between, broke the rules of WebSocket (RFC 6455) or of its compression
@@ -17,6 +19,12 @@ type forbidden struct{}
 
 func (forbidden) Error() string { return "WebSocket needs SHA-1, which GODEBUG=fips140=only forbids" }
 func (forbidden) Unwrap() error { return errors.ErrUnsupported }
+
+// handshakeError is the error response to a handshake. It is an [errors.ErrUnsupported], because a proxy that rejects
+// WebSockets answers 403 or 404 too. So package fallback tries HTTP.
+type handshakeError struct{ *lw.StatusError }
+
+func (e *handshakeError) Unwrap() []error { return []error{e.StatusError, errors.ErrUnsupported} }
 
 // CloseError says that the server closed a WebSocket for another reason than the watch's end.
 type CloseError struct {

@@ -64,6 +64,9 @@ func (h *handshake) upgrade() error {
 		return err
 	}
 	header, upgraded, err := h.over.Upgrade(h.ctx, h.req, asked.Header)
+	if status, ok := err.(*lw.StatusError); ok && (status.Code == http.StatusForbidden || status.Code == http.StatusNotFound) {
+		return &handshakeError{status}
+	}
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,36 @@
+package fallback
+
+import (
+	"io"
+	"testing"
+
+	server "github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+	"github.com/stretchr/testify/require"
+)
+
+// TestErrorResponsesAreNotRepeatedOverWebSocket runs in a page too, where a token would be in a subprotocol.
+func TestErrorResponsesAreNotRepeatedOverWebSocket(t *testing.T) {
+	over, err := lwhttp.New(server.URL(t), &lwhttp.Options{Token: "s3cret"})
+	require.NoError(t, err)
+	defer over.Close()
+	handshakes := func() string {
+		body, err := over.Open(t.Context(), &lw.Request{Path: "/handshakes"})
+		require.NoError(t, err)
+		defer body.Close()
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		return string(text)
+	}
+	before := handshakes()
+	for path, want := range map[string]error{"/status/401": lw.ErrUnauthorized, "/status/403": lw.ErrForbidden, "/status/404": lw.ErrNotFound} {
+		_, err := New(over, ws.New(over, nil)).Open(t.Context(), &lw.Request{Path: path, Watch: true})
+		require.ErrorIs(t, err, want)
+	}
+	require.Equal(t, before, handshakes())
+	_, err = New(over, ws.New(over, nil)).Open(t.Context(), &lw.Request{Path: "/status/400", Watch: true})
+	require.Error(t, err)
+	require.NotEqual(t, before, handshakes(), "it counts handshakes")
+}
