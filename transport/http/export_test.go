@@ -2,12 +2,28 @@
 
 package http
 
+import (
+	"context"
+	"testing"
+)
+
 // RoundTrippers can be compared: other ones mean other connections.
 type RoundTrippers = roundTrippers
 
 // Current returns the round trippers that a request is sent with, after it failed with others or before it has.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
-	return t.guard.source.current(failed)
+	now, err := t.guard.source.current(context.Background(), nil, failed)
+	if err != nil {
+		panic(err)
+	}
+	return now
+}
+
+// ReadFiles replaces the reading of all files until the test ends.
+func ReadFiles(t testing.TB, read func(what, path string) ([]byte, error)) {
+	before := readFile
+	readFile = read
+	t.Cleanup(func() { readFile = before })
 }
 
 // Age lets the minute pass after which the files are looked at again.

@@ -88,14 +88,13 @@ func (g *guard) credentials(ctx context.Context, own bool) (c credentials, err e
 	if own && g.ask != nil {
 		return g.given(ctx, nil)
 	}
-	c.via = g.source.current(nil)
-	if own {
+	if c.via, err = g.source.current(ctx, nil, nil); err == nil && own {
 		c.token, err = g.token(ctx, "")
 	}
 	return c, err
 }
 
-// given returns what is asked of the caller.
+// given asks the caller's CredentialFunc. The token and the client certificate are those of one and the same Credential.
 func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, err error) {
 	if c.given, err = g.ask(ctx, refused); err != nil {
 		return c, &notGiven{err}
@@ -103,8 +102,8 @@ func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, 
 	if c.given == nil {
 		c.given = &Credential{}
 	}
-	err = g.source.present(c.given)
-	c.via, c.token = g.source.current(nil), c.given.Token
+	c.token = c.given.Token
+	c.via, err = g.source.current(ctx, c.given, nil)
 	return c, err
 }
 
@@ -118,7 +117,10 @@ func (n *notGiven) Unwrap() error { return n.error }
 // and is often seen only as a connection that broke. The token is asked for anew when the server refused it, or may be about
 // to, as everything else has changed. A CredentialFunc is asked only after a 401: it may ask a human.
 func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
-	fresh := credentials{via: g.source.current(used.via), token: used.token, given: used.given}
+	fresh, err := used, error(nil)
+	if fresh.via, err = g.source.current(ctx, used.given, used.via); err != nil {
+		return used, nil
+	}
 	switch {
 	case g.ask != nil && unauthorized:
 		return g.given(ctx, used.given)

@@ -61,9 +61,9 @@ func TestBadOptions(t *testing.T) {
 		"a proxy without a host":     {server, lwhttp.Options{Proxy: "http:///"}, "the proxy's URL must look like"},
 		"no proxy's URL at all":      {server, lwhttp.Options{Proxy: "http://jane:pa55word@[::1"}, "the proxy's URL must look like"},
 
-		"no token's file":          {server, lwhttp.Options{TokenFile: directory + "/none"}, "http: the token's file: "},
+		"no token's file":          {server, lwhttp.Options{TokenFile: directory + "/none"}, "http: token file: open "},
 		"an empty token's file":    {server, lwhttp.Options{TokenFile: empty}, "is empty"},
-		"no authority's file":      {server, lwhttp.Options{CAFile: directory + "/none"}, "http: the certificate authority's file: "},
+		"no authority's file":      {server, lwhttp.Options{CAFile: directory + "/none"}, "http: certificate authority file: open "},
 		"an empty authority's":     {server, lwhttp.Options{CAFile: empty}, "holds no certificate"},
 		"an authority that is not": {server, lwhttp.Options{CAData: []byte("pa55word")}, "holds no certificate"},
 
@@ -73,8 +73,8 @@ func TestBadOptions(t *testing.T) {
 		"key data alone":                 {server, lwhttp.Options{KeyData: key}, "must be set together"},
 		"another one's key":              {server, lwhttp.Options{CertData: cert, KeyData: otherKey}, "http: the client certificate: tls: private key does not match public key"},
 		"another one's key's file":       {server, lwhttp.Options{CertFile: certFile, KeyFile: otherKeyFile}, "http: the client certificate: tls: private key does not match public key"},
-		"a certificate's file, key data": {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "http: the client certificate: "},
-		"no certificate's file":          {server, lwhttp.Options{CertFile: directory + "/none", KeyFile: otherKeyFile}, "http: the client certificate: open "},
+		"a certificate's file, key data": {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "http: client key file: "},
+		"no certificate's file":          {server, lwhttp.Options{CertFile: directory + "/none", KeyFile: otherKeyFile}, "http: client certificate file: open "},
 
 		"a client and an authority":   {server, lwhttp.Options{Client: client, CAFile: certFile}, "configured in its transport"},
 		"a client and data":           {server, lwhttp.Options{Client: client, CAData: cert}, "configured in its transport"},

@@ -17,6 +17,7 @@ import (
 type roundTrippers struct {
 	trusted http.RoundTripper // has the client certificate, and is for the server
 	bare    http.RoundTripper // has none, and is for wherever else redirects lead
+	from    content
 }
 
 func (r *roundTrippers) closeIdle() {
@@ -55,7 +56,8 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 		// the client certificate to the proxy, verify it under ServerName, and offer it an HTTP/2 that it then does not speak.
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
-	return &roundTrippers{trusted: newBounded(toServer, server.Scheme), bare: newTransport(bare, toProxy, o.DisableCompression)}, nil
+	untrusted := newTransport(bare, toProxy, o.DisableCompression)
+	return &roundTrippers{trusted: newBounded(toServer, server.Scheme), bare: untrusted, from: c}, nil
 }
 
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

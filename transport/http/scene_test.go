@@ -31,6 +31,7 @@ type scene struct {
 	handshakes atomic.Int32
 	open       atomic.Int32 // connections
 	lines      chan string  // what a watch sends; "" ends it
+	broken     atomic.Value // a func(name string) bool: whether the request's connection breaks
 }
 
 // newScene starts the server with a protocol ("h2" or "http/1.1") and at most a version of TLS (or 0).
@@ -59,6 +60,9 @@ func newScene(t *testing.T, protocol string, version uint16) *scene {
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
 	name, token := r.TLS.PeerCertificates[0].Subject.CommonName, r.Header.Get("Authorization")
+	if broken, ok := s.broken.Load().(func(name string) bool); ok && broken(name) {
+		panic(http.ErrAbortHandler)
+	}
 	if refused := s.refused.Load(); refused == name || refused == token {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

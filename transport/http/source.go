@@ -4,13 +4,13 @@ package http
 
 import (
 	"bytes"
+	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,23 +19,31 @@ import (
 // fileAge is how long what was read from files is used before they are looked at again.
 const fileAge = time.Minute
 
-// source has the round trippers, and makes new ones when the files that they were made from have changed.
+// source has the round trippers, and makes new ones when the files have changed or a CredentialFunc gives another certificate.
 type source struct {
-	opts   Options // the caller may change its own
+	opts   Options // a copy, because the caller may change its own
 	server *url.URL
 	theirs bool // the round trippers are the caller's
 	now    atomic.Pointer[roundTrippers]
+	turn   turn // held while the files are read and now is replaced
 
-	mu       sync.Mutex // held while the files are looked at
-	content  content    // what now was made from
+	mu       sync.Mutex
 	lookedAt time.Time
 }
 
 // content is PEM, from files or not.
 type content struct{ ca, cert, key string }
 
+// with returns the content with the client certificate of a credential, unless that is nil.
+func (c content) with(given *Credential) content {
+	if given != nil {
+		c.cert, c.key = string(given.CertData), string(given.KeyData)
+	}
+	return c
+}
+
 func newSource(o *Options, server *url.URL) (*source, error) {
-	s := &source{opts: *o, server: server, theirs: o.Client != nil, lookedAt: time.Now()}
+	s := &source{opts: *o, server: server, theirs: o.Client != nil, turn: make(turn, 1), lookedAt: time.Now()}
 	if s.theirs {
 		theirs := o.Client.Transport
 		if theirs == nil {
@@ -44,85 +52,103 @@ func newSource(o *Options, server *url.URL) (*source, error) {
 		s.now.Store(&roundTrippers{trusted: theirs, bare: theirs})
 		return s, nil
 	}
-	s.content = content{ca: string(o.CAData), cert: string(o.CertData), key: string(o.KeyData)}
-	var err error
-	if s.content, err = s.read(); err != nil {
+	found, err := s.read(content{ca: string(o.CAData), cert: string(o.CertData), key: string(o.KeyData)})
+	if err != nil {
 		return nil, err
 	}
-	made, err := s.opts.newRoundTrippers(s.content, server)
+	made, err := s.opts.newRoundTrippers(found, server)
 	s.now.Store(made)
 	return s, err
 }
 
-// current returns the round trippers for a request. failed are those that it has just failed with, if it has: then the
-// files are looked at at once, unless another request's failure has led to newer ones already.
-func (s *source) current(failed *roundTrippers) *roundTrippers {
+// current returns the round trippers for a request. They have the client certificate of given, unless that is nil. failed are
+// those that the request has just failed with, or nil. After a failure the files are read at once, unless the failure of
+// another request has already led to newer round trippers.
+func (s *source) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
 	now := s.now.Load()
-	if s.theirs || s.opts.caFile() == "" && s.opts.certFile() == "" {
-		return now
+	other := now.from != now.from.with(given)
+	if s.theirs && other {
+		return nil, errors.New("http: with Client set, CredentialFunc can give no certificate")
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now = s.now.Load(); failed != now && time.Since(s.lookedAt) < fileAge {
-		return now
+	if !other && !s.due(now, failed) {
+		return now, nil
 	}
-	s.lookedAt = time.Now()
-	found, err := s.read()
-	if err != nil || found == s.content {
-		return now
+	ended := s.turn.do(ctx, func() { made, err = s.renew(given, failed) })
+	if ended != nil {
+		return nil, ended
 	}
-	made, err := s.opts.newRoundTrippers(found, s.server)
-	if err != nil {
-		return now // whoever writes the files may not have finished
-	}
-	s.content = found
-	s.now.Store(made)
-	now.closeIdle()
-	return made
+	return made, err
 }
 
-// present makes round trippers with the client certificate of a credential, if it is not theirs already.
-func (s *source) present(c *Credential) error {
+// due reports whether the files are to be read.
+func (s *source) due(now, failed *roundTrippers) bool {
+	if s.theirs || s.opts.caFile() == "" && s.opts.certFile() == "" {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if string(c.CertData) == s.content.cert && string(c.KeyData) == s.content.key {
-		return nil
+	return failed == now || time.Since(s.lookedAt) >= fileAge
+}
+
+// renew replaces the round trippers if they are not those that [source.current] has to return.
+func (s *source) renew(given *Credential, failed *roundTrippers) (*roundTrippers, error) {
+	now := s.now.Load()
+	if wanted := now.from.with(given); wanted != now.from {
+		made, err := s.replace(now, wanted)
+		if err != nil {
+			return nil, err
+		}
+		now = made
 	}
-	if s.theirs {
-		return errors.New("http: with Client set, CredentialFunc can give no certificate")
+	if !s.due(now, failed) {
+		return now, nil
 	}
-	next := content{ca: s.content.ca, cert: string(c.CertData), key: string(c.KeyData)}
-	made, err := s.opts.newRoundTrippers(next, s.server)
+	s.mu.Lock()
+	s.lookedAt = time.Now()
+	s.mu.Unlock()
+	found, err := s.read(now.from)
+	if err != nil || found == now.from {
+		return now, nil
+	}
+	made, err := s.replace(now, found)
 	if err != nil {
-		return err
+		return now, nil // the files may be incomplete
 	}
-	s.content = next
-	s.now.Swap(made).closeIdle()
-	return nil
+	return made, nil
+}
+
+func (s *source) replace(now *roundTrippers, with content) (*roundTrippers, error) {
+	made, err := s.opts.newRoundTrippers(with, s.server)
+	if err != nil {
+		return nil, err
+	}
+	s.now.Store(made)
+	now.closeIdle()
+	return made, nil
 }
 
 // read returns the content with those parts replaced that come from files.
-func (s *source) read() (content, error) {
-	c, err := s.content, error(nil)
+func (s *source) read(c content) (content, error) {
+	var err error
 	load := func(what, path string, into *string) {
 		if err != nil {
 			return
 		}
-		text, failure := os.ReadFile(path)
+		text, failure := readFile(what, path)
 		if failure == nil && !whole(text) {
-			failure = errors.New(path + " is cut short")
+			failure = fmt.Errorf("%s %q is cut short", what, path)
 		}
 		if failure != nil {
-			err = fmt.Errorf("http: the %s: %w", what, failure)
+			err = fileError(what, failure)
 		}
 		*into = string(text)
 	}
 	if path := s.opts.caFile(); path != "" {
-		load("certificate authority's file", path, &c.ca)
+		load("certificate authority file", path, &c.ca)
 	}
 	if path := s.opts.certFile(); path != "" {
-		load("client certificate", path, &c.cert)
-		load("client certificate", s.opts.KeyFile, &c.key)
+		load("client certificate file", path, &c.cert)
+		load("client key file", s.opts.KeyFile, &c.key)
 	}
 	return c, err
 }

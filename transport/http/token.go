@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
 // tokenSource returns the bearer token for a request; "" for none. refused is the one that the server has just answered 401
@@ -22,7 +24,7 @@ func newTokenSource(o *Options) (tokenSource, error) {
 		ask := o.TokenFunc
 		return func(ctx context.Context, _ string) (string, error) { return ask(ctx) }, nil
 	case o.TokenFile != "":
-		file := &tokenFile{path: o.TokenFile}
+		file := &tokenFile{path: o.TokenFile, turn: make(turn, 1)}
 		_, err := file.current(context.Background(), "")
 		return file.current, err
 	}
@@ -33,22 +35,49 @@ func newTokenSource(o *Options) (tokenSource, error) {
 // tokenFile is a token from a file that rotates.
 type tokenFile struct {
 	path string
+	turn turn // held while the file is read
 
 	mu     sync.Mutex
 	token  string // "" until the file has been read
 	readAt time.Time
 }
 
-// current reads the file if that is due. A file that has become unreadable is looked at again as if it were good: the old
-// token may live on for a while, and if not then the server says so.
-func (f *tokenFile) current(_ context.Context, refused string) (string, error) {
+// current reads the file if that is due. If the file has become unreadable, it returns the token that was read last, which
+// may still be valid.
+func (f *tokenFile) current(ctx context.Context, refused string) (string, error) {
+	if token := f.fresh(refused); token != "" {
+		return token, nil
+	}
+	var token string
+	var err error
+	ended := f.turn.do(ctx, func() {
+		if token = f.fresh(refused); token == "" {
+			token, err = f.load()
+		}
+	})
+	if ended != nil {
+		return "", ended
+	}
+	return token, err
+}
+
+// fresh returns the token that was read last; "" if the file is to be read.
+func (f *tokenFile) fresh(refused string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.token != "" && f.token != refused && time.Since(f.readAt) < fileAge {
-		return f.token, nil
+	if f.token == refused || time.Since(f.readAt) >= fileAge {
+		return ""
 	}
-	f.readAt = time.Now()
+	return f.token
+}
+
+func (f *tokenFile) load() (string, error) {
+	f.mu.Lock()
+	f.readAt = time.Now() // other requests use the old token until the file has been read
+	f.mu.Unlock()
 	token, err := f.read()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err == nil {
 		f.token = token
 	} else if f.token == "" {
@@ -58,13 +87,24 @@ func (f *tokenFile) current(_ context.Context, refused string) (string, error) {
 }
 
 func (f *tokenFile) read() (string, error) {
-	text, err := os.ReadFile(f.path)
+	text, err := readFile("token file", f.path)
 	if err != nil {
-		return "", fmt.Errorf("http: the token's file: %w", err)
+		return "", fileError("token file", err)
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" {
-		return "", errors.New("http: the token's file " + f.path + " is empty")
+		return "", fmt.Errorf("http: token file %q is empty", f.path)
 	}
 	return token, nil
+}
+
+// readFile is replaced in tests.
+var readFile = secretfile.Read
+
+// fileError adds the purpose of a file to an error of the operating system, which names the path.
+func fileError(what string, err error) error {
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("http: %s: %w", what, err)
+	}
+	return fmt.Errorf("http: %w", err)
 }

@@ -1,0 +1,59 @@
+//go:build !js
+
+// Package secretfile reads the files that hold credentials and certificates.
+package secretfile
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// mostMiB is the limit of a file's size. Tokens and certificates are a few kB.
+const mostMiB = 1
+
+// Read reads a regular file of at most 1 MiB, and follows symbolic links. It does not wait for a writer of a named pipe. what
+// names the purpose of the file in errors, for example "token file". The operating system's error is a *fs.PathError.
+func Read(what, path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s %q is %s; it must be a regular file", what, path, kind(info.Mode()))
+	}
+	if size := info.Size(); size > mostMiB<<20 {
+		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", what, path, sizeText(size), mostMiB)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
+	if err == nil && len(text) > mostMiB<<20 { // it has grown, or its size is not known, for example in /proc
+		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", what, path, mostMiB)
+	}
+	return text, err
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "a special file"
+}
+
+func sizeText(size int64) string {
+	if size%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", size>>20)
+	}
+	return fmt.Sprintf("%d bytes", size)
+}

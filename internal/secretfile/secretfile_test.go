@@ -1,0 +1,59 @@
+//go:build !js
+
+package secretfile_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+	"github.com/stretchr/testify/require"
+)
+
+// TestReadsRegularFiles up to the limit, also by way of a symbolic link, which Kubernetes uses.
+func TestReadsRegularFiles(t *testing.T) {
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "token"), filepath.Join(folder, "link")
+	require.NoError(t, os.Symlink(path, link))
+	for _, text := range []string{"", "token", strings.Repeat("x", 1<<20)} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		read, err := secretfile.Read("token file", link)
+		require.NoError(t, err)
+		require.Equal(t, text, string(read))
+	}
+	_, err := secretfile.Read("token file", filepath.Join(folder, "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.IsType(t, &fs.PathError{}, err)
+}
+
+// TestLargeFilesAreErrors that name the size and the limit.
+func TestLargeFilesAreErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "token")
+	for size, want := range map[int64]string{1<<20 + 1: "1048577 bytes", 4 << 20: "4 MiB", 1 << 40: "1048576 MiB"} {
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, size))
+		_, err := secretfile.Read("token file", path)
+		require.EqualError(t, err, fmt.Sprintf("token file %q is %s; the limit is 1 MiB", path, want))
+	}
+}
+
+// TestOtherFilesAreErrors, and none of them blocks.
+func TestOtherFilesAreErrors(t *testing.T) {
+	folder := t.TempDir()
+	_, err := secretfile.Read("token file", folder)
+	require.EqualError(t, err, fmt.Sprintf("token file %q is a directory; it must be a regular file", folder))
+	if runtime.GOOS == "windows" {
+		return
+	}
+	pipe := filepath.Join(folder, "pipe")
+	makePipe(t, pipe)
+	_, err = secretfile.Read("token file", pipe)
+	require.EqualError(t, err, fmt.Sprintf("token file %q is a named pipe; it must be a regular file", pipe))
+	_, err = secretfile.Read("token file", "/dev/zero")
+	require.EqualError(t, err, `token file "/dev/zero" is a device; it must be a regular file`)
+}

@@ -1,0 +1,108 @@
+//go:build unix && !js
+
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCredentialFilesAreRegular: a named pipe would block, and a device has no end.
+func TestCredentialFilesAreRegular(t *testing.T) {
+	folder := t.TempDir()
+	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, 4<<20))
+	for path, problem := range map[string]string{
+		pipe: "is a named pipe; it must be a regular file", large: "is 4 MiB; the limit is 1 MiB", "/dev/zero": "is a device; it must be a regular file",
+	} {
+		for what, opts := range map[string]*lwhttp.Options{
+			"token file": {TokenFile: path}, "certificate authority file": {CAFile: path}, "client certificate file": {CertFile: path, KeyFile: path},
+		} {
+			_, err := lwhttp.New("https://k8s.example", opts)
+			require.EqualError(t, err, fmt.Sprintf("http: %s %q %s", what, path, problem))
+		}
+	}
+}
+
+// TestTokenFileBecomesAPipe: the token that was read last stays in use.
+func TestTokenFileBecomesAPipe(t *testing.T) {
+	path := write(t, t.TempDir(), "token", []byte("first"))
+	synctest.Test(t, func(t *testing.T) {
+		transport, sent := authorized(t, &lwhttp.Options{TokenFile: path})
+		require.NoError(t, os.Remove(path))
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		time.Sleep(time.Minute)
+		_, err := get(t, transport, pods)
+		require.NoError(t, err)
+		require.Equal(t, []string{"Bearer first"}, *sent)
+	})
+}
+
+// TestFilesThatDoNotAnswer: a request ends with its context while a file system hangs. The next one uses the old token.
+func TestFilesThatDoNotAnswer(t *testing.T) {
+	folder := t.TempDir()
+	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
+	for name, opts := range map[string]*lwhttp.Options{
+		"token": {TokenFile: token, Client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+		})}},
+		"authority": {CAFile: authority},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				transport, err := lwhttp.New("https://k8s.example", opts)
+				require.NoError(t, err)
+				answer := make(chan struct{})
+				defer func() { close(answer); synctest.Wait() }()
+				lwhttp.ReadFiles(t, func(what, path string) ([]byte, error) {
+					<-answer
+					return secretfile.Read(what, path)
+				})
+				time.Sleep(time.Minute)
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				_, err = transport.Open(ctx, pods)
+				require.Equal(t, context.DeadlineExceeded, err)
+				require.Equal(t, 5*time.Second, time.Since(began))
+				if name == "token" {
+					_, err = get(t, transport, pods)
+					require.NoError(t, err)
+				}
+			})
+		})
+	}
+}
+
+// TestRefusedTokenWaitsForItsFile until the context ends, because only the file can have another token.
+func TestRefusedTokenWaitsForItsFile(t *testing.T) {
+	path := write(t, t.TempDir(), "token", []byte("first"))
+	synctest.Test(t, func(t *testing.T) {
+		network := &sentry{good: "second"}
+		transport := network.transport(t, lwhttp.Options{TokenFile: path})
+		answer := make(chan struct{})
+		defer func() { close(answer); synctest.Wait() }()
+		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
+		for range 2 { // the second one waits for the first one's reading
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, err := transport.Open(ctx, pods)
+			cancel()
+			require.Equal(t, context.DeadlineExceeded, err)
+		}
+		require.Zero(t, network.open, "bodies")
+	})
+}
