@@ -6,9 +6,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
 // cluster takes the server, and how it is verified.
@@ -94,7 +95,7 @@ func (p *pick) authority(fields *fields) {
 func holdCertificates(text []byte) bool { return x509.NewCertPool().AppendCertsFromPEM(text) }
 
 func fileHoldsCertificates(path string) error {
-	text, err := os.ReadFile(path)
+	text, err := secretfile.Read("certificate-authority file", path)
 	if err == nil && !holdCertificates(text) {
 		err = errors.New(short(path) + " holds no certificate in PEM form")
 	}

@@ -5,11 +5,12 @@ package kubeconfig
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
 // group is that of the API between us and a credential plugin.
@@ -81,7 +82,7 @@ func (p *pick) clusterInfo() *clusterInfo {
 	http := p.config.HTTP
 	info := &clusterInfo{p.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
 	if http.CAFile != "" {
-		info.CA, _ = os.ReadFile(http.CAFile) // which has been read before
+		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // which has been read before
 	}
 	for _, node := range p.clusterFields.list("extensions") {
 		extension := read(node, "extensions.", p.clusterFields.place)

@@ -6,8 +6,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"net/url"
-	"os"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 )
 
 // user takes the credentials, and who is impersonated.
@@ -56,7 +57,7 @@ func (p *pick) credentials(fields *fields) {
 	}
 	http.Token, http.TokenFile = fields.text("token"), fields.path("tokenFile")
 	if http.TokenFile != "" {
-		text, err := os.ReadFile(http.TokenFile)
+		text, err := secretfile.Read("token file", http.TokenFile)
 		if err == nil && strings.TrimSpace(string(text)) == "" {
 			err = errors.New("the file is empty")
 		}
@@ -112,7 +113,7 @@ func (f *fields) pem(name string, path *string, data *[]byte) found {
 	if *path = f.path(name); *path == "" {
 		return found{}
 	}
-	text, err := os.ReadFile(*path)
+	text, err := secretfile.Read(name+" file", *path)
 	if err != nil {
 		f.wrong(name, f.members[name], err)
 	}
