@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -28,6 +29,7 @@ const (
 var errInterrupted = errors.New("interrupted")
 
 func main() {
+	log.SetOutput(io.Discard) // net/http logs bytes of unexpected responses, which may be a part of an object
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the last as its terminal is closed

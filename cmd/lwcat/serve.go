@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"time"
@@ -64,7 +65,7 @@ func play(ctx context.Context, recorded *recording.Recording, speed float64, lis
 	if err != nil {
 		return err
 	}
-	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second}
+	web := &http.Server{Handler: server, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(status.out, "lwcat: ", 0)}
 	defer web.Close()
 	go web.Serve(listener)
 	if _, err := fmt.Fprintf(stdout, "http://%s\n", listener.Addr()); err != nil {

@@ -37,5 +37,10 @@
 // Files that are missing, cut short or do not fit together change nothing: what was read last stays in use. A [http.Client]
 // of the caller's looks after its own files. The system's roots are read once, by crypto/x509.
 //
+// # Logging
+//
+// This package logs nothing, but net/http writes to the global logger of package log. For example, it logs the first bytes of
+// a response that no request expects, and these may be a part of an object. Call log.SetOutput(io.Discard) to silence it.
+//
 // Package kubeconfig makes the options of this package from a kubeconfig or a service account.
 package http

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -34,6 +35,22 @@ func TestHostileNames(t *testing.T) {
 					}), "%s of %q: %q", spec, nasty, line)
 				}
 			}
+		}
+	}
+}
+
+// TestHostileHeaders: a server also names the columns of -o wide, which --redraw draws too.
+func TestHostileHeaders(t *testing.T) {
+	for _, nasty := range []string{"\x1b[2J", "\x1b]0;x\a", "a\nb", "\r", "\u009b2J", "\x9b2J", "\u202ex", "\u2028", "\x7f"} {
+		e := added(t, "pods", web0)
+		e.Row = &Row{Columns: []string{"Na" + nasty + "me", "Age"}, Cells: `["web-0","5s"]`}
+		screen := screen(t, "wide", &Options{})
+		require.NoError(t, screen.Print(nil, e))
+		all := printed(t, "wide", &Options{}, e)
+		require.Equal(t, 2, strings.Count(all, "\n"), "%q", all)
+		for _, line := range append(screen.Lines(noon, 200, 20), strings.Split(all, "\n")...) {
+			require.True(t, utf8.ValidString(line), "%q", line)
+			require.False(t, strings.ContainsFunc(line, controls), "%q", line)
 		}
 	}
 }

@@ -16,7 +16,7 @@ type row struct {
 }
 
 func (r *row) add(header, cell string, c color) {
-	r.headers = append(r.headers, header)
+	r.headers = append(r.headers, Plain(header)) // a server may have named the column
 	r.cells = append(r.cells, Plain(cell))
 	r.colors = append(r.colors, c)
 }

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLoggerOfNetHTTPIsSilent: net/http logs the first bytes that arrive on an idle connection, before it closes that.
+func TestLoggerOfNetHTTPIsSilent(t *testing.T) {
+	v := newVault(t)
+	secret := v.secrets.New("a part of an object")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	closed := make(chan error, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			closed <- err
+			return
+		}
+		defer conn.Close()
+		in := bufio.NewReader(conn)
+		for line := "-"; len(line) > 2; line, _ = in.ReadString('\n') {
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"+secret)
+		_, _ = io.Copy(io.Discard, in)
+		closed <- nil
+	}()
+	var stderr written
+	cmd := v.command(nil, "-v", "-s", "http://"+listener.Addr().String(), "/api/v1/configmaps")
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	require.NoError(t, <-closed)
+	eventually(t, "the error response", func() bool { return strings.Contains(stderr.String(), "503") })
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.Error(t, cmd.Wait())
+	require.NotContains(t, strings.ToLower(stderr.String()), "unsolicited")
+	v.secrets.Absent(t, "standard error", stderr.String())
+}
