@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,6 +31,13 @@ func TestSecretsStayIn(t *testing.T) {
 			args := append(strings.Fields("-v --stats --once --timeout 500ms "+name), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
 			code, out := v.run(nil, args...)
 			require.Empty(t, out, "%s: %d", path, code)
+		}
+	}
+	recordings := t.TempDir() // they have the bytes that the server sent
+	for _, path := range []string{"/echoStatus", "/echoEvent"} {
+		for _, more := range []string{"-o jsonl", "-o wide", "-o jsonl --show-frames", "--transport ws", "--transport auto", "--record " + filepath.Join(recordings, path)} {
+			args := append(strings.Fields("-v --stats --timeout 300ms /api/v1/configmaps "+more), "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token)
+			_, _ = v.run(nil, args...)
 		}
 	}
 	v.secrets.AbsentFrom(t, v.work)

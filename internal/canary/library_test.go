@@ -98,7 +98,7 @@ func TestSecretsStayInTheLibrary(t *testing.T) {
 	server := canary.Serve(t, secrets, authority, token, `{"metadata":{"name":"settings"}}`)
 	for name, opts := range options(t, secrets, authority, server, token) {
 		opts.CAData = authority.PEM
-		for _, path := range []string{"/ok", "/echo401", "/echo500", "/elsewhere", "/nowhere", "/noURL", "/loop", "/cut", "/garbage", "/wrong"} {
+		for _, path := range []string{"/ok", "/echo401", "/echo500", "/echoStatus", "/echoEvent", "/elsewhere", "/nowhere", "/noURL", "/loop", "/cut", "/garbage", "/wrong"} {
 			for _, over := range []string{"http", "ws", "auto"} {
 				s := &said{}
 				s.say(opts, *opts)

@@ -2,6 +2,8 @@ package canary
 
 import (
 	"crypto/tls"
+	"encoding/base64"
+	"fmt"
 	"io"
 	"log"
 	"maps"
@@ -22,6 +24,7 @@ import (
 //
 //	/ok                   what an API server does
 //	/echo401 /echo500     it repeats the request's headers on the page of a refusal
+//	/echoStatus /echoEvent  it repeats the token in each text of a Status, also behind a cut, or in an ERROR event
 //	/elsewhere /nowhere   it sends on to another server, or to none, with a token in the query
 //	/noURL /loop          it sends on to what is no URL, or to itself
 //	/silent /cut          it says nothing, or breaks off
@@ -73,6 +76,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		echo(w, r, http.StatusUnauthorized)
 	case "echo500":
 		echo(w, r, http.StatusInternalServerError)
+	case "echoStatus":
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = io.WriteString(w, status(r))
+	case "echoEvent":
+		if !r.URL.Query().Has("watch") {
+			s.api.ServeHTTP(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, `{"type":"ERROR","object":`+status(r)+"}")
 	case "elsewhere":
 		http.Redirect(w, r, s.other+s.login, http.StatusFound)
 	case "nowhere":
@@ -98,6 +110,14 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.api.ServeHTTP(w, r)
 	}
+}
+
+// status repeats the token of a request in all texts of a Status.
+func status(r *http.Request) string {
+	said := r.Header.Get("Authorization")
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(said))
+	return fmt.Sprintf(`{"kind":"Status","code":403,"message":"%s %s, %s","reason":%[2]q,"details":{"name":%[2]q,"kind":%[2]q,"causes":[{"reason":%[2]q,"message":%[2]q}]}}`,
+		strings.Repeat("-", 3980), said, encoded)
 }
 
 // echo repeats what a request was made with in one line, which is what is shown of a page.
