@@ -3,10 +3,21 @@
 package secretfile_test
 
 import (
+	"fmt"
+	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/secretfile"
 	"github.com/stretchr/testify/require"
 )
 
-func makePipe(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) }
+// TestSpecialFilesAreErrors, and none of them blocks.
+func TestSpecialFilesAreErrors(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for path, kind := range map[string]string{pipe: "a named pipe", "/dev/zero": "a device"} {
+		_, err := secretfile.Read("token file", path)
+		require.EqualError(t, err, fmt.Sprintf("token file %q is %s; it must be a regular file", path, kind))
+	}
+}
