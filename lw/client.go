@@ -177,10 +177,9 @@ func errorOfEvent(s *scanner, scanned *Scanned) error {
 		malformed.Found = "one of more than 64 kB"
 		return malformed
 	}
-	status, err := statusOf(Value(string(scanned.body)))
+	status, err := statusOf(Value(string(scanned.body)), s.src)
 	if err != nil {
 		return malformed
 	}
-	status.redact(s.src)
 	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

@@ -99,10 +99,11 @@ const maxErrorBody = 64 << 10
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text := readUpTo(body, maxErrorBody)
 	e := &StatusError{}
-	if status, err := ParseStatus(text); err == nil {
-		e.Status = status
-		e.Status.redact(body)
-	} else {
+	value, err := ParseValue(text)
+	if err == nil {
+		e.Status, err = statusOf(value, body)
+	}
+	if err != nil {
 		e.Message = firstLine([]byte(Redact(body, string(text))))
 	}
 	e.Code = code
@@ -135,32 +136,34 @@ func ParseStatus(text []byte) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return statusOf(value)
+	return statusOf(value, nil)
 }
 
-func statusOf(v Value) (Status, error) {
+// statusOf redacts every text, because the server may repeat the credential that body was requested with.
+func statusOf(v Value, body io.Reader) (Status, error) {
 	if v.Get("kind").String() != "Status" {
 		return Status{}, &MalformedError{Expected: "a Status", Found: "something else"}
 	}
+	text := func(v Value, path string) string { return Redact(body, v.Get(path).String()) }
 	details := v.Get("details")
 	status := Status{
-		Status:   v.Get("status").String(),
-		Message:  v.Get("message").String(),
-		Reason:   v.Get("reason").String(),
+		Status:   text(v, "status"),
+		Message:  text(v, "message"),
+		Reason:   text(v, "reason"),
 		Code:     int32Of(v.Get("code")),
-		Continue: v.Get("metadata.continue").String(),
+		Continue: text(v, "metadata.continue"),
 		Details: StatusDetails{
-			Name:              details.Get("name").String(),
-			Group:             details.Get("group").String(),
-			Kind:              details.Get("kind").String(),
+			Name:              text(details, "name"),
+			Group:             text(details, "group"),
+			Kind:              text(details, "kind"),
 			RetryAfterSeconds: int32Of(details.Get("retryAfterSeconds")),
 		},
 	}
 	for cause := range details.Get("causes").Elements() {
 		status.Details.Causes = append(status.Details.Causes, StatusCause{
-			Reason:  cause.Get("reason").String(),
-			Message: cause.Get("message").String(),
-			Field:   cause.Get("field").String(),
+			Reason:  text(cause, "reason"),
+			Message: text(cause, "message"),
+			Field:   text(cause, "field"),
 		})
 	}
 	return status, nil
@@ -174,19 +177,6 @@ func Redact(body io.Reader, text string) string {
 		return r.Redact(text)
 	}
 	return text
-}
-
-// redact removes the credential from every text of the Status, because a server may repeat it.
-func (s *Status) redact(body io.Reader) {
-	d := &s.Details
-	texts := []*string{&s.Status, &s.Message, &s.Reason, &s.Continue, &d.Name, &d.Group, &d.Kind}
-	for i := range d.Causes {
-		c := &d.Causes[i]
-		texts = append(texts, &c.Reason, &c.Message, &c.Field)
-	}
-	for _, text := range texts {
-		*text = Redact(body, *text)
-	}
 }
 
 // firstLine shortens a page of text or HTML to something that fits into an error.

@@ -1,45 +1,41 @@
 package redact
 
-// escapes are the ways in which a character is written by its number. A digit of base 16 follows, or of base 10.
-var escapes = []struct {
-	begin  string
-	base   int
-	digits int // 0: up to a semicolon
-}{{"%", 16, 2}, {`\u00`, 16, 2}, {"&#x", 16, 0}, {"&#X", 16, 0}, {"&#", 10, 0}}
-
 // unescape returns the character that text begins with, and how many bytes stand for it.
 func unescape(text string) (c byte, n int) {
-	for _, e := range escapes {
-		if len(text) < len(e.begin) || text[:len(e.begin)] != e.begin {
-			continue
-		}
-		if c, n := number(text[len(e.begin):], e.base, e.digits); n > 0 {
-			return c, len(e.begin) + n
-		}
-	}
-	if len(text) > 1 && text[0] == '\\' {
+	switch {
+	case text[0] == '%':
+		c, n = number(text, 1, 16, 2)
+	case text[0] == '\\' && len(text) > 1 && text[1] == 'u':
+		c, n = number(text, 2, 16, 4)
+	case text[0] == '\\' && len(text) > 1:
 		return text[1], 2
+	case len(text) > 2 && text[:2] == "&#" && text[2]|0x20 == 'x':
+		c, n = number(text, 3, 16, 0)
+	case len(text) > 2 && text[:2] == "&#":
+		c, n = number(text, 2, 10, 0)
 	}
-	return text[0], 1
+	if n == 0 {
+		return text[0], 1
+	}
+	return c, n
 }
 
-// number reads a character's number. It returns n = 0 if there is none.
-func number(text string, base, digits int) (c byte, n int) {
-	value := 0
-	for n < len(text) && n < 6 && (digits == 0 || n < digits) {
+// number reads the number of an ASCII character at text[n:], which has a number of digits, or ends with a semicolon if digits
+// is 0. It returns the position behind it; 0 if there is no such number.
+func number(text string, n int, base, digits int) (c byte, end int) {
+	value, begin := 0, n
+	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {
 		digit := digitOf(text[n])
-		if digit >= base {
+		if digit >= base || value > '~' {
 			break
 		}
-		value, n = value*base+digit, n+1
+		value = value*base + digit
 	}
-	switch {
-	case n == 0 || n < digits || value > '~':
+	if digits == 0 && n < len(text) && text[n] == ';' {
+		n, digits = n+1, n+1-begin
+	}
+	if value > '~' || digits == 0 || n != begin+digits {
 		return 0, 0
-	case digits == 0 && (n == len(text) || text[n] != ';'):
-		return 0, 0
-	case digits == 0:
-		n++
 	}
 	return byte(value), n
 }

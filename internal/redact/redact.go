@@ -17,25 +17,15 @@ const whole = 8
 // for a URL, for JSON or for HTML. It must run before the text is truncated.
 func (s Secrets) Text(text string) string {
 	forms := s.forms()
-	if len(forms) == 0 {
-		return text
-	}
-	var clean []byte
-	kept := 0
-	for i := 0; i < len(text); {
-		n := longest(forms, text, i)
-		if n == 0 {
-			i++
-			continue
+	clean, kept := "", 0
+	for i := 0; i < len(text); i++ {
+		if n := longest(forms, text, i); n > 0 {
+			clean += text[kept:i] + mark
+			kept = i + n
+			i = kept - 1
 		}
-		clean = append(append(clean, text[kept:i]...), mark...)
-		i += n
-		kept = i
 	}
-	if kept == 0 {
-		return text
-	}
-	return string(append(clean, text[kept:]...))
+	return clean + text[kept:]
 }
 
 // Error returns err if its text has no secret. Otherwise it returns an error with the redacted text, which matches the same
@@ -60,21 +50,15 @@ type redacted struct {
 func (r *redacted) Error() string        { return r.text }
 func (r *redacted) Is(target error) bool { return r.is(target) }
 
-// form is a secret, or its base64, of which the alphabet for URLs and the other one are equal.
-type form struct {
-	text   string
-	base64 bool
-}
-
-func (s Secrets) forms() (forms []form) {
+// forms returns the secrets as they are and in base64.
+func (s Secrets) forms() (forms []string) {
 	for _, secret := range s {
-		if secret == "" {
-			continue
+		if secret != "" {
+			forms = append(forms, secret)
 		}
-		forms = append(forms, form{text: secret})
-		for _, skip := range [3]int{0, 4, 2} { // bits, after 0, 1 and 2 bytes of other text
+		for skip := 0; skip < 6; skip += 2 { // bits, after 0, 2 and 1 bytes of other text
 			if text := encode(secret, skip); len(text) >= whole {
-				forms = append(forms, form{text, true})
+				forms = append(forms, text)
 			}
 		}
 	}
@@ -82,35 +66,44 @@ func (s Secrets) forms() (forms []form) {
 }
 
 // longest returns the length of the longest form of a secret at text[i:]; 0 if there is none.
-func longest(forms []form, text string, i int) (most int) {
-	for _, f := range forms {
-		for _, escaped := range [2]bool{false, true} {
-			n, matched := f.match(text[i:], escaped)
-			word := (i == 0 || !isWord(text[i-1])) && (i+n == len(text) || !isWord(text[i+n]))
-			if matched >= whole || matched == len(f.text) && word {
-				most = max(most, n)
+func longest(forms []string, text string, i int) (most int) {
+	for _, form := range forms {
+		for escaped := 0; escaped < 2; escaped++ {
+			end, matched := match(form, text, i, escaped > 0)
+			word := (i == 0 || !isWord(text[i-1])) && (end == len(text) || !isWord(text[end]))
+			if matched >= whole || matched == len(form) && word {
+				most = max(most, end-i)
 			}
 		}
 	}
 	return most
 }
 
-// match returns how many bytes of text stand for a prefix of the form, and the length of that prefix.
-func (f form) match(text string, escaped bool) (n, matched int) {
-	for matched < len(f.text) && n < len(text) {
-		c, size := text[n], 1
+// match returns the end of the text at i that stands for a prefix of the form, and the length of that prefix.
+func match(form, text string, i int, escaped bool) (end, matched int) {
+	for matched < len(form) && i < len(text) {
+		c, n := text[i], 1
 		if escaped {
-			c, size = unescape(text[n:])
+			c, n = unescape(text[i:])
 		}
-		if c != f.text[matched] && !(f.base64 && sameInBase64(c, f.text[matched])) {
+		if digit(c) != digit(form[matched]) {
 			break
 		}
-		n, matched = n+size, matched+1
+		i, matched = i+n, matched+1
 	}
-	return n, matched
+	return i, matched
 }
 
-func sameInBase64(c, digit byte) bool { return c == '+' && digit == '-' || c == '/' && digit == '_' }
+// digit makes the two alphabets of base64 equal.
+func digit(c byte) byte {
+	switch c {
+	case '+':
+		return '-'
+	case '/':
+		return '_'
+	}
+	return c
+}
 
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'

@@ -64,10 +64,10 @@ func build(folder string) error {
 // coldly are packages of Go's that are compiled without inlining. In the runtime it would cost 7 % of the bytes, and gain 4 to
 // 12 % of the time of a stream, and 17 % of that of a restored state, which collects garbage above all. In the others it would
 // cost 8 kB and gain next to nothing: they are seldom called, or take a lock, of which there are a few for an event. Maps are
-// 6 % of a restored state.
+// 6 % of a restored state. The package redact of ours runs after errors only.
 var coldly = []string{
 	"runtime", "time", "context", "syscall", "syscall/js", "internal/godebug", "internal/bisect", "internal/strconv", "sync",
-	"internal/sync", "internal/runtime/maps",
+	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
 }
 
 // compile makes the program in a folder.

@@ -2,43 +2,34 @@ package http
 
 import "github.com/seed-6d2a410a/listwatch/internal/redact"
 
-// identities begin the names of headers that say who asks. A server names the same user when it explains an error.
-var identities = []string{"impersonate-", "x-remote-"}
-
-// headerSecrets returns the words of all other headers of the caller, because each may be an API key or a cookie.
+// headerSecrets returns the words of the caller's headers, because each may be an API key or a cookie. Words of less than 8
+// bytes are not secret, nor are the headers of an identity: a server names the user when it explains an error.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
-		if isIdentity(name) {
+		if begins(name, "impersonate-") || begins(name, "x-remote-") {
 			continue
 		}
 		for _, value := range values {
 			begin := 0
-			for i := 0; i <= len(value); i++ {
-				if i < len(value) && value[i] != ' ' && value[i] != ';' && value[i] != ',' {
-					continue
+			for i := range len(value) + 1 {
+				if i == len(value) || value[i] == ' ' || value[i] == ';' {
+					if i-begin >= 8 {
+						secrets = append(secrets, value[begin:i])
+					}
+					begin = i + 1
 				}
-				if i-begin >= leastHeader {
-					secrets = append(secrets, value[begin:i])
-				}
-				begin = i + 1
 			}
 		}
 	}
 	return secrets
 }
 
-// leastHeader is the length in bytes of the shortest word of a header that may be a secret.
-const leastHeader = 8
-
-func isIdentity(name string) bool {
-	for _, begin := range identities {
-		same := len(name) >= len(begin)
-		for i := 0; same && i < len(begin); i++ {
-			same = name[i] == begin[i] || name[i]|0x20 == begin[i]
-		}
-		if same {
-			return true
+// begins ignores capitals.
+func begins(name, with string) bool {
+	for i := range len(with) {
+		if i == len(name) || name[i]|0x20 != with[i]|0x20 {
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -116,7 +116,10 @@ func (b *body) Read(p []byte) (int, error) {
 	case errors.Is(err, jsx.ErrLimit):
 		return 0, &lw.FrameTooLargeError{Limit: int(b.limit)}
 	case n > 0 || err != nil:
-		return n, b.secrets.Error(err)
+		if failure, ok := err.(*jsx.Failure); ok {
+			failure.Text = b.Redact(failure.Text)
+		}
+		return n, err
 	}
 	switch code := b.stream.Code(); code {
 	case 1000:
