@@ -160,19 +160,3 @@ func TestEventsRepeatedAfterAReconnect(t *testing.T) {
 		"LIVE @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "RESET @", "ADDED a @", "SYNCED @7",
 	}, events[2:])
 }
-
-// TestSuspendedMachine: a laptop or a browser's tab that slept for ten minutes finds within ten seconds that its
-// connection may be dead, without being told; the timers have stood still with it.
-func TestSuspendedMachine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, dog := guard(t.Context(), 150*time.Second, nil)
-		defer dog.stop()
-		dog.mu.Lock()
-		dog.last = dog.last.Round(0).Add(-10 * time.Minute) // by the wall clock alone
-		dog.mu.Unlock()
-		before := time.Now()
-		<-ctx.Done()
-		require.Equal(t, ErrSilent, context.Cause(ctx))
-		require.LessOrEqual(t, time.Since(before), mostBetweenLooks)
-	})
-}

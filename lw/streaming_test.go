@@ -249,37 +249,6 @@ func TestSlowCallerIsNoSilence(t *testing.T) {
 	})
 }
 
-// TestWakeLooksAtOnce: after a sleep only the wall clock has gone on, so the test sets it back instead.
-func TestWakeLooksAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		wake := make(chan struct{})
-		ctx, dog := guard(t.Context(), 150*time.Second, wake)
-		defer dog.stop()
-		wake <- struct{}{}
-		synctest.Wait()
-		require.NoError(t, ctx.Err(), "nothing is wrong yet")
-		dog.mu.Lock()
-		dog.last = dog.last.Round(0).Add(-time.Hour) // without its monotonic reading: asleep for an hour
-		dog.mu.Unlock()
-		before := time.Now()
-		wake <- struct{}{}
-		<-ctx.Done()
-		require.Equal(t, before, time.Now())
-		close(wake)
-	})
-}
-
-// TestAWatchdogThatStoppedLeavesNothing, though it may have been about to look.
-func TestAWatchdogThatStoppedLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
-		dog.stop()
-		require.Error(t, ctx.Err())
-		dog.look()
-		require.False(t, dog.timer.Stop(), "it does not come again")
-	})
-}
-
 // TestWakeEndsADelay, whatever it follows, with one request.
 func TestWakeEndsADelay(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -4,29 +4,35 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 )
 
-// mostBetweenLooks bounds how late a silence is noticed, and how long after a machine woke up.
+// mostBetweenLooks is the longest time between two looks. An idle request ends at most this long after its limit, and at
+// most this long after the machine resumed from suspension.
 const mostBetweenLooks = 10 * time.Second
 
-// watchdog ends a request that has been silent for too long, by cancelling its context with ErrSilent. Time during which
-// the caller has the word does not count. Neither a suspended machine nor a sleeping tab deceives it: what counts is the
-// longer of the times by the monotonic clock and by the wall clock.
+// watchdog cancels the context of a request with ErrSilent when the request brought nothing for too long. Time that the
+// caller spends on an event does not count. A suspended machine stops the monotonic clock, and somebody may set the wall
+// clock back. So the longer one of the two clocks' times counts.
 type watchdog struct {
 	cancel context.CancelCauseFunc
+	clock  *clock.Clock
 
 	mu    sync.Mutex
-	limit time.Duration
-	last  time.Time // when something came last; zero: the caller has the word
+	limit time.Duration // zero: stopped
+	held  bool          // the caller handles an event
+	last  clock.Reading // when something came last
 	timer *time.Timer
 }
 
-// guard returns a context for a request that may be silent for limit, and its watchdog, which must be stopped. wake, if
-// not nil, makes it look at once.
+// guard returns a context for a request, and a watchdog with an idle timeout of limit. The caller must stop the watchdog.
+// A value on wake makes the watchdog look at once. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &watchdog{cancel: cancel, limit: limit, last: time.Now()}
-	d.mu.Lock() // which look needs, should it come at once
+	d := &watchdog{cancel: cancel, clock: clock.From(ctx), limit: limit}
+	d.mu.Lock() // the timer may fire before d.timer is set
+	d.last = d.clock.Now()
 	d.timer = time.AfterFunc(d.pause(), d.look)
 	d.mu.Unlock()
 	if wake != nil {
@@ -43,34 +49,31 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
-// hold stops the clock while the caller has the word, and resume starts it anew.
+// hold suspends the idle timeout while the caller handles an event. resume starts it again.
 func (d *watchdog) hold() {
 	d.mu.Lock()
-	d.last = time.Time{}
+	d.held = true
 	d.mu.Unlock()
 }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.mu.Lock()
-	d.last, d.limit = time.Now(), limit
+	d.held, d.last, d.limit = false, d.clock.Now(), limit
 	d.mu.Unlock()
 }
 
 func (d *watchdog) pause() time.Duration { return min(d.limit/4, mostBetweenLooks) }
 
-// look ends the request if it has been silent for too long, and otherwise comes again.
+// look cancels the request if it was idle for too long. Otherwise it sets the timer for the next look.
 func (d *watchdog) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.limit == 0 { // stopped
+	if d.limit == 0 {
 		return
 	}
-	if !d.last.IsZero() {
-		now := time.Now()
-		if max(now.Sub(d.last), now.Round(0).Sub(d.last.Round(0))) >= d.limit {
-			d.cancel(ErrSilent)
-			return
-		}
+	if !d.held && d.clock.Since(d.last) >= d.limit {
+		d.cancel(ErrSilent)
+		return
 	}
 	d.timer.Reset(d.pause())
 }

@@ -1,0 +1,50 @@
+// Package clock lets tests replace the two clocks that the engine reads.
+package clock
+
+import (
+	"context"
+	"time"
+)
+
+// Clock reads time in two ways. The monotonic clock may stop while a machine is suspended. The wall clock goes on, and
+// somebody may set it.
+type Clock struct {
+	Monotonic func() time.Duration // since the process started
+	Wall      func() time.Time
+}
+
+var (
+	start  = time.Now()
+	system = Clock{
+		Monotonic: func() time.Duration { return time.Since(start) },
+		Wall:      func() time.Time { return time.Now().Round(0) },
+	}
+)
+
+type key struct{}
+
+// With returns a context that carries c. From finds it there and in all derived contexts.
+func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// From returns the clock that ctx carries, or the system's clocks. It never returns nil.
+func From(ctx context.Context) *Clock {
+	if c, ok := ctx.Value(key{}).(*Clock); ok && c != nil {
+		return c
+	}
+	return &system
+}
+
+// Reading is the time of both clocks at one moment.
+type Reading struct {
+	monotonic time.Duration
+	wall      time.Time
+}
+
+// Now reads both clocks.
+func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
+
+// Since returns the time since a reading: the longer one of the two clocks' times.
+func (c *Clock) Since(r Reading) time.Duration {
+	now := c.Now()
+	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))
+}

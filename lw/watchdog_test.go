@@ -1,0 +1,116 @@
+package lw
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/stretchr/testify/require"
+)
+
+const idleLimit = 140 * time.Second
+
+// twoClocks drives both clocks of the engine by hand. Timers follow the time of the synctest bubble.
+type twoClocks struct {
+	monotonic time.Duration
+	wall      time.Time
+}
+
+func (c *twoClocks) context(ctx context.Context) context.Context {
+	c.wall = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	return clock.With(ctx, &clock.Clock{
+		Monotonic: func() time.Duration { return c.monotonic },
+		Wall:      func() time.Time { return c.wall },
+	})
+}
+
+// noticed returns how long the watchdog takes to cancel a request after clocks were changed.
+func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		var clocks twoClocks
+		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
+		defer dog.stop()
+		time.Sleep(time.Hour)
+		require.NoError(t, ctx.Err(), "both clocks stand still")
+		change(&clocks)
+		changed := time.Now()
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+		require.Equal(t, ErrSilent, context.Cause(ctx))
+		took = time.Since(changed)
+	})
+	return took
+}
+
+func TestSuspendedMachineIsNoticedByTheWallClock(t *testing.T) {
+	took := noticed(t, func(c *twoClocks) { c.wall = c.wall.Add(10 * time.Minute) })
+	require.LessOrEqual(t, took, mostBetweenLooks)
+}
+
+func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
+	took := noticed(t, func(c *twoClocks) {
+		c.wall = c.wall.Add(-time.Hour)
+		c.monotonic += idleLimit
+	})
+	require.LessOrEqual(t, took, mostBetweenLooks)
+}
+
+func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clocks twoClocks
+		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
+		defer dog.stop()
+		clocks.monotonic, clocks.wall = idleLimit-1, clocks.wall.Add(idleLimit-1)
+		dog.look()
+		require.NoError(t, ctx.Err())
+		clocks.monotonic++
+		dog.look()
+		require.Equal(t, ErrSilent, context.Cause(ctx))
+	})
+}
+
+func TestCallersTimeIsNotIdleTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clocks twoClocks
+		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
+		defer dog.stop()
+		dog.hold()
+		clocks.wall = clocks.wall.Add(time.Hour)
+		dog.look()
+		require.NoError(t, ctx.Err(), "the caller handles an event")
+		dog.resume(idleLimit)
+		dog.look()
+		require.NoError(t, ctx.Err(), "the idle time starts when the caller is done")
+	})
+}
+
+func TestWakeLooksAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clocks twoClocks
+		wake := make(chan struct{})
+		ctx, dog := guard(clocks.context(t.Context()), idleLimit, wake)
+		defer dog.stop()
+		wake <- struct{}{}
+		synctest.Wait()
+		require.NoError(t, ctx.Err(), "the request is not idle yet")
+		clocks.wall = clocks.wall.Add(time.Hour)
+		wake <- struct{}{}
+		synctest.Wait()
+		require.Equal(t, ErrSilent, context.Cause(ctx))
+		close(wake)
+	})
+}
+
+func TestStoppedWatchdogLeavesNoTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
+		dog.stop()
+		require.Error(t, ctx.Err())
+		dog.look()
+		require.False(t, dog.timer.Stop(), "the timer is not set again")
+	})
+}
