@@ -2,9 +2,9 @@ package sim
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -29,22 +29,32 @@ type checker struct {
 	listing bool                  // between Reset and Synced
 	live    bool                  // Live is the last word
 	broken  *lw.Break             // the last one told, until the next request
-	stopsOn func(error) bool      // Options.StopOn
+	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
+	oracle  *oracle
+	budget  *budget
+	woken   atomic.Int64 // when a delay was ended by Options.Wake, in nanoseconds since the start
+	deaf    atomic.Bool  // the engine waited, and Options.Wake did not reach it
+
+	delays    delays
+	kindKnown bool          // this run has read an ordinary list to its end
+	jumped    time.Duration // what the wall clock jumped since word
+	jumpedAt  time.Time
+	setBack   bool // the wall clock was set back during this request, and nobody can say since when the engine counts
 
 	requested time.Time // when the next request is due
 	word      time.Time // when the engine was last given the word, or bytes
 	limit     time.Duration
-	window    []time.Time // the latest requests without progress
-	restores  int         // after which the counter went back
-	fair      time.Time   // when the weather cleared up
-	settled   time.Time   // when the fold was found equal after that
-	probes    int         // writes since then that must arrive at once
+	restores  int       // after which the counter went back
+	fair      time.Time // when the weather cleared up
+	settled   time.Time // when the fold was found equal after that
+	probes    int       // writes since then that must arrive at once
 	probed    time.Time
 }
 
 const (
 	lookSlack = 10500 * time.Millisecond // how late a watchdog may look
 	timeout   = 90 * time.Second
+	idleLimit = 150 * time.Second // of a watch, until the engine must have noticed
 )
 
 // event checks one event with its deltas.
@@ -72,7 +82,13 @@ func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]
 	}
 	c.deltas(e, deltas)
 	c.compare()
-	c.word = time.Now()
+	c.heard()
+}
+
+// heard notes that something came, or that the caller gave the word back.
+func (c *checker) heard() {
+	c.oracle.slept += c.jumped
+	c.word, c.jumped = time.Now(), 0
 }
 
 func (c *checker) reset(e lw.Event[*lw.Object]) {
@@ -92,8 +108,11 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 		c.replayed(e)
 		return
 	}
-	c.progress()
+	if c.conn.foreign {
+		c.fail("the fold is the server's state", "a list was taken that is none of the collection")
+	}
 	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
+	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
 	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
 		c.fail("never goes back", "a list at %d after version %d", c.claim.revision, before.revision)
 	}
@@ -121,13 +140,39 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 
 func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Break
-	c.doubt = c.doubt || errors.Is(e.Break.Err, lw.ErrVersionRegressed) || errors.Is(e.Break.Err, lw.ErrTooLarge)
-	if conn := c.conn; conn != nil && conn.open {
+	conn := c.conn
+	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || !conn.watch && conn.token == "" && conn.revision < c.claim.revision
+	if conn.open {
 		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
 	}
-	if stops := c.stopsOn != nil && c.stopsOn(e.Break.Err); stops != e.Break.Final {
-		c.fail("stops when told", "at %v: final is %v", e.Break.Err, e.Break.Final)
+	if stops := c.stopsOn && conn.rejection.final(); stops != e.Break.Final {
+		c.fail("stops when told", "at %v: final is %v", conn.rejection, e.Break.Final)
 	}
+	if conn.token != "" && !c.oracle.complete {
+		c.budget.tokens-- // nobody knows whether a page was paid for that did not come
+	}
+	if now := time.Now(); !e.Break.Final && !c.over() {
+		c.oracle.broke(e.Break, now, c.budget.wait(now))
+	}
+}
+
+// wakeLater wakes the engine in the middle of a delay, one time in ten.
+func (c *checker) wakeLater(delay time.Duration) {
+	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
+		return
+	}
+	ctx := c.ctx
+	time.AfterFunc(c.upTo(delay-1), func() {
+		if ctx.Err() != nil {
+			return
+		}
+		c.woken.Store(int64(time.Since(c.start)))
+		select {
+		case c.wake <- struct{}{}:
+		default:
+			c.deaf.Store(true)
+		}
+	})
 }
 
 // changed checks an object's event: in a list it has no version; in a watch it is what the server did next.
@@ -151,7 +196,7 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 		}
 	}
 	c.claim = claim{of: c.conn.of, revision: version}
-	c.progress()
+	c.oracle.news = true
 }
 
 func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
@@ -167,9 +212,8 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	case version > max(c.claim.revision, c.conn.of.last()):
 		c.fail("bookmarkable", "a bookmark @%d, which the server has not reached", version)
 	}
-	c.limit = 150*time.Second + lookSlack
 	if version > c.claim.revision {
-		c.progress()
+		c.oracle.news = true
 		c.claim = claim{of: c.conn.of, revision: version}
 	}
 }

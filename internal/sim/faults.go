@@ -3,10 +3,7 @@ package sim
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 var (
@@ -15,14 +12,19 @@ var (
 )
 
 // badLuck is what keeps a request from its server.
-func (s *sim) badLuck() error {
+func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
-		return lw.ReadStatusError(s.code, s.after, strings.NewReader("Too many requests, please try again later.\n"))
+		if s.after == "date" && s.offset.Load() != 0 { // whose clock the date is measured by is not the engine's affair
+			return s.refuse(s.code, "7")
+		}
+		return s.refuse(s.code, s.after)
+	case now.Before(s.weather.gateway) && c.watch:
+		return s.refuse([]int{502, 503, 504}[s.IntN(3)], "")
 	case s.strikes(noRoute, 3*s.trouble):
 		return errNoRoute
 	case s.strikes(denied, 5*s.trouble):
-		return lw.ReadStatusError([]int{401, 403, 404}[s.IntN(3)], "", strings.NewReader("404 page not found\n"))
+		return &rejection{code: []int{401, 403, 404}[s.IntN(3)], body: "404 page not found\n"}
 	case s.strikes(gone, 5*s.trouble):
 		return refusal(410, "Gone", "gone", "")
 	}
@@ -42,11 +44,32 @@ func (s *sim) spoil(c *conn) {
 			c.pending += bookmark(c.replica.cached, "")
 		}
 		c.ended, c.stream = true, nil
+	case time.Now().Before(s.weather.eager) && c.stream != nil && !c.streams && !c.stream.final:
+		s.hurry(c)
+	case c.watch && s.strikes(mute, 4*s.trouble):
+		c.silent = true
+	case c.isList() && s.strikes(foreignList, 2*s.trouble):
+		s.mislead(c)
 	case s.oneIn(s.trouble):
 		if f, ok := s.among(reset, instantEnd); ok {
 			c.fault, c.at = f, s.IntN(max(len(c.pending), 1+s.IntN(3000)))
 		}
 	}
+}
+
+// hurry sends what is new, or at least a bookmark, and closes the watch. There is always something new.
+func (s *sim) hurry(c *conn) {
+	if s.oneIn(2) {
+		s.write()
+	} else if !s.check.known(s.server.log.Revision() + 1) {
+		s.passRevision()
+	}
+	s.server.catchUp(c.replica)
+	c.pending, c.ended, _ = c.stream.pump(time.Now())
+	if c.stream.sent <= c.replica.cached && !c.ended {
+		c.pending += bookmark(c.replica.cached, "")
+	}
+	c.ended, c.stream = true, nil
 }
 
 // fate describes a response's fault, for the trace.

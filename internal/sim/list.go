@@ -2,16 +2,16 @@ package sim
 
 import (
 	"errors"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
 	"strconv"
 	"strings"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"time"
 )
 
 // refusal is an answer other than 200.
 func refusal(code int, reason, message, more string) error {
-	return lw.ReadStatusError(code, "", strings.NewReader(status(code, reason, message, more)))
+	body := status(code, reason, message, more)
+	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
 // list answers a LIST, whose body is the same from its first byte to its last: what happens while it travels is not in it.
@@ -47,6 +47,8 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 
 func (s *server) nextPage(q query) (string, int64, error) {
 	version, start, _ := strings.Cut(q.token, ":")
+	start, turns, _ := strings.Cut(start, "#")
+	turn, _ := strconv.Atoi(turns)
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil || q.version != "" {
 		return "", 0, refusal(400, "BadRequest", "specifying resource version is not allowed when using continue", "")
@@ -57,11 +59,17 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	case err != nil:
 		return "", 0, refusal(500, "InternalError", err.Error(), "")
 	}
-	return s.page(revision, start, q.limit), revision, nil
+	body, revision := s.circle(revision, start, turn, q.limit)
+	return body, revision, nil
 }
 
 // page renders up to limit entries behind a key, as they were at a revision.
 func (s *server) page(revision int64, behind string, limit int) string {
+	return s.render(revision, behind, limit, "")
+}
+
+// render renders a page with a token, which it has also on the last page; "" is the token that is right.
+func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {
 		panic(err) // caches are compacted only as far as they are read
@@ -69,10 +77,14 @@ func (s *server) page(revision int64, behind string, limit int) string {
 	for len(entries) > 0 && entries[0].Key <= behind {
 		entries = entries[1:]
 	}
-	token := ""
 	if limit > 0 && len(entries) > limit {
-		entries = entries[:limit]
-		token = strconv.FormatInt(revision, 10) + ":" + entries[limit-1].Key
+		if entries = entries[:limit]; next == "" {
+			next = token(revision, entries[limit-1].Key, 0)
+		}
 	}
-	return listText(entries, revision, token, s.metadataLast)
+	s.keys = s.keys[:0]
+	for _, e := range entries {
+		s.keys = append(s.keys, e.Key)
+	}
+	return listText(entries, revision, next, s.metadataLast)
 }

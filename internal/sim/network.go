@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,23 +58,57 @@ type conn struct {
 	silent    bool      // half-open
 	until     time.Time // nothing comes before
 	throttled int       // reads that bring little
+
+	cause     cause // how it ended
+	rejection *rejection
+	line      string // the last line that was delivered, as far as it goes
+	highest   int64  // the highest resourceVersion that an event of a watch had
+	marked    bool   // the initial-events-end bookmark was delivered
+	regressed bool   // an event's resourceVersion went back
+	revision  int64  // of a list
+	keys      []string
+	foreign   bool // the list is none of the collection
 }
+
+// isList reports whether a page of an ordinary list is asked for.
+func (q query) isList() bool { return !q.watch && !q.isCheck() }
+
+// isCheck reports whether only the collection's resourceVersion is asked for. No page has the size 1.
+func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
+
+// isWatch reports whether a watch from a resourceVersion is asked for.
+func (q query) isWatch() bool { return q.watch && !q.streams }
 
 // Open implements lw.Transport.
 func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}
+	c.highest = number(c.version)
 	s.check.asked(c.query)
 	s.trace("→ %s", req.Query)
 	body, err := c.answer()
 	if err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		s.trace("← %v", err)
-		return nil, err
+		return nil, c.failed(err)
 	}
 	s.trace("← 200, %d bytes%s", len(c.pending), c.fate())
 	return body, nil
+}
+
+// failed records why there is no response, and returns the error that tells the engine.
+func (c *conn) failed(err error) error {
+	refused, ok := err.(*rejection)
+	switch {
+	case c.ctx.Err() != nil:
+		c.ends(silent)
+		err = context.Cause(c.ctx)
+	case ok:
+		c.ends(rejected)
+		c.rejection = refused
+		err = refused.told()
+	default:
+		c.ends(connected)
+	}
+	c.trace("← %v", err)
+	return err
 }
 
 // answer waits for the response's head.
@@ -89,7 +124,7 @@ func (c *conn) answer() (*conn, error) {
 	if c.ctx.Err() != nil || s.over() {
 		return nil, errOver
 	}
-	if err := s.badLuck(); err != nil {
+	if err := s.badLuck(c); err != nil {
 		return nil, err
 	}
 	c.replica, c.of = s.replicas[s.IntN(len(s.replicas))], s.now
@@ -115,7 +150,7 @@ func (c *conn) serve() (err error) {
 	if late {
 		c.pass(c.ctx, time.Now().Add(3*time.Second+c.upTo(time.Second)))
 	}
-	c.pending, c.ended = body, true
+	c.pending, c.ended, c.revision, c.keys = body, true, revision, slices.Clone(c.server.keys)
 	c.check.listed(c.query, c.of, revision)
 	return err
 }
@@ -128,8 +163,10 @@ func (c *conn) Read(p []byte) (int, error) {
 		case c.over():
 			return 0, errOver
 		case c.ctx.Err() != nil:
+			c.ends(silent)
 			return 0, context.Cause(c.ctx)
 		case c.broken != nil:
+			c.ends(connected)
 			c.trace("← after %d bytes: %v", c.sent, c.broken)
 			return 0, c.broken
 		}
@@ -149,6 +186,7 @@ func (c *conn) Read(p []byte) (int, error) {
 				return c.deliver(p), nil
 			}
 			if c.ended {
+				c.atEnd()
 				c.trace("← after %d bytes: end", c.sent)
 				return 0, io.EOF
 			}
@@ -172,6 +210,7 @@ func (c *conn) deliver(p []byte) int {
 		c.until = time.Now().Add(c.upTo(300 * time.Millisecond))
 	}
 	copy(p, c.pending[:n])
+	c.inspect(c.pending[:n])
 	c.pending = c.pending[n:]
 	c.sent += n
 	c.check.delivered()

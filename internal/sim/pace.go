@@ -6,11 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-const (
-	paceWindow = 10 * time.Second
-	paceLimit  = 20 // requests within the window that bring nothing new
-	most       = 20000
-)
+const most = 20000 // requests of a seed
 
 // asked checks a request that begins.
 func (c *checker) asked(q query) {
@@ -24,11 +20,19 @@ func (c *checker) asked(q query) {
 		if b.Final {
 			c.fail("stops when told", "a request after the end")
 		}
-		if at := c.requested.Add(b.Delay); !now.Equal(at) {
+		at := c.requested.Add(b.Delay)
+		if woken := c.woken.Swap(0); woken != 0 {
+			at = c.start.Add(time.Duration(woken))
+			c.trace("  woken")
+			c.budget.woke(now)
+		}
+		if !now.Equal(at) {
 			c.fail("tells how it goes on", "a request %v off what the break told", now.Sub(at))
 		}
-		check := !q.watch && q.limit == 1 && q.version == ""
-		if list := (q.streams || !q.watch) && !check; list != b.Relist {
+		if c.deaf.Load() {
+			c.fail("wakes", "Options.Wake did not end a delay")
+		}
+		if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
 			c.fail("tells how it goes on", "relist was %v", b.Relist)
 		}
 	}
@@ -38,10 +42,13 @@ func (c *checker) asked(q query) {
 	if q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at version %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // the pages of a list follow each other at once
-		c.pace(now)
+	if q.token == "" { // of a page, nobody knows yet whether it is free
+		c.pay(now)
 	}
-	c.word, c.limit, c.unread = now, timeout+lookSlack, claim{}
+	c.heard()
+	c.setBack = false
+	c.oracle.begins(q, now)
+	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
 // begins checks the first request of a run.
@@ -56,31 +63,39 @@ func (c *checker) begins(resumes bool) {
 	}
 }
 
-// pace checks that a server is not asked again and again for nothing.
-func (c *checker) pace(now time.Time) {
-	c.window = append(c.window, now)
-	for now.Sub(c.window[0]) > paceWindow {
-		c.window = c.window[1:]
-	}
-	if len(c.window) > paceLimit {
-		c.fail("paced", "%d requests within %v that brought nothing", len(c.window), paceWindow)
+// pay checks that there are not too many requests in any window.
+func (c *checker) pay(at time.Time) {
+	if c.budget.pay(at); c.budget.excess > inAnyWindow {
+		c.fail("paced", "more than %d requests in a window, besides one a second", inAnyWindow)
 	}
 	if c.sim.asked > most {
 		c.fail("paced", "%d requests in all", c.sim.asked)
 	}
 }
 
-// progress says that the server was not asked for nothing.
-func (c *checker) progress() { c.window = c.window[:0] }
-
 // answered notes that a response's head has arrived.
 func (c *checker) answered() {
-	c.word = time.Now()
-	switch q := c.conn.query; {
+	c.heard()
+	c.oracle.opened, c.oracle.slept = c.word, 0
+	q := c.conn.query
+	switch {
 	case q.streams:
 		c.limit = 10*time.Second + lookSlack
 	case q.watch:
-		c.limit = q.timeout + 5*time.Second + lookSlack
+		c.limit = idleLimit
+	}
+	if first := q.isList() && q.token == ""; first || q.streams {
+		if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
+			c.fail("relists seldom", "%d lists within %v", n, listWindow)
+		}
+	}
+}
+
+// paged settles whether a page that was read to its end is free.
+func (c *checker) paged(conn *conn) {
+	c.oracle.complete = true
+	if news := c.budget.page(conn.keys, conn.token == ""); !news && conn.token != "" {
+		c.pay(c.oracle.asked)
 	}
 }
 
@@ -98,20 +113,22 @@ func (c *checker) reads(conn *conn) {
 		c.fail("says what is stale", "a watch is read, and the stream is not called live")
 	}
 	if conn.watch && c.live && conn.streams && c.limit < timeout {
-		c.limit = conn.timeout + 5*time.Second + lookSlack // the list part is over
+		c.limit = idleLimit // the list part is over
 	}
 }
 
 // delivered notes that bytes came.
-func (c *checker) delivered() { c.word = time.Now() }
+func (c *checker) delivered() { c.heard() }
 
 // silence checks that a silence is noticed in time.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
 	}
-	if d := time.Since(c.word); d > c.limit {
-		c.fail("notices silence", "nothing came for %v, and %v is the longest", d, c.limit)
+	idle := time.Since(c.word)
+	byWall := idle + c.jumped
+	if idle > c.limit || !c.setBack && byWall > c.limit && time.Since(c.jumpedAt) > lookSlack {
+		c.fail("notices silence", "nothing came for %v, or %v by the wall clock, and %v is the longest", idle, byWall, c.limit)
 	}
 }
 
@@ -190,6 +207,7 @@ func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return
 	}
+	c.jitters()
 	if now := time.Now(); now.After(later(stopped, c.word)) && now.After(c.word) {
 		c.fail("stops at once", "%v after the context's end", now.Sub(stopped))
 	}
@@ -200,8 +218,10 @@ func (c *checker) ended(stopped time.Time) {
 
 // begin prepares for a run.
 func (c *checker) begin(run Subject) {
-	c.subject, c.fresh, c.first, c.live, c.broken, c.word = run, true, true, false, nil, time.Now()
-	c.window = c.window[:0] // how soon a caller begins anew is its own affair
+	c.subject, c.fresh, c.first, c.live, c.broken, c.kindKnown = run, true, true, false, nil, false
+	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // how soon a caller begins again is its own affair
+	c.woken.Store(0)
+	c.heard()
 	if c.fold == nil {
 		c.fold = map[lw.Key]*lw.Object{}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -88,8 +89,8 @@ func Play(seed uint64, engine Engine) Report {
 		Random:          random.Float64,
 	}
 	if s.oneIn(4) {
-		opts.StopOn = lw.Refused
-		s.check.stopsOn = lw.Refused
+		s.check.stopsOn = true
+		opts.StopOn = func(error) bool { return s.conn.rejection.final() }
 	}
 	if s.oneIn(4) {
 		s.wake = make(chan struct{})
@@ -131,6 +132,10 @@ func (s *sim) run(subject Subject) {
 		steps = s.IntN(200)
 	}
 	defer cancel()
+	ctx = clock.With(ctx, &clock.Clock{
+		Monotonic: func() time.Duration { return time.Since(s.start) },
+		Wall:      func() time.Time { return time.Now().Add(time.Duration(s.offset.Load())).Round(0) },
+	})
 	s.check.ctx = ctx
 	s.check.begin(subject)
 	s.trace("a run begins")
@@ -145,8 +150,11 @@ func (s *sim) run(subject Subject) {
 			time.Sleep(d)
 			s.catchUp()
 		}
-		s.check.word = time.Now()
+		s.check.heard()
 		s.check.requested = s.check.word
+		if event.Break != nil && !event.Break.Final {
+			s.check.wakeLater(event.Break.Delay)
+		}
 	}
 	s.trace("the run is over")
 	s.check.ended(stop)

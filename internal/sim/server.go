@@ -14,6 +14,8 @@ type traits struct {
 	expiredAs    expiredTrait
 	zeroPages    bool // a list of version "0" is paged, as where there is no watch cache
 	metadataLast bool // in lists, as for custom resources
+	pages        pagesTrait
+	marks        bool // every bookmark has the annotation that ends a streaming list
 }
 
 type streamingTrait int
@@ -60,6 +62,14 @@ type server struct {
 	peak     int64 // the highest revision that any incarnation before this one reached
 	bumped   int64 // where the counter went on after the last restore that bumped it; none goes back beyond
 	replicas [2]*replica
+	keys     []string // of the page that was rendered last
+}
+
+// becomesWell ends the habit with which no list in pages can be completed.
+func (s *server) becomesWell() {
+	if s.pages == pagesNameless {
+		s.pages = pagesWell
+	}
 }
 
 func newServer(d *dice) *server {
@@ -73,7 +83,10 @@ func newServer(d *dice) *server {
 	if d.oneIn(2) {
 		s.expiredAs = expiredTrait(d.IntN(int(expiredKinds)))
 	}
-	s.zeroPages, s.metadataLast = d.oneIn(2), d.oneIn(2)
+	s.zeroPages, s.metadataLast, s.marks = d.oneIn(2), d.oneIn(2), d.oneIn(4)
+	if d.oneIn(3) {
+		s.pages = pagesTrait(d.IntN(int(pageKinds)))
+	}
 	for range d.IntN(15) {
 		s.writeSomething()
 	}
@@ -85,8 +98,8 @@ func newServer(d *dice) *server {
 }
 
 func (s *server) String() string {
-	return fmt.Sprintf("streaming %d, bookmarks %d, expired %d, zeroPages %v, metadataLast %v, revision %d",
-		s.streaming, s.bookmarks, s.expiredAs, s.zeroPages, s.metadataLast, s.log.Revision())
+	return fmt.Sprintf("streaming %d, bookmarks %d, expired %d, pages %d, marks %v, zeroPages %v, metadataLast %v, revision %d",
+		s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
 // writeSomething writes a random object, in a third of the cases one of another collection.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 )
@@ -21,6 +22,7 @@ type sim struct {
 	asked   int           // requests
 	failure error         // the first broken promise
 	wake    chan struct{} // Options.Wake, if the seed has it
+	offset  atomic.Int64  // of the wall clock, in nanoseconds
 	done    bool          // the engine has shown all that it should
 	log     strings.Builder
 }
@@ -75,6 +77,7 @@ func (s *sim) rouse() {
 	select {
 	case s.wake <- struct{}{}:
 		s.trace("! roused")
+		s.check.budget.woke(time.Now())
 		synctest.Wait()
 	default: // nobody listens where no request is under way
 	}
@@ -118,6 +121,18 @@ func (s *sim) badDay(now time.Time) {
 	case s.strikes(curt, 12):
 		s.curt = now.Add(s.upTo(3 * time.Minute))
 		s.trace("! watches are cut short after a bookmark")
+	case s.strikes(eager, 12):
+		s.weather.eager = now.Add(s.upTo(3 * time.Minute))
+		s.trace("! watches bring news and end at once")
+	case s.strikes(gateway, 12):
+		s.weather.gateway = now.Add(s.upTo(3 * time.Minute))
+		s.trace("! a gateway answers watches")
+	case s.strikes(suspension, 12):
+		s.suspend()
+	case s.strikes(setBack, 20):
+		back := s.upTo(2 * time.Hour)
+		s.trace("! the wall clock is set back by %v", back)
+		s.jump(-back)
 	case s.strikes(storm, 12):
 		s.gather(now)
 		s.trace("! storm of %d", s.code)
@@ -170,7 +185,9 @@ func (s *sim) write() {
 // clearUp ends all faults that are not under way already.
 func (s *sim) clearUp() {
 	s.trace("! the weather clears up")
-	s.calm, s.weather.storm, s.weather.curt = true, time.Time{}, time.Time{}
+	s.calm = true
+	s.server.becomesWell()
+	s.weather.storm, s.weather.curt, s.weather.eager, s.weather.gateway = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	s.check.calm()
 }
 

@@ -20,6 +20,7 @@ type stream struct {
 	bookmark time.Time // when the next one is due
 	final    bool      // the server ends the watch when what is there is sent
 	first    string    // what is sent before any event
+	listed   bool      // the list part is over, or there is none
 }
 
 // watch answers a WATCH.
@@ -32,7 +33,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	if err != nil {
 		return nil, refusal(500, "", "invalid resource version", "")
 	}
-	w.sent = from
+	w.sent, w.listed = from, true
 	if from < r.oldest {
 		return w, w.expire()
 	}
@@ -109,7 +110,7 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if !w.mark.IsZero() && !w.mark.After(now) {
 		w.sent = max(w.sent, w.replica.cached)
 		text += bookmark(w.sent, "true")
-		w.mark = time.Time{}
+		w.mark, w.listed = time.Time{}, true
 	}
 	if !w.bookmark.After(now) {
 		text += w.bookmarkDue(now)
@@ -153,7 +154,11 @@ func (w *stream) bookmarkDue(now time.Time) string {
 	if w.bookmarks == bookmarksInWalls {
 		n = 30
 	}
-	return strings.Repeat(bookmark(w.sent, ""), n)
+	mark := ""
+	if w.marks && w.listed {
+		mark = "true"
+	}
+	return strings.Repeat(bookmark(w.sent, mark), n)
 }
 
 func (s *server) bookmarkPause() time.Duration {

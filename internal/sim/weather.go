@@ -21,6 +21,12 @@ const (
 	errorEvent               // an ERROR event of another kind
 	storm                    // 429 or 5xx for a while, to all requests
 	curt                     // watches that end in good order after a bookmark, for a while
+	eager                    // watches that bring something and end at once, for a while
+	gateway                  // 502, 503, 504 for a while, to watches
+	mute                     // a watch that brings nothing from its first byte
+	foreignList              // a body that is no list of this collection
+	suspension               // the machine sleeps, and the wall clock goes on
+	setBack                  // the wall clock is set back
 	slowCaller               // the caller takes its time
 	lag                      // watch caches that are behind
 	compaction               // of the storage, and the watch caches' windows with it
@@ -32,7 +38,8 @@ const (
 
 var faultNames = [faults]string{
 	"reset", "half-open", "stall", "throttle", "garbage", "cut short", "instant end", "no answer", "no route", "html", "denied",
-	"gone", "error event", "storm", "curt", "slow caller", "lag", "compaction", "restart", "restore", "bump restore",
+	"gone", "error event", "storm", "curt",
+	"eager", "gateway", "mute", "foreign list", "suspension", "set back", "slow caller", "lag", "compaction", "restart", "restore", "bump restore",
 }
 
 func (f fault) String() string { return faultNames[f] }
@@ -45,6 +52,8 @@ type weather struct {
 	pause   time.Duration // up to so long between two things that happen in the world
 	storm   time.Time     // until when all requests are refused
 	curt    time.Time     // until when watches end after a bookmark
+	eager   time.Time     // until when watches end after news
+	gateway time.Time     // until when watches get no further than a gateway
 	code    int           // with this
 	after   string        // and this Retry-After
 	calm    bool          // nothing goes wrong any more
@@ -71,5 +80,22 @@ func (w *weather) among(from, to fault) (fault, bool) {
 func (w *weather) gather(now time.Time) {
 	w.storm = now.Add(w.upTo(3 * time.Minute))
 	w.code = []int{429, 500, 502, 503, 504}[w.IntN(5)]
-	w.after = []string{"", "", "1", "7", "120"}[w.IntN(5)]
+	w.after = []string{"", "", "1", "7", "120", "86400", "date", "details"}[w.IntN(8)]
+}
+
+// refuse is the answer of a storm, or of a gateway.
+func (w *weather) refuse(code int, after string) *rejection {
+	r := &rejection{code: code, body: "Too many requests, please try again later.\n"}
+	switch now := time.Now(); after {
+	case "":
+	case "date": // has whole seconds
+		at := now.Add(w.upTo(time.Minute)).UTC().Truncate(time.Second)
+		r.header, r.wait = at.Format("Mon, 02 Jan 2006 15:04:05 GMT"), max(0, at.Sub(now))
+	case "details":
+		r.body = status(code, "TooManyRequests", "later", `,"details":{"retryAfterSeconds":9}`)
+		r.wait = 9 * time.Second
+	default:
+		r.header, r.wait = after, time.Duration(number(after))*time.Second
+	}
+	return r
 }

@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// rejection is an answer other than 200, or an ERROR event, exactly as the server sent it.
+type rejection struct {
+	code   int
+	header string // Retry-After
+	body   string
+	wait   time.Duration // how long the server asks the client to wait
+}
+
+// Error implements error.
+func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
+
+// told returns the error that a transport returns for the answer.
+func (r *rejection) told() error {
+	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
+}
+
+func (r *rejection) tooLarge() bool {
+	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
+}
+
+// final reports whether the simulation's StopOn stops at the answer.
+func (r *rejection) final() bool {
+	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
+}
+
+// cause is how a request ended, as the simulation knows it. The engine's errors have no part in it.
+type cause int
+
+const (
+	byEngine  cause = iota // the engine closed a response that went on
+	rejected               // conn.rejection says how
+	connected              // the connection failed, or a proxy answered
+	silent                 // the engine gave up on a response, or on waiting for one
+	cleanEnd               // the server closed the response after a complete event or list
+	garbled                // bytes that no JSON text has
+)
+
+var causeNames = [...]string{"closed by the engine", "rejected", "connection fault", "idle", "clean end", "garbled"}
+
+func (c cause) String() string { return causeNames[c] }
+
+// ends records how the response ended. The first cause counts.
+func (c *conn) ends(why cause) {
+	if c.cause == byEngine {
+		c.cause = why
+	}
+}
+
+// inspect notes what a client can see in bytes that were delivered.
+func (c *conn) inspect(text string) {
+	if strings.Contains(text, "\x01") {
+		c.ends(garbled)
+	}
+	if c.line += text; strings.HasPrefix(c.line, "<") {
+		c.ends(connected)
+	}
+	for c.watch {
+		line, rest, complete := strings.Cut(c.line, "\n")
+		if !complete {
+			return
+		}
+		c.line = rest
+		c.event(line)
+	}
+}
+
+// event notes an ERROR event, and events whose resourceVersion goes back.
+func (c *conn) event(line string) {
+	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {
+		c.ends(rejected)
+		c.rejection = &rejection{code: int(numberAfter(line, `"code":`)), body: line}
+		c.rejection.wait = time.Duration(max(0, numberAfter(line, `"retryAfterSeconds":`))) * time.Second
+		return
+	}
+	version := numberAfter(line, `"resourceVersion":"`)
+	if c.marked = c.marked || strings.Contains(line, `-end":"true"`); c.streams && !c.marked {
+		return // a collection is in the order of its keys
+	}
+	c.regressed = c.regressed || version < c.highest
+	c.highest = max(c.highest, version)
+}
+
+// atEnd records the end of a response: in the middle of something, or not.
+func (c *conn) atEnd() {
+	text := strings.TrimSpace(c.line)
+	switch complete := text == "" || !c.watch && strings.HasSuffix(text, "}") && strings.HasSuffix(c.line, "\n"); {
+	case complete && (c.watch || text != ""):
+		if c.ends(cleanEnd); c.isList() && !c.foreign {
+			c.check.paged(c)
+		}
+	default:
+		c.ends(connected)
+	}
+}
+
+// numberAfter returns the number that follows the last occurrence of a prefix, or -1.
+func numberAfter(text, prefix string) int64 {
+	i := strings.LastIndex(text, prefix)
+	if i < 0 {
+		return -1
+	}
+	text = text[i+len(prefix):]
+	end := 0
+	for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+		end++
+	}
+	return number(text[:end])
+}

@@ -1,0 +1,265 @@
+package sim
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// reference is a plain engine that follows the specification. It shares no code with the real one. Its flags break one
+// rule each.
+type reference struct {
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // of delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf                    bool // of answers
+
+	opts      *lw.Options
+	transport lw.Transport
+	fold      naiveFold
+	streams   int // streaming lists that failed in a row
+	ctx       context.Context
+	yield     func(event) bool
+	over      bool
+
+	listing, checking, plain, whole, reset bool
+	version, listVersion, kind             string
+	bookmarks                              bool
+	heard                                  time.Time
+	tokens                                 float64
+	counted                                time.Time
+	lists                                  []time.Time
+	failures, faults, short                int
+	expired                                bool
+}
+
+func (r reference) engine(t lw.Transport, opts *lw.Options) Subject {
+	r.transport, r.opts = t, opts
+	r.fold = naiveFold{sweeps: true, begins: true, held: map[lw.Key]object{}, seen: map[lw.Key]bool{}}
+	return Subject{
+		Deltas: func(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
+			return func(yield func(event, []cache.Delta[object]) bool) {
+				r.yield = func(e event) bool { return yield(e, r.fold.fold(e)) }
+				r.run(ctx)
+			}
+		},
+		Held:    func() []object { return slices.Collect(maps.Values(r.fold.held)) },
+		Version: func() string { return r.fold.version },
+	}
+}
+
+func (r *reference) run(ctx context.Context) {
+	r.ctx, r.over, r.listing, r.checking, r.reset = ctx, false, true, false, false
+	r.plain, r.whole, r.version, r.listVersion, r.kind = false, false, "", "0", ""
+	r.tokens, r.counted, r.lists, r.heard = burst, time.Now(), nil, time.Now()
+	r.failures, r.faults, r.short, r.expired = 0, 0, 0, false
+	for ctx.Err() == nil && !r.over {
+		var end ending
+		switch {
+		case r.listing && !r.plain && !r.opts.NoStreamingList && r.streams < 2:
+			end = r.watch(true)
+		case r.listing:
+			end = r.list()
+		case !r.checking && time.Since(r.heard) >= 5*time.Minute:
+			end = r.check()
+		default:
+			end = r.watch(false)
+		}
+		if r.over || ctx.Err() != nil {
+			return
+		}
+		if end.why != endGoesOn {
+			r.interrupt(end)
+		}
+	}
+}
+
+func (r *reference) send(e event) bool {
+	r.over = r.over || r.ctx.Err() != nil || !r.yield(e)
+	return !r.over
+}
+
+// begin sends Reset before a list's first object.
+func (r *reference) begin() bool {
+	if r.reset {
+		return true
+	}
+	r.reset = true
+	return r.send(event{Type: lw.Reset})
+}
+
+// why is why a request ended.
+type why int
+
+const (
+	endGoesOn why = iota
+	endUnreachable
+	endOverloaded
+	endDenied
+	endMissing
+	endExpired
+	endTooNew
+	endFaulty
+	endIdle
+	endClosed
+	endWentBack
+	endUseless // a list that is none, or leads nowhere
+)
+
+// ending is how a request ended.
+type ending struct {
+	why       why
+	err       error
+	wait      time.Duration
+	streaming bool // within the list part of a streaming list
+	paged     bool // behind the first page
+	watch     bool
+	news      bool
+	lived     time.Duration
+	timeout   time.Duration
+}
+
+// pay takes a token, which may be the last but one.
+func (r *reference) pay() {
+	r.refill()
+	r.tokens--
+}
+
+func (r *reference) refill() {
+	now := time.Now()
+	r.tokens, r.counted = min(burst, r.tokens+now.Sub(r.counted).Seconds()), now
+}
+
+// interrupt decides how the stream goes on, says so, and waits.
+func (r *reference) interrupt(end ending) {
+	relist, atOnce := r.remedy(end)
+	r.reset = false
+	b := &lw.Break{Err: end.err, Relist: relist}
+	if b.Final = r.opts.StopOn != nil && r.opts.StopOn(end.err); b.Final {
+		b.Relist = false
+		r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Break: b})
+		r.over = true
+		return
+	}
+	b.Delay = r.delay(end, relist, atOnce)
+	r.listing = relist
+	if !r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Break: b}) || b.Delay == 0 {
+		return
+	}
+	timer := time.NewTimer(b.Delay)
+	defer timer.Stop()
+	wake := r.opts.Wake
+	if r.deaf && end.wait > 0 {
+		wake = nil
+	}
+	select {
+	case <-timer.C:
+	case <-wake:
+	case <-r.ctx.Done():
+	}
+}
+
+// remedy decides whether a list follows, and whether it needs no delay.
+func (r *reference) remedy(end ending) (relist, atOnce bool) {
+	switch {
+	case end.why == endWentBack:
+		r.listVersion = ""
+		return true, false
+	case r.checking:
+		r.checking = false
+		return false, false
+	case !end.watch:
+		return true, r.listRemedy(end)
+	}
+	if end.news || end.lived >= time.Second {
+		r.expired = false
+	}
+	if end.why != endClosed || end.lived >= time.Second || end.news {
+		r.short = 0
+	} else if r.short++; r.short == 3 {
+		r.short, end.why = 0, endExpired
+	}
+	if end.news {
+		r.faults = 0
+	}
+	switch end.why {
+	case endExpired:
+		atOnce, r.expired = !r.expired, true
+		return true, atOnce
+	case endMissing:
+		return true, false
+	case endTooNew:
+		r.listVersion = ""
+		return true, false
+	case endFaulty:
+		if r.faults++; r.faults >= 2 {
+			r.faults = 0
+			return true, false
+		}
+	case endUnreachable, endOverloaded:
+		return r.listOn503 && end.err != nil && end.wait == 0 && r.version != "" && end.lived == 0, false
+	}
+	return r.version == "" && !r.nameless, false
+}
+
+func (r *reference) listRemedy(end ending) (atOnce bool) {
+	switch {
+	case end.streaming:
+		if r.plain = end.why != endOverloaded && end.why != endDenied && end.why != endMissing && end.why != endUnreachable; r.plain {
+			r.streams++
+		}
+		return r.plain
+	case end.why == endExpired && end.paged:
+		r.whole = true
+		return true
+	case end.why == endExpired || end.why == endTooNew:
+		atOnce = r.listVersion != ""
+		r.listVersion = ""
+		return atOnce
+	case end.why == endUseless:
+		r.whole = true
+	}
+	return false
+}
+
+// delay is how long the next request has to wait.
+func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
+	wait := min(end.wait, 5*time.Minute)
+	if r.noRetryAfter {
+		wait = 0
+	}
+	if end.lived >= 2*time.Minute {
+		r.failures = 0
+	}
+	random := r.opts.Random()
+	if r.noJitter {
+		random = 0
+	}
+	healthy := end.watch && (end.news || end.lived >= time.Second)
+	good := end.why == endUnreachable && end.wait < 0 || end.why == endIdle || end.why == endClosed
+	switch {
+	case (healthy && !r.slowResume || r.hotResume && end.watch) && good && !relist:
+		if r.failures = 0; end.lived < end.timeout {
+			d = time.Duration(random * float64(min(time.Second, end.lived/100)))
+		}
+	case atOnce:
+		d = max(0, wait)
+	default:
+		if r.failures++; r.noDoubling {
+			r.failures = 1
+		}
+		least := min(30*time.Second, time.Duration(800e6*math.Pow(2, float64(min(r.failures, 20)-1))))
+		d = max(least, wait) + time.Duration(random*float64(least))
+	}
+	if n := len(r.lists); relist && n >= 4 && !r.noListBound {
+		d = max(d, time.Until(r.lists[n-4].Add(time.Minute)))
+	}
+	if r.refill(); r.noBucket {
+		return d
+	}
+	return max(d, time.Duration((1-r.tokens)*float64(time.Second))+1)
+}
