@@ -161,17 +161,15 @@ func (o *oracle) judgeEnd(healthy maybe) verdict {
 		o.short = 0
 		return verdict{relist: no, spread: healthy}
 	}
-	o.short++
-	o.shortAtMost++
+	if o.shortAtMost++; o.conn.sent == 0 {
+		o.short++
+	}
 	v := verdict{relist: no, spread: no}
 	switch {
-	case o.short >= 3 && o.conn.sent == 0:
+	case o.short >= 3:
 		v = o.judgeExpired()
 	case o.shortAtMost >= 3:
 		v.relist, v.atOnce = either, true
-	}
-	if v.relist == yes {
-		o.short, o.shortAtMost = 0, 0
 	}
 	return v
 }
@@ -224,6 +222,11 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 	case v.relist == no && b.Relist:
 		o.fail("resumes", "a list follows, and a watch must: %v", o.conn.cause)
 	}
+	if b.Relist {
+		if o.short, o.faults = 0, 0; o.conn.cause == cleanEnd && o.conn.watch {
+			o.shortAtMost = 0
+		}
+	}
 	wait := o.retryAfter()
 	if b.Delay < wait {
 		o.fail("honors Retry-After", "the delay is %v, and the server asked for %v", b.Delay, wait)
@@ -233,6 +236,8 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 		o.spread(b, life, longer, allowed)
 	case v.spread == no:
 		o.backOff(b, v, wait, allowed)
+	default:
+		o.atMost++
 	}
 }
 

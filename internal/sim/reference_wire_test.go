@@ -255,13 +255,17 @@ func (r *reference) list() ending {
 		} else if version != first && !r.anyPages {
 			return ending{why: endFaulty, err: lw.ErrNotList}
 		}
-		news := false
+		if end.paged && !r.freePages && !bringsNews(page.Items, seen) {
+			if r.pay(); r.tokens < 1 {
+				return ending{why: endUseless, err: lw.ErrNoProgress}
+			}
+		}
 		for i, item := range page.Items {
 			o := parsed(item)
 			if key := o.Key().String(); i == 0 && starts[key] && !r.freePages {
 				return ending{why: endUseless, err: lw.ErrNoProgress}
-			} else if starts[key] = starts[key] || i == 0; !seen[key] {
-				seen[key], news = true, true
+			} else {
+				starts[key], seen[key] = starts[key] || i == 0, true
 			}
 			if !r.begin() || !r.send(event{Type: lw.Added, Object: o}) {
 				return ending{}
@@ -270,14 +274,18 @@ func (r *reference) list() ending {
 		if page.Metadata.Continue == "" {
 			return r.synced(first, page.Kind)
 		}
-		if r.refill(); end.paged && !news && !r.freePages {
-			if r.pay(); r.tokens < 1 {
-				return ending{why: endUseless, err: lw.ErrNoProgress}
-			}
-		}
 		query.Del("resourceVersion")
 		query.Set("continue", page.Metadata.Continue)
 	}
+}
+
+func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
+	for _, item := range items {
+		if !seen[parsed(item).Key().String()] {
+			return true
+		}
+	}
+	return false
 }
 
 // synced ends a list.
