@@ -83,6 +83,10 @@ func (c *conn) event(line string) {
 		return
 	}
 	version := numberAfter(line, `"resourceVersion":"`)
+	if version < 0 {
+		return
+	}
+	c.early = c.early || c.streams && c.marked && version < c.highest
 	if c.marked = c.marked || strings.Contains(line, `-end":"true"`); c.streams && !c.marked {
 		return // a collection is in the order of its keys
 	}

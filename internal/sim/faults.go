@@ -40,7 +40,7 @@ func (s *sim) spoil(c *conn) {
 		c.pending, c.ended, c.stream = "", true, nil
 	case time.Now().Before(s.curt) && c.stream != nil && !c.streams && !c.stream.final:
 		c.pending, c.ended, _ = c.stream.pump(time.Now())
-		if c.stream.sent <= c.replica.cached && !c.ended {
+		if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.nameless {
 			c.pending += bookmark(c.replica.cached, "")
 		}
 		c.ended, c.stream = true, nil
@@ -66,7 +66,7 @@ func (s *sim) hurry(c *conn) {
 	}
 	s.server.catchUp(c.replica)
 	c.pending, c.ended, _ = c.stream.pump(time.Now())
-	if c.stream.sent <= c.replica.cached && !c.ended {
+	if c.stream.sent <= c.replica.cached && !c.ended && !c.stream.nameless {
 		c.pending += bookmark(c.replica.cached, "")
 	}
 	c.ended, c.stream = true, nil

@@ -86,5 +86,9 @@ func (s *server) render(revision int64, behind string, limit int, next string) s
 	for _, e := range entries {
 		s.keys = append(s.keys, e.Key)
 	}
-	return listText(entries, revision, next, s.metadataLast)
+	text := listText(entries, revision, next, s.metadataLast)
+	if s.habit == namelessLists {
+		text = nameless(text)
+	}
+	return text
 }

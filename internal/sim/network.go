@@ -64,6 +64,7 @@ type conn struct {
 	line      string // the last line that was delivered, as far as it goes
 	highest   int64  // the highest resourceVersion that an event of a watch had
 	marked    bool   // the initial-events-end bookmark was delivered
+	early     bool   // objects of the list came after that
 	regressed bool   // an event's resourceVersion went back
 	revision  int64  // of a list
 	keys      []string
@@ -84,6 +85,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}
 	c.highest = number(c.version)
 	s.check.asked(c.query)
+	s.check.previous = c
 	s.trace("→ %s", req.Query)
 	body, err := c.answer()
 	if err != nil {

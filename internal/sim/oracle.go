@@ -101,10 +101,13 @@ func (o *oracle) judge(now time.Time) verdict {
 	}
 	v := o.judgeWatch(now)
 	if o.nameless {
-		v.relist = yes
-		v.spread = no
+		if v.relist = yes; v.spread == yes {
+			v.spread = either // it ended well, and a list follows
+		}
 	}
-	if c.regressed { // a resourceVersion that went back may have come first
+	if c.early {
+		v.relist, v.spread, v.atOnce = yes, no, true
+	} else if c.regressed { // a resourceVersion that went back may have come first
 		v.relist = either
 	}
 	return v
@@ -131,8 +134,8 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {
 		o.expired = false
-		if o.news || healthy == either {
-			o.faults, o.shortAtMost = 0, 0
+		if o.faults = 0; healthy == yes {
+			o.shortAtMost = 0
 		}
 	}
 	if o.news {
@@ -157,14 +160,14 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 }
 
 func (o *oracle) judgeEnd(healthy maybe) verdict {
-	if healthy != no {
+	if healthy == yes {
 		o.short = 0
 		return verdict{relist: no, spread: healthy}
 	}
 	if o.shortAtMost++; o.conn.sent == 0 {
 		o.short++
 	}
-	v := verdict{relist: no, spread: no}
+	v := verdict{relist: no, spread: healthy}
 	switch {
 	case o.short >= 3:
 		v = o.judgeExpired()

@@ -39,7 +39,10 @@ func (c *checker) asked(q query) {
 	if c.first {
 		c.begins(q.watch && !q.streams)
 	}
-	if q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
+	if last := c.previous; last != nil && last.early && !q.isList() {
+		c.fail("distrusts an early mark", "no ordinary list follows a streaming list whose end mark came first")
+	}
+	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
 		c.fail("resumable", "a watch from %s at version %d", q.version, c.claim.revision)
 	}
 	if q.token == "" { // of a page, nobody knows yet whether it is free
@@ -58,7 +61,7 @@ func (c *checker) begins(resumes bool) {
 	}
 	c.fresh = false
 	c.resumed++
-	if c.listing || c.doubt {
+	if !c.loose && (c.listing || c.doubt) {
 		c.fail("resumable", "a run begins with a watch, where the store is not whole (%v) or in doubt (%v)", c.listing, c.doubt)
 	}
 }
@@ -198,8 +201,21 @@ func (c *checker) isCurrent() bool {
 	if !open || c.claim.lost(c.now) || conn.of != c.now {
 		return false
 	}
+	if c.loose {
+		return c.holds(c.now.at(c.now.last()))
+	}
 	missed := c.now.after(c.claim.revision)
 	return missed == 0
+}
+
+// holds reports whether the fold is a state.
+func (c *checker) holds(want state) bool {
+	for key, object := range c.fold {
+		if want[key.String()] != object.Raw() {
+			return false
+		}
+	}
+	return len(want) == len(c.fold)
 }
 
 // ended checks how a run ended.
@@ -221,6 +237,7 @@ func (c *checker) begin(run Subject) {
 	c.subject, c.fresh, c.first, c.live, c.broken, c.kindKnown = run, true, true, false, nil, false
 	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // how soon a caller begins again is its own affair
 	c.woken.Store(0)
+	c.previous = nil
 	c.heard()
 	if c.fold == nil {
 		c.fold = map[lw.Key]*lw.Object{}

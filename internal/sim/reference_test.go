@@ -16,7 +16,7 @@ import (
 // rule each.
 type reference struct {
 	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // of delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf                    bool // of answers
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // of answers
 
 	opts      *lw.Options
 	transport lw.Transport
@@ -117,6 +117,7 @@ type ending struct {
 	wait      time.Duration
 	streaming bool // within the list part of a streaming list
 	paged     bool // behind the first page
+	behind    bool // in the watch behind a streaming list
 	watch     bool
 	news      bool
 	lived     time.Duration
@@ -137,6 +138,12 @@ func (r *reference) refill() {
 // interrupt decides how the stream goes on, says so, and waits.
 func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
+	if end.behind && !r.trusting && (end.why == endWentBack || !end.news && end.lived < time.Second) {
+		r.streams++
+		r.plain = end.why == endWentBack
+	} else if end.behind {
+		r.streams = 0
+	}
 	r.reset = false
 	b := &lw.Break{Err: end.err, Relist: relist}
 	if b.Final = r.opts.StopOn != nil && r.opts.StopOn(end.err); b.Final {
@@ -201,7 +208,7 @@ func (r *reference) remedy(end ending) (relist, atOnce bool) {
 			return true, false
 		}
 	case endUnreachable, endOverloaded:
-		return r.listOn503 && end.err != nil && end.wait == 0 && r.version != "" && end.lived == 0, false
+		return r.version == "" && !r.nameless || r.listOn503 && end.err != nil && end.wait == 0 && r.version != "" && end.lived == 0, false
 	}
 	return r.version == "" && !r.nameless, false
 }

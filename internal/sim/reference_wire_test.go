@@ -321,6 +321,7 @@ func (r *reference) watch(streaming bool) (end ending) {
 	opened, news := time.Now(), false
 	defer func() {
 		end.streaming, end.watch, end.news, end.timeout = streaming, !streaming, news, timeout
+		end.behind = !streaming && query.Has("sendInitialEvents")
 		if b != nil {
 			end.lived = time.Since(opened)
 		}
@@ -363,23 +364,26 @@ func (r *reference) watch(streaming bool) (end ending) {
 			if end := r.synced(version, r.kind); end.why != endGoesOn || !r.send(event{Type: lw.Live, ResourceVersion: version}) {
 				return end
 			}
-			streaming, r.streams = false, 0
+			streaming = false
 		case streaming && e.Type != "BOOKMARK":
 			kind := map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted}[e.Type]
 			if !r.begin() || !r.send(event{Type: kind, Object: parsed(e.Object)}) {
 				return ending{}
 			}
 		case streaming:
-		case older(version, r.version):
+		case older(version, r.version) && !r.trusting:
 			return ending{why: endWentBack, err: lw.ErrVersionRegressed}
 		default:
 			next := event{Type: lw.Bookmark, ResourceVersion: version}
-			if news = news || version != r.version; e.Type != "BOOKMARK" {
+			if news = news || version != r.version || e.Type != "BOOKMARK"; e.Type != "BOOKMARK" {
 				next.Type, next.Object = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted}[e.Type], parsed(e.Object)
 			} else {
 				r.bookmarks = true
 			}
-			if r.version, r.listVersion = version, version; !r.send(next) {
+			if version != "" {
+				r.version, r.listVersion = version, version
+			}
+			if next.ResourceVersion = r.version; !r.send(next) {
 				return ending{}
 			}
 		}

@@ -99,7 +99,7 @@ func Play(seed uint64, engine Engine) Report {
 	subject := engine(s, opts)
 	for !s.over() {
 		s.run(subject)
-		if subject.Reborn != nil && s.oneIn(3) {
+		if subject.Reborn != nil && !s.check.loose && s.oneIn(3) {
 			subject = s.reborn(subject)
 		}
 	}

@@ -15,6 +15,7 @@ type traits struct {
 	zeroPages    bool // a list of version "0" is paged, as where there is no watch cache
 	metadataLast bool // in lists, as for custom resources
 	pages        pagesTrait
+	habit        habit
 	marks        bool // every bookmark has the annotation that ends a streaming list
 }
 
@@ -70,6 +71,9 @@ func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
 	}
+	if s.habit != earlyMark {
+		s.habit = noHabit
+	}
 }
 
 func newServer(d *dice) *server {
@@ -87,6 +91,13 @@ func newServer(d *dice) *server {
 	if d.oneIn(3) {
 		s.pages = pagesTrait(d.IntN(int(pageKinds)))
 	}
+	if d.oneIn(8) {
+		s.habit = habit(d.IntN(int(habits)))
+		s.streaming, s.bookmarks, s.pages = streamsRefused, bookmarksNever, pagesWell
+		if s.habit == earlyMark {
+			s.streaming = streamsWell
+		}
+	}
 	for range d.IntN(15) {
 		s.writeSomething()
 	}
@@ -98,8 +109,8 @@ func newServer(d *dice) *server {
 }
 
 func (s *server) String() string {
-	return fmt.Sprintf("streaming %d, bookmarks %d, expired %d, pages %d, marks %v, zeroPages %v, metadataLast %v, revision %d",
-		s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
+	return fmt.Sprintf("habit %d, streaming %d, bookmarks %d, expired %d, pages %d, marks %v, zeroPages %v, metadataLast %v, revision %d",
+		s.habit, s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
 // writeSomething writes a random object, in a third of the cases one of another collection.

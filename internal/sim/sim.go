@@ -30,7 +30,10 @@ type sim struct {
 func newSim(seed uint64) *sim {
 	d := newDice(seed, 1)
 	s := &sim{dice: d, server: newServer(d), weather: newWeather(d), start: time.Now()}
-	s.check = &checker{sim: s}
+	s.check = &checker{sim: s, loose: s.habit != noHabit}
+	if s.check.loose {
+		s.kinds[restore], s.kinds[bumpRestore] = false, false
+	}
 	s.next = s.start.Add(s.upTo(s.weather.pause))
 	s.calmAt = s.start.Add(time.Minute + s.upTo(100*s.weather.pause))
 	s.trace("seed %d: %v", seed, s.server)

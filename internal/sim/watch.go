@@ -20,6 +20,8 @@ type stream struct {
 	bookmark time.Time // when the next one is due
 	final    bool      // the server ends the watch when what is there is sent
 	first    string    // what is sent before any event
+	nameless bool      // events have no resourceVersion
+	hasty    bool      // the watch ends behind its first events
 	listed   bool      // the list part is over, or there is none
 }
 
@@ -28,6 +30,18 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
 	if q.streams {
 		return w, w.begin(q, now)
+	}
+	w.nameless, w.hasty = s.habit == namelessEvents || s.habit == namelessLists, s.habit == namelessEvents
+	if q.version == "" || q.version == "0" {
+		w.listed, w.sent = true, r.cached
+		entries, err := w.log.At(watched, "", w.sent)
+		if err != nil {
+			panic(err) // caches are compacted only as far as they are read
+		}
+		for _, e := range entries {
+			w.first += w.told(entryEvent("ADDED", e))
+		}
+		return w, w.follow(w.sent)
 	}
 	from, err := strconv.ParseInt(q.version, 10, 64)
 	if err != nil {
@@ -85,6 +99,10 @@ func (w *stream) begin(q query, now time.Time) error {
 			w.first += bookmark(w.sent, "false")
 		}
 	}
+	if w.habit == earlyMark {
+		w.first, w.listed = bookmark(w.sent, "true")+strings.ReplaceAll(w.first, `-end":"false"`, `-none":"false"`), true
+		return w.follow(w.sent)
+	}
 	switch w.streaming {
 	case streamsCutShort:
 		w.final = true
@@ -104,7 +122,7 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	}
 	text, w.first = w.first, ""
 	more, lost := w.events()
-	if text += more; lost {
+	if text += more; lost || w.hasty && text != "" {
 		return text, true, now
 	}
 	if !w.mark.IsZero() && !w.mark.After(now) {
@@ -117,6 +135,14 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	}
 	next = earliest(w.deadline, w.bookmark, w.mark)
 	return text, !w.deadline.After(now), next
+}
+
+// told is an event as the server tells it.
+func (w *stream) told(event string) string {
+	if w.nameless {
+		return nameless(event)
+	}
+	return event
 }
 
 // events reads what the cache has seen. lost tells that history was dropped that the client has not been sent: the server
@@ -138,7 +164,7 @@ func (w *stream) events() (text string, lost bool) {
 		if e.Revision > w.replica.cached {
 			return all.String(), false
 		}
-		all.WriteString(entryEvent(eventKinds[w.held.Type], e))
+		all.WriteString(w.told(entryEvent(eventKinds[w.held.Type], e)))
 		w.sent, w.held = e.Revision, nil
 	}
 }
@@ -146,7 +172,7 @@ func (w *stream) events() (text string, lost bool) {
 // bookmarkDue tells how far the collection is, if that is further than the client knows; walls repeat themselves.
 func (w *stream) bookmarkDue(now time.Time) string {
 	w.bookmark = now.Add(w.bookmarkPause())
-	if w.bookmarks == bookmarksNever || w.replica.cached < w.sent {
+	if w.bookmarks == bookmarksNever || w.nameless || w.replica.cached < w.sent {
 		return ""
 	}
 	w.sent = w.replica.cached
