@@ -123,6 +123,8 @@ func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
 	case c.cause == byEngine, c.cause == cleanEnd: // it tells that the counter went back
 		return verdict{relist: yes, spread: no}
+	case c.cause == garbled:
+		return verdict{spread: no}
 	case c.cause == rejected && c.rejection.code != 429 && c.rejection.code < 502 && c.rejection.code != 401 && c.rejection.code != 403:
 		return verdict{spread: no}
 	}
@@ -226,7 +228,7 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 		o.fail("resumes", "a list follows, and a watch must: %v", o.conn.cause)
 	}
 	if b.Relist {
-		if o.short, o.faults = 0, 0; o.conn.cause == cleanEnd && o.conn.watch {
+		if o.short, o.faults = 0, 0; o.shortAtMost >= 3 && o.conn.watch && o.conn.cause == cleanEnd {
 			o.shortAtMost = 0
 		}
 	}

@@ -2,4 +2,4 @@
 
 package sim
 
-func init() { seedsByDefault = 300 }
+func init() { seedsByDefault, referenceSeeds = 300, 50 }
