@@ -94,6 +94,11 @@ func (c *conn) event(line string) {
 	c.highest = max(c.highest, version)
 }
 
+// older reports whether the response was a list, in one page, of a lower resourceVersion.
+func (c *conn) older(claimed int64) bool {
+	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
+}
+
 // atEnd records the end of a response: in the middle of something, or not.
 func (c *conn) atEnd() {
 	text := strings.TrimSpace(c.line)

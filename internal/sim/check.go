@@ -150,7 +150,7 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	c.live, c.broken = false, e.Break
 	conn := c.conn
-	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || !conn.watch && conn.token == "" && conn.revision < c.claim.revision
+	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision)
 	if conn.open {
 		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
 	}

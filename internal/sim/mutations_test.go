@@ -16,11 +16,11 @@ import (
 //	| bug                                                                          | promise that it breaks         |
 //	| ---------------------------------------------------------------------------- | ------------------------------ |
 //	| a streaming list is tried for ever (client-go, where its end is not marked)  | converges                      |
-//	| a streaming list that ended early is tried again without a delay (client-go) | paced                          |
+//	| a streaming list that ended early is tried again without a delay (client-go) | paced; relists seldom          |
 //	| a delay outlives the context's end (client-go)                               | stops at once                  |
 //	| no deadline of the client's own (client-go on HTTP/1.1)                      | notices silence                |
 //	| an instant clean end is an end like others (kube-rs, OpenShift console)      | says what is stale             |
-//	| HTTP 410 leads to a watch from the same version (RetryWatcher, kube-rs)      | converges                      |
+//	| HTTP 410 leads to a watch from the same version (RetryWatcher, kube-rs)      | relists; converges             |
 //	| the annotation's presence marks the end, whatever its value (kube-rs)        | the fold is the server's state |
 //	| a list that begins again is not swept of what the first try saw (kube-rs)    | the fold is the server's state |
 //	| a streaming list of version "0", after others (kube-rs)                      | never goes back                |
@@ -36,11 +36,11 @@ func TestMutations(t *testing.T) {
 		promise string
 	}{
 		"streams for ever":        {mutant{watch: streamsForEver}.engine, "converges"},
-		"streams without a delay": {mutant{watch: streamsWithoutDelay}.engine, "paced"},
+		"streams without a delay": {mutant{watch: streamsWithoutDelay}.engine, "paced; relists seldom"},
 		"waits regardless":        {mutant{watch: waitsRegardless}.engine, "stops at once"},
 		"no deadline":             {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "notices silence"},
 		"instant ends go on":      {mutant{watch: endsGoOn}.engine, "says what is stale"},
-		"410 goes on":             {mutant{watch: expiredGoesOn}.engine, "converges"},
+		"410 goes on":             {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
 		"any annotation":          {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "the fold is the server's state"},
 		"no new beginning":        {naiveFold{sweeps: true}.engine, "the fold is the server's state"},
 		"streams from zero":       {mutant{watch: streamsFromZero}.engine, "never goes back"},
