@@ -58,8 +58,12 @@ func (c *conn) ends(why cause) {
 
 // inspect notes what a client can see in bytes that were delivered.
 func (c *conn) inspect(text string) {
-	if strings.Contains(text, "\x01") {
-		c.ends(garbled)
+	if c.cause == garbled {
+		return
+	}
+	text, _, garbage := strings.Cut(text, "\x01")
+	if garbage {
+		defer c.ends(garbled)
 	}
 	if c.line += text; strings.HasPrefix(c.line, "<") {
 		c.ends(connected)

@@ -90,6 +90,27 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
+// badHabit begins something that servers, gateways and machines do without being broken.
+func (s *sim) badHabit(now time.Time) bool {
+	switch {
+	case s.strikes(eager, 12):
+		s.weather.eager = now.Add(s.upTo(3 * time.Minute))
+		s.trace("! watches bring news and end at once")
+	case s.strikes(gateway, 12):
+		s.weather.gateway = now.Add(s.upTo(3 * time.Minute))
+		s.trace("! a gateway answers watches")
+	case s.strikes(suspension, 12):
+		s.suspend()
+	case s.strikes(setBack, 20):
+		back := s.upTo(2 * time.Hour)
+		s.trace("! the wall clock is set back by %v", back)
+		s.jump(-back)
+	default:
+		return false
+	}
+	return true
+}
+
 // suspend is a machine that sleeps: its monotonic clock stands still, and the connection is dead afterwards.
 func (s *sim) suspend() {
 	slept := time.Minute + s.upTo(30*time.Minute)

@@ -1,11 +1,6 @@
 package sim
 
-import (
-	"math"
-	"time"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
-)
+import "time"
 
 // maybe is yes, no, or what no one but the engine can know.
 type maybe int
@@ -22,13 +17,6 @@ func decided(b bool) maybe {
 	}
 	return no
 }
-
-const (
-	firstStep   = 800 * time.Millisecond
-	longestStep = 30 * time.Second
-	healthyLife = time.Second     // a watch that lived so long is healthy
-	resetLife   = 2 * time.Minute // a watch that lived so long resets the backoff
-)
 
 // oracle knows how the stream must go on, from what the server, the network and the clocks did. It does not look at the
 // engine's errors.
@@ -48,12 +36,6 @@ type oracle struct {
 	shortAtMost     int  // the same, whatever came in between
 	expired         bool // a relist after a 410 went at once, and no watch was healthy since
 	nameless        bool // the last list had no resourceVersion
-}
-
-// delays counts delays of a seed, to see that they differ.
-type delays struct {
-	backoffs, bare int // delays of the backoff, and those without jitter
-	spreads, still int // delays after healthy watches, and those of zero
 }
 
 // verdict is what may follow an interruption.
@@ -209,104 +191,4 @@ func (o *oracle) judgeRejection(r *rejection) verdict {
 		return verdict{relist: no, spread: no}
 	}
 	return o.judgeFault()
-}
-
-// broke holds a Break against the verdict. allowed is how long the request budget may make the next request wait.
-func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
-	v := o.judge(now)
-	life, longer := o.life(now)
-	if o.conn.watch && longer >= resetLife || v.spread != no {
-		o.atLeast = 0
-	}
-	if o.conn.watch && life >= resetLife || v.spread == yes {
-		o.atMost = 0
-	}
-	switch {
-	case v.relist == yes && !b.Relist:
-		o.fail("relists", "a watch follows, and a list must: %v", o.conn.cause)
-	case v.relist == no && b.Relist:
-		o.fail("resumes", "a list follows, and a watch must: %v", o.conn.cause)
-	}
-	if b.Relist {
-		if o.short, o.faults = 0, 0; o.shortAtMost >= 3 && o.conn.watch && o.conn.cause == cleanEnd {
-			o.shortAtMost = 0
-		}
-	}
-	wait := o.retryAfter()
-	if b.Delay < wait {
-		o.fail("honors Retry-After", "the delay is %v, and the server asked for %v", b.Delay, wait)
-	}
-	switch {
-	case v.spread == yes:
-		o.spread(b, life, longer, allowed)
-	case v.spread == no:
-		o.backOff(b, v, wait, allowed)
-	default:
-		o.atMost++
-	}
-}
-
-// spread checks the delay after a healthy watch.
-func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
-	most := min(time.Second, longer/100)
-	if life >= o.conn.timeout {
-		most = 0
-	}
-	if b.Delay > most+allowed {
-		o.fail("resumes soon", "the delay is %v after a watch of %v, and %v is the longest", b.Delay, life, most+allowed)
-	}
-	if most >= time.Millisecond && allowed == 0 {
-		if o.check.delays.spreads++; b.Delay == 0 {
-			o.check.delays.still++
-		}
-	}
-}
-
-// backOff checks the delay of exponential backoff.
-func (o *oracle) backOff(b *lw.Break, v verdict, wait, allowed time.Duration) {
-	o.atMost++
-	if !v.atOnce {
-		o.atLeast++
-	}
-	if least := step(o.atLeast); b.Delay < least && !v.atOnce {
-		o.fail("backs off", "the delay is %v after %d failures, and %v is the shortest", b.Delay, o.atLeast, least)
-	}
-	if b.Relist {
-		allowed = max(allowed, o.check.budget.listWait(time.Now()))
-	}
-	if most := step(o.atMost); b.Delay > max(most, wait)+most+allowed {
-		o.fail("backs off", "the delay is %v after %d failures, and %v is the longest", b.Delay, o.atMost, max(most, wait)+most+allowed)
-	}
-	if allowed == 0 && wait == 0 && !v.atOnce {
-		o.check.delays.backoffs++
-		for n := range 7 {
-			if b.Delay == step(n+1) {
-				o.check.delays.bare++
-			}
-		}
-	}
-}
-
-// retryAfter is how long the next request must wait because the server asked for it.
-func (o *oracle) retryAfter() time.Duration {
-	if o.conn.cause != rejected || o.conn.rejection.final() {
-		return 0
-	}
-	return min(o.conn.rejection.wait, longestAsked)
-}
-
-// jitters checks, at the end, that delays are not all the same.
-func (c *checker) jitters() {
-	d := c.delays
-	if d.backoffs >= 5 && d.bare == d.backoffs {
-		c.fail("has jitter", "%d delays, none with jitter", d.bare)
-	}
-	if d.spreads >= 5 && d.still == d.spreads {
-		c.fail("has jitter", "%d healthy watches ended, and none was followed by a delay", d.still)
-	}
-}
-
-// step is the shortest delay after n failures in a row.
-func step(n int) time.Duration {
-	return min(longestStep, time.Duration(float64(firstStep)*math.Pow(2, float64(min(n, 20)-1))))
 }

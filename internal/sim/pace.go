@@ -15,26 +15,9 @@ func (c *checker) asked(q query) {
 	if c.live {
 		c.fail("says what is stale", "a request while the stream is called live")
 	}
-	if b := c.broken; b != nil {
+	if c.broken != nil {
+		c.told(q, c.broken, now)
 		c.broken = nil
-		if b.Final {
-			c.fail("stops when told", "a request after the end")
-		}
-		if c.deaf.Load() {
-			c.fail("wakes", "Options.Wake did not end a delay")
-		}
-		at := c.requested.Add(b.Delay)
-		if woken := c.woken.Swap(0); woken != 0 {
-			at = c.start.Add(time.Duration(woken))
-			c.trace("  woken")
-			c.budget.woke(now)
-		}
-		if !now.Equal(at) {
-			c.fail("tells how it goes on", "a request %v off what the break told", now.Sub(at))
-		}
-		if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
-			c.fail("tells how it goes on", "relist was %v", b.Relist)
-		}
 	}
 	if c.first {
 		c.begins(q.watch && !q.streams)
@@ -52,6 +35,28 @@ func (c *checker) asked(q query) {
 	c.setBack = false
 	c.oracle.begins(q, now)
 	c.limit, c.unread = timeout+lookSlack, claim{}
+}
+
+// told checks a request against the Break before it.
+func (c *checker) told(q query, b *lw.Break, now time.Time) {
+	if b.Final {
+		c.fail("stops when told", "a request after the end")
+	}
+	if c.deaf.Load() {
+		c.fail("wakes", "Options.Wake did not end a delay")
+	}
+	at := c.requested.Add(b.Delay)
+	if woken := c.woken.Swap(0); woken != 0 {
+		at = c.start.Add(time.Duration(woken))
+		c.trace("  woken")
+		c.budget.woke(now)
+	}
+	if !now.Equal(at) {
+		c.fail("tells how it goes on", "a request %v off what the break told", now.Sub(at))
+	}
+	if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
+		c.fail("tells how it goes on", "relist was %v", b.Relist)
+	}
 }
 
 // begins checks the first request of a run.
@@ -151,71 +156,6 @@ func (c *checker) restored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}
-}
-
-func (c *checker) calm() { c.fair = time.Now() }
-
-const (
-	bound      = 12 * time.Minute // doc.go adds it up
-	lostBound  = 17 * time.Minute // where the counter went back
-	probeBound = 5 * time.Second
-	probeCount = 3
-)
-
-// converged checks, once the weather is fair, that the fold becomes the server's state in time, and stays it.
-func (c *checker) converged() {
-	now := time.Now()
-	if c.isCurrent() {
-		if c.settled.IsZero() {
-			c.settled = now
-			c.trace("  settled")
-		}
-		if c.probes++; c.probes > probeCount {
-			c.done = true
-			return
-		}
-		c.probed = now
-		c.write()
-		for _, r := range c.replicas {
-			c.server.catchUp(r)
-		}
-		c.next = now.Add(probeBound)
-		return
-	}
-	limit := bound
-	if c.restores > 0 {
-		limit = lostBound
-	}
-	switch {
-	case c.probes > 0 && c.live && now.Sub(c.probed) >= probeBound:
-		c.fail("goes on", "a write in fair weather did not arrive within %v", now.Sub(c.probed))
-	case c.settled.IsZero() && now.Sub(c.fair) > limit:
-		c.fail("converges", "the fold is not the server's state after %v of fair weather", now.Sub(c.fair))
-	}
-}
-
-// isCurrent tells whether the fold is what the server has now, and a watch will tell what follows.
-func (c *checker) isCurrent() bool {
-	conn := c.conn
-	open := c.live && conn != nil && conn.open && conn.stream != nil && !conn.silent && !conn.ended && conn.at < 0 && conn.until.IsZero()
-	if !open || c.claim.lost(c.now) || conn.of != c.now {
-		return false
-	}
-	if c.loose {
-		return c.holds(c.now.at(c.now.last()))
-	}
-	missed := c.now.after(c.claim.revision)
-	return missed == 0
-}
-
-// holds reports whether the fold is a state.
-func (c *checker) holds(want state) bool {
-	for key, object := range c.fold {
-		if want[key.String()] != object.Raw() {
-			return false
-		}
-	}
-	return len(want) == len(c.fold)
 }
 
 // ended checks how a run ended.

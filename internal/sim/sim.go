@@ -124,18 +124,7 @@ func (s *sim) badDay(now time.Time) {
 	case s.strikes(curt, 12):
 		s.curt = now.Add(s.upTo(3 * time.Minute))
 		s.trace("! watches are cut short after a bookmark")
-	case s.strikes(eager, 12):
-		s.weather.eager = now.Add(s.upTo(3 * time.Minute))
-		s.trace("! watches bring news and end at once")
-	case s.strikes(gateway, 12):
-		s.weather.gateway = now.Add(s.upTo(3 * time.Minute))
-		s.trace("! a gateway answers watches")
-	case s.strikes(suspension, 12):
-		s.suspend()
-	case s.strikes(setBack, 20):
-		back := s.upTo(2 * time.Hour)
-		s.trace("! the wall clock is set back by %v", back)
-		s.jump(-back)
+	case s.badHabit(now):
 	case s.strikes(storm, 12):
 		s.gather(now)
 		s.trace("! storm of %d", s.code)

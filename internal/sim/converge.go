@@ -1,0 +1,68 @@
+package sim
+
+import "time"
+
+func (c *checker) calm() { c.fair = time.Now() }
+
+const (
+	bound      = 12 * time.Minute // doc.go adds it up
+	lostBound  = 17 * time.Minute // where the counter went back
+	probeBound = 5 * time.Second
+	probeCount = 3
+)
+
+// converged checks, once the weather is fair, that the fold becomes the server's state in time, and stays it.
+func (c *checker) converged() {
+	now := time.Now()
+	if c.isCurrent() {
+		if c.settled.IsZero() {
+			c.settled = now
+			c.trace("  settled")
+		}
+		if c.probes++; c.probes > probeCount {
+			c.done = true
+			return
+		}
+		c.probed = now
+		c.write()
+		for _, r := range c.replicas {
+			c.server.catchUp(r)
+		}
+		c.next = now.Add(probeBound)
+		return
+	}
+	limit := bound
+	if c.restores > 0 {
+		limit = lostBound
+	}
+	switch {
+	case c.probes > 0 && c.live && now.Sub(c.probed) >= probeBound:
+		c.fail("goes on", "a write in fair weather did not arrive within %v", now.Sub(c.probed))
+	case c.settled.IsZero() && now.Sub(c.fair) > limit:
+		c.fail("converges", "the fold is not the server's state after %v of fair weather", now.Sub(c.fair))
+	}
+}
+
+// isCurrent tells whether the fold is what the server has now, and a watch will tell what follows.
+func (c *checker) isCurrent() bool {
+	conn := c.conn
+	open := c.live && conn != nil && conn.open && conn.stream != nil && !conn.silent && !conn.ended && conn.at < 0 && conn.until.IsZero()
+	if !open || c.claim.lost(c.now) || conn.of != c.now {
+		return false
+	}
+	if c.loose {
+		return c.holds(c.now.at(c.now.last()))
+	}
+	missed := c.now.after(c.claim.revision)
+	return missed == 0
+}
+
+// holds reports whether the fold is a state.
+func (c *checker) holds(want state) bool {
+	for key, object := range c.fold {
+		if want[key.String()] != object.Raw() {
+			return false
+		}
+	}
+	return len(want) == len(c.fold)
+}
