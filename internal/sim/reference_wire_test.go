@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,6 +55,8 @@ type body struct {
 type guard struct {
 	sync.Mutex
 	clock   *clock.Clock
+	cancel  context.CancelCauseFunc
+	done    chan struct{}
 	last    clock.Reading
 	limit   time.Duration
 	stopped bool
@@ -67,48 +68,44 @@ func (g *guard) set(limit time.Duration) {
 	g.Unlock()
 }
 
+// look cancels the request if it was idle for too long.
+func (g *guard) look() {
+	g.Lock()
+	defer g.Unlock()
+	if !g.stopped && g.clock.Since(g.last) >= g.limit {
+		g.cancel(lw.ErrSilent)
+	}
+}
+
+// watch looks every 10 s, and when it is woken.
+func (g *guard) watch(wake <-chan struct{}) {
+	timer := time.NewTicker(10 * time.Second)
+	defer timer.Stop()
+	for {
+		select {
+		case <-g.done:
+			return
+		case <-timer.C:
+		case <-wake:
+		}
+		g.look()
+	}
+}
+
 // ask makes a request. The caller must call done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
-	clocks := clock.From(r.ctx)
+	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
 	if r.noWall {
-		clocks = clock.From(context.Background())
+		g.clock = clock.From(context.Background())
 	}
-	g := &guard{clock: clocks}
 	g.set(limit)
-	look := func() bool {
-		g.Lock()
-		defer g.Unlock()
-		if !g.stopped && clocks.Since(g.last) >= g.limit {
-			cancel(lw.ErrSilent)
-		}
-		return !g.stopped
-	}
-	var timer *time.Timer
-	timer = time.AfterFunc(10*time.Second, func() {
-		if look() {
-			timer.Reset(10 * time.Second)
-		}
-	})
-	stop := make(chan struct{})
-	if r.opts.Wake != nil {
-		go func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-r.opts.Wake:
-					look()
-				}
-			}
-		}()
-	}
+	go g.watch(r.opts.Wake)
 	done = func() {
 		g.Lock()
 		g.stopped = true
 		g.Unlock()
-		timer.Stop()
-		close(stop)
+		close(g.done)
 		if b != nil {
 			b.Close()
 		}
@@ -117,8 +114,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	if err != nil {
 		return nil, done, r.answered(err)
 	}
-	b = &body{ReadCloser: response, guard: g}
-	return b, done, end
+	return &body{ReadCloser: response, guard: g}, done, end
 }
 
 // answered says what an error means.
@@ -184,213 +180,6 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endUnreachable, err: io.ErrUnexpectedEOF, wait: -1}
 		case err != nil:
 			return nil, r.answered(err)
-		}
-	}
-}
-
-func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
-
-// check asks for the collection's resourceVersion.
-func (r *reference) check() ending {
-	r.checking = true
-	r.pay()
-	page, end := r.page(url.Values{"limit": {"1"}})
-	if end.why != endGoesOn {
-		return end
-	}
-	r.checking, r.heard = false, time.Now()
-	if older(page.Metadata.ResourceVersion, r.version) {
-		r.version = ""
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
-	}
-	return ending{}
-}
-
-// page reads one page.
-func (r *reference) page(query url.Values) (page wire, end ending) {
-	began := time.Now()
-	b, done, end := r.ask(query, 90*time.Second)
-	defer done()
-	if b == nil {
-		return page, end
-	}
-	if query.Get("continue") == "" && !r.checking {
-		r.lists = append(r.lists, began)
-	}
-	text, err := io.ReadAll(b)
-	if err != nil {
-		return page, r.answered(err)
-	}
-	if err := json.Unmarshal(text, &page); err != nil {
-		return page, ending{why: endUnreachable, err: err, wait: -1}
-	}
-	wrong := !strings.HasSuffix(page.Kind, "List") || page.APIVersion != "v1" || r.kind != "" && page.Kind != r.kind
-	if wrong && !r.anyKind && !r.checking {
-		return page, ending{why: endFaulty, err: lw.ErrNotList}
-	}
-	r.heard = time.Now()
-	return page, ending{}
-}
-
-// list reads a list, page by page.
-func (r *reference) list() ending {
-	query := url.Values{}
-	if r.listVersion != "" {
-		query.Set("resourceVersion", r.listVersion)
-	}
-	if r.opts.PageSize > 0 && !r.whole {
-		query.Set("limit", strconv.Itoa(r.opts.PageSize))
-	}
-	r.pay()
-	first, starts, seen := "", map[string]bool{}, map[string]bool{}
-	for {
-		page, end := r.page(query)
-		end.paged = query.Get("continue") != ""
-		if end.why != endGoesOn {
-			return end
-		}
-		version := page.Metadata.ResourceVersion
-		if !end.paged {
-			first = version
-		} else if version != first && !r.anyPages {
-			return ending{why: endFaulty, err: lw.ErrNotList}
-		}
-		if end.paged && !r.freePages && !bringsNews(page.Items, seen) {
-			if r.pay(); r.tokens < 1 {
-				return ending{why: endUseless, err: lw.ErrNoProgress}
-			}
-		}
-		for i, item := range page.Items {
-			o := parsed(item)
-			if key := o.Key().String(); i == 0 && starts[key] && !r.freePages {
-				return ending{why: endUseless, err: lw.ErrNoProgress}
-			} else {
-				starts[key], seen[key] = starts[key] || i == 0, true
-			}
-			if !r.begin() || !r.send(event{Type: lw.Added, Object: o}) {
-				return ending{}
-			}
-		}
-		if page.Metadata.Continue == "" {
-			return r.synced(first, page.Kind)
-		}
-		query.Del("resourceVersion")
-		query.Set("continue", page.Metadata.Continue)
-	}
-}
-
-func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
-	for _, item := range items {
-		if !seen[parsed(item).Key().String()] {
-			return true
-		}
-	}
-	return false
-}
-
-// synced ends a list.
-func (r *reference) synced(version, kind string) ending {
-	if r.listVersion != "" && older(version, r.version) {
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
-	}
-	r.version, r.listVersion, r.kind = version, version, kind
-	r.listing, r.whole, r.plain = false, false, false
-	if r.begin() {
-		r.send(event{Type: lw.Synced, ResourceVersion: version})
-	}
-	return ending{}
-}
-
-// watch follows a watch, or a streaming list and the watch behind it.
-func (r *reference) watch(streaming bool) (end ending) {
-	r.pay()
-	timeout := time.Duration(60+r.opts.Random()*60) * time.Second
-	if r.bookmarks {
-		timeout *= 5
-	}
-	query := url.Values{"watch": {"1"}, "resourceVersion": {r.version}, "timeoutSeconds": {strconv.Itoa(int(timeout / time.Second))}}
-	if streaming {
-		query.Set("sendInitialEvents", "true")
-		if query.Set("resourceVersion", r.listVersion); r.listVersion == "0" {
-			query.Del("resourceVersion")
-		}
-	}
-	began := time.Now()
-	b, done, end := r.ask(query, 90*time.Second)
-	defer done()
-	opened, news := time.Now(), false
-	defer func() {
-		end.streaming, end.watch, end.news, end.timeout = streaming, !streaming, news, timeout
-		end.behind = !streaming && query.Has("sendInitialEvents")
-		if b != nil {
-			end.lived = time.Since(opened)
-		}
-	}()
-	if b == nil {
-		return end
-	}
-	limit := 140 * time.Second
-	if r.mutePatience && !r.bookmarks {
-		limit = 605 * time.Second
-	}
-	if streaming {
-		r.lists = append(r.lists, began)
-		b.guard.set(10 * time.Second)
-	} else {
-		b.guard.set(limit)
-		if !r.send(event{Type: lw.Live, ResourceVersion: r.version}) {
-			return ending{}
-		}
-	}
-	for {
-		line, end := r.line(b)
-		if line == nil {
-			if streaming && end.why == endClosed {
-				end.why = endUseless
-			}
-			return end
-		}
-		var e, o wire
-		if json.Unmarshal(line, &e) != nil || json.Unmarshal(e.Object, &o) != nil {
-			return ending{why: endFaulty, err: io.ErrNoProgress}
-		}
-		version := o.Metadata.ResourceVersion
-		switch {
-		case e.Type == "ERROR":
-			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: lw.ErrNoProgress, wait: time.Duration(o.Details.RetryAfterSeconds) * time.Second}
-		case streaming && time.Since(opened) > time.Minute:
-			return ending{why: endUseless, err: lw.ErrNoInitialEnd}
-		case streaming && e.Type == "BOOKMARK" && o.Metadata.Annotations["k8s.io/initial-events-end"] == "true":
-			if end := r.synced(version, r.kind); end.why != endGoesOn || !r.send(event{Type: lw.Live, ResourceVersion: version}) {
-				return end
-			}
-			streaming = false
-		case streaming && e.Type != "BOOKMARK":
-			kind := map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted}[e.Type]
-			if !r.begin() || !r.send(event{Type: kind, Object: parsed(e.Object)}) {
-				return ending{}
-			}
-		case streaming:
-		case older(version, r.version) && !r.trusting:
-			return ending{why: endWentBack, err: lw.ErrVersionRegressed}
-		default:
-			next := event{Type: lw.Bookmark, ResourceVersion: version}
-			if news = news || version != r.version || e.Type != "BOOKMARK"; e.Type != "BOOKMARK" {
-				next.Type, next.Object = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted}[e.Type], parsed(e.Object)
-			} else {
-				r.bookmarks = true
-			}
-			if version != "" {
-				r.version, r.listVersion = version, version
-			}
-			if next.ResourceVersion = r.version; !r.send(next) {
-				return ending{}
-			}
-		}
-		if r.heard = time.Now(); streaming {
-			b.guard.set(10 * time.Second)
-		} else {
-			b.guard.set(limit)
 		}
 	}
 }
