@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func (c *conn) inspect(text string) {
 	}
 	for c.watch {
 		line, rest, complete := strings.Cut(c.line, "\n")
-		if !complete {
+		if !complete && !(strings.HasSuffix(line, "}") && json.Valid([]byte(line))) {
 			return
 		}
 		c.line = rest
@@ -80,6 +81,9 @@ func (c *conn) inspect(text string) {
 
 // event notes an ERROR event, and events whose resourceVersion goes back.
 func (c *conn) event(line string) {
+	if line == "" { // the event before came without its line's end
+		return
+	}
 	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {
 		c.ends(rejected)
 		c.rejection = &rejection{code: int(numberAfter(line, `"code":`)), body: line}

@@ -159,10 +159,17 @@ func (r *reference) line(b *body) ([]byte, ending) {
 	chunk := make([]byte, 4096)
 	for {
 		if line, rest, ok := bytes.Cut(b.rest, []byte("\n")); ok {
-			b.rest = rest
+			if b.rest = rest; len(line) == 0 {
+				continue
+			}
 			if bytes.IndexByte(line, 1) >= 0 {
 				return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 			}
+			return line, ending{}
+		}
+		if json.Valid(b.rest) { // all but the line's end
+			line := b.rest
+			b.rest = nil
 			return line, ending{}
 		}
 		if bytes.IndexByte(b.rest, 1) >= 0 {
