@@ -15,9 +15,6 @@ var (
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
-		if s.after == "date" && s.offset.Load() != 0 { // whose clock the date is measured by is not the engine's affair
-			return s.refuse(s.code, "7")
-		}
 		return s.refuse(s.code, s.after)
 	case now.Before(s.weather.gateway) && c.watch:
 		return s.refuse([]int{502, 503, 504}[s.IntN(3)], "")

@@ -80,17 +80,14 @@ func (w *weather) among(from, to fault) (fault, bool) {
 func (w *weather) gather(now time.Time) {
 	w.storm = now.Add(w.upTo(3 * time.Minute))
 	w.code = []int{429, 500, 502, 503, 504}[w.IntN(5)]
-	w.after = []string{"", "", "1", "7", "120", "86400", "date", "details"}[w.IntN(8)]
+	w.after = []string{"", "", "1", "7", "120", "86400", "details"}[w.IntN(7)]
 }
 
 // refuse is the answer of a storm, or of a gateway.
 func (w *weather) refuse(code int, after string) *rejection {
 	r := &rejection{code: code, body: "Too many requests, please try again later.\n"}
-	switch now := time.Now(); after {
+	switch after {
 	case "":
-	case "date": // has whole seconds
-		at := now.Add(w.upTo(time.Minute)).UTC().Truncate(time.Second)
-		r.header, r.wait = at.Format("Mon, 02 Jan 2006 15:04:05 GMT"), max(0, at.Sub(now))
 	case "details":
 		r.body = status(code, "TooManyRequests", "later", `,"details":{"retryAfterSeconds":9}`)
 		r.wait = 9 * time.Second

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -48,7 +49,7 @@ func (g *guard) attempt() *attempt {
 // refusal returns the error of a response whose status is not a success.
 func (a *attempt) refusal(response *http.Response) error {
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
-	refusal := lw.ReadStatusError(response.StatusCode, response.Header.Get("Retry-After"), text)
+	refusal := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
 		return &RedirectedError{Origin: a.secrets.Text(origin(response.Request.URL)), Err: refusal}
 	}

@@ -1,0 +1,25 @@
+//go:build !js
+
+package http
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRetryAfterMayBeADate(t *testing.T) {
+	now := time.Date(2026, 2, 28, 23, 59, 30, 500e6, time.UTC)
+	for header, want := range map[string]string{
+		"7": "7", "": "", "soon": "soon",
+		now.Add(90 * time.Second).Format(http.TimeFormat):                   "90",
+		now.Add(-time.Hour).Format(http.TimeFormat):                         "0",
+		now.Add(time.Minute).Format("Monday, 02-Jan-06 15:04:05 ") + "GMT":  "60",
+		now.Add(time.Minute).Format(time.ANSIC):                             "60",
+		time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC).Format(http.TimeFormat): "2147483647",
+	} {
+		require.Equal(t, want, retryAfter(header, now), "%q", header)
+	}
+}
