@@ -60,7 +60,6 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
-			c.server.gone(err)
 			yield(none, err)
 			return
 		}

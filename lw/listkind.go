@@ -51,10 +51,3 @@ func (r *Resource) ownVersion(apiVersion string) bool {
 func (s *scanner) notThisList() bool {
 	return s.fail(&MalformedError{Offset: s.offset(s.pos), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
 }
-
-// gone forgets the lists' kind when the server does not know the collection, because it may return with another kind.
-func (s *support) gone(err error) {
-	if statusCode(err) == 404 {
-		s.kind.Store(nil)
-	}
-}

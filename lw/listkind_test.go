@@ -44,9 +44,11 @@ func TestListOfAnotherKindDeletesNothing(t *testing.T) {
 	}
 }
 
-// TestListsKindMayChangeAfterNotFound: the resource was removed and defined again.
-func TestListsKindMayChangeAfterNotFound(t *testing.T) {
+// TestListsKindStaysAfterNotFound: a proxy may answer 404, and another collection after it.
+func TestListsKindStaysAfterNotFound(t *testing.T) {
+	list := podList("9", "", "a")
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},
-		answer{body: strings.Replace(podList("9", "", "a"), "PodList", "PeaList", 1)})
+		answer{body: strings.Replace(list, "PodList", "PeaList", 1)}, answer{body: list})
+	require.Contains(t, events[len(events)-4], "another kind or apiVersion", "%v", events)
 	require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
 }

@@ -60,6 +60,7 @@ type machine struct {
 
 	state    state
 	pace     pace
+	asked    moment // when the request under way was made
 	version  string // the resourceVersion that the stream has reached; "": a watch cannot resume
 	short    int    // watches in a row that ended at once
 	suspect  int    // failures in a row that the resourceVersion may have caused
@@ -118,6 +119,7 @@ func (m *machine) step(in *input) (output, *Break) {
 
 // ask pays for a request, and settles the timeout of a watch.
 func (m *machine) ask(now moment) {
+	m.asked = now
 	switch s := m.state.(type) {
 	case *listing:
 		if s.free {
@@ -137,9 +139,9 @@ func (m *machine) open(now moment) output {
 	switch s := m.state.(type) {
 	case *streaming:
 		s.opened, s.listed = now, now
-		m.pace.lists.add(now)
+		m.pace.lists.add(m.asked)
 	case *watching:
-		s.opened, s.since = now, now
+		s.opened = now
 		return liveNow
 	}
 	return hidden
@@ -205,7 +207,7 @@ func (m *machine) endMark(in *input) (output, *Break) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
 	m.listed(in.version)
-	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, since: in.now, listed: m.version}
+	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
 	return complete, nil
 }
 
@@ -228,7 +230,7 @@ func (m *machine) page(in *input) (output, *Break) {
 		m.state = &watching{heard: in.now}
 		return hidden, nil
 	case s.pages == 0:
-		m.pace.lists.add(in.now)
+		m.pace.lists.add(m.asked)
 		s.version = version
 	case s.version != version:
 		return hidden, m.end(ErrInconsistentPages, in)
@@ -277,12 +279,12 @@ func (m *machine) causeOfEnd(now moment) error {
 	case !ok:
 		return ErrNoInitialEnd
 	case s.healthy(now):
+		m.short = 0
 		return ErrWatchClosed
 	}
 	if m.short++; m.short < mostShort {
 		return ErrWatchClosed
 	}
-	m.short = 0
 	return ErrExpired
 }
 
@@ -292,7 +294,7 @@ func (m *machine) end(err error, in *input) *Break {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.pace.lists.add(in.now) // it was answered, though not to its end
+		m.pace.lists.add(m.asked) // it was answered, though not to its end
 	}
 	n := m.state.after(m, f, err, in.now)
 	if f == limit || m.stopOn != nil && m.stopOn(err) {
@@ -321,6 +323,9 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 	s, ok := m.state.(*watching)
 	if !ok {
 		return false, 0
+	}
+	if err != ErrWatchClosed {
+		m.short = 0
 	}
 	healthy := s.healthy(now)
 	if healthy && s.listed != "" {

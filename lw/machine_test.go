@@ -234,7 +234,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 func TestOlderListIsRejected(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
 	r.watchFails(status(410))
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true}, r.page("6", "", "a", 1))
+	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	r.synced("6")
 }

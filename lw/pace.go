@@ -65,14 +65,14 @@ func (b *budget) wait(now moment) time.Duration {
 	return max(0, b.paid-now-(requestBurst-1)*requestEvery)
 }
 
-// lists are the times of the latest lists that the server answered.
+// lists are the times at which the latest lists began that brought objects or were complete.
 type lists struct {
 	times [mostLists]moment
 	next  int // the oldest
 }
 
-func (l *lists) add(now moment) {
-	l.times[l.next] = now
+func (l *lists) add(begun moment) {
+	l.times[l.next] = begun
 	l.next = (l.next + 1) % mostLists
 }
 

@@ -155,6 +155,25 @@ func TestThreeInstantCloses(t *testing.T) {
 	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "three more")
 }
 
+// TestInstantClosesCountInARow: a healthy watch or a failure in between shows that the resourceVersion is good, or nothing.
+func TestInstantClosesCountInARow(t *testing.T) {
+	between := map[string]func(*rig){
+		"a healthy watch": func(r *rig) { r.opens().pass(healthyAfter); r.closes() },
+		"a failure":       func(r *rig) { r.watchFails(errReset) },
+	}
+	for name, end := range between {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, Options{}).synced("7")
+			r.opens().closes()
+			r.opens().closes()
+			end(r)
+			require.Equal(t, ErrWatchClosed, r.opens().closes().Err)
+			require.Equal(t, ErrWatchClosed, r.opens().closes().Err)
+			require.Equal(t, ErrExpired, r.opens().closes().Err)
+		})
+	}
+}
+
 // TestRepeatedBookmarkIsNoNews: a watch that ends at once behind it is not healthy.
 func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	r := newRig(t, Options{}).synced("7").opens()

@@ -40,7 +40,6 @@ type watching struct {
 	heard   moment        // when an event or a bookmark last arrived, on this watch or an earlier one
 	timeout time.Duration // as requested
 	opened  moment        // when the response arrived; zero: not yet
-	since   moment        // when events became live: opened, or the end of a streaming list
 	news    bool          // an event arrived, or a bookmark with a new resourceVersion
 	listed  string        // behind a streaming list: the list's resourceVersion
 }
@@ -61,12 +60,12 @@ const (
 // healthy reports whether the watch brought news or lived long enough. A healthy watch resumes at once.
 func (s *watching) healthy(now moment) bool { return s.news || s.lived(now) >= healthyAfter }
 
-// lived returns how long events have been live; zero if the response never arrived.
+// lived returns how long the response has been open; zero if it never arrived.
 func (s *watching) lived(now moment) time.Duration {
-	if s.since == 0 {
+	if s.opened == 0 {
 		return 0
 	}
-	return now - s.since
+	return now - s.opened
 }
 
 // spread returns the longest delay before this watch resumes: 1 % of its life, at most a second. Clients that lose their
@@ -88,7 +87,7 @@ func (s *listing) after(m *machine, f fault, err error, _ moment) next {
 		return next{again, true}
 	case f == expired, f == badVersion, rejectsVersion(err, s.from):
 		again.from = ""
-		return next{again, s.from != ""}
+		return next{again, s.from != "" && err != ErrVersionRegressed}
 	case err == ErrNoProgress, err == ErrInconsistentPages:
 		again.whole = true
 	}
@@ -106,7 +105,7 @@ func rejectsVersion(err error, from string) bool {
 func (s *streaming) after(m *machine, f fault, err error, _ moment) next {
 	switch {
 	case f == expired, f == badVersion:
-		return next{m.list(""), s.from != ""}
+		return next{m.list(""), s.from != "" && err != ErrVersionRegressed}
 	case f == overload, f == permanent:
 		return next{m.list(s.from), false}
 	case f == protocol, err == ErrSilent, answered(err):
@@ -145,9 +144,12 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 	return next{&watching{heard: s.heard}, false}
 }
 
-// after treats a failed check as if the watch had failed.
-func (checking) after(m *machine, f fault, err error, now moment) next {
-	return (&watching{heard: now}).after(m, f, err, now)
+// after resumes the watch if the check failed, because the check proved nothing.
+func (checking) after(m *machine, f fault, _ error, now moment) next {
+	if f == badVersion {
+		return next{m.list(""), false}
+	}
+	return next{&watching{heard: now}, false}
 }
 
 func (stopped) after(*machine, fault, error, moment) next { return next{stopped{}, false} }

@@ -124,7 +124,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 	r.do(input{signal: endMarked, version: "7"})
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true}, r.do(input{signal: endMarked, version: "6"}))
+	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.do(input{signal: endMarked, version: "6"}))
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 

@@ -94,7 +94,8 @@ func (c *conn) event(line string) {
 	if version < 0 {
 		return
 	}
-	c.early = c.early || c.streams && c.marked && version < c.highest
+	event := !strings.HasPrefix(line, `{"type":"BOOKMARK"`)
+	c.early = c.early || c.streams && c.marked && (version < c.highest || version == c.highest && event)
 	if c.marked = c.marked || strings.Contains(line, `-end":"true"`); c.streams && !c.marked {
 		return // a collection is in the order of its keys
 	}

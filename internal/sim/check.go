@@ -39,6 +39,7 @@ type checker struct {
 	loose     bool   // the server has a habit with which nobody can say what the next event must be
 	version   string // that was told last, if loose
 	delays    delays
+	counted   bool          // the list under way counts for the limit of lists
 	kindKnown bool          // this run has read an ordinary list to its end
 	jumped    time.Duration // what the wall clock jumped since word
 	jumpedAt  time.Time
@@ -189,6 +190,9 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {
 			c.fail("brackets lists", "%v@%s within a list", e.Type, e.ResourceVersion)
+		}
+		if !c.saved {
+			c.countList()
 		}
 		return
 	}

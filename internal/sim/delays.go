@@ -25,10 +25,10 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
 	if o.conn.watch && longer >= resetLife || v.spread != no {
-		o.atLeast = 0
+		o.atLeast, o.askedToWait = 0, 0
 	}
-	if o.conn.watch && life >= resetLife || v.spread == yes {
-		o.atMost = 0
+	if watches := o.conn.watch && (o.synced || !o.conn.streams); watches && life >= resetLife || v.spread == yes {
+		o.atMost, o.askedAtMost = 0, 0
 	}
 	switch {
 	case v.relist == yes && !b.Relist:
@@ -58,7 +58,7 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 // spread checks the delay after a healthy watch.
 func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/100)
-	if life >= o.conn.timeout {
+	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // it ended alone, because timeouts are random
 		most = 0
 	}
 	if b.Delay > most+allowed {
@@ -71,17 +71,30 @@ func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
 	}
 }
 
-// backOff checks the delay of exponential backoff.
+// backOff checks the delay of exponential backoff. The first ten answers in a row with Retry-After do not count as failures:
+// their own delay is obeyed, with up to 10 % at random.
 func (o *oracle) backOff(b *lw.Break, v verdict, wait, allowed time.Duration) {
-	o.atMost++
-	if !v.atOnce {
+	if b.Relist {
+		allowed = max(allowed, o.check.budget.listWait(time.Now()))
+	}
+	if wait > 0 {
+		o.askedToWait++
+		o.askedAtMost++
+	}
+	if wait == 0 || o.askedAtMost > 10 {
+		o.atMost++
+	}
+	if wait > 0 && o.askedToWait <= 10 {
+		if most := max(wait+wait/10, max(wait, step(o.atMost))+step(o.atMost)) + allowed; b.Delay > most {
+			o.fail("backs off", "the delay is %v, and the server asked for %v", b.Delay, wait)
+		}
+		return
+	}
+	if !v.atOnce && wait == 0 {
 		o.atLeast++
 	}
 	if least := step(o.atLeast); b.Delay < least && !v.atOnce {
 		o.fail("backs off", "the delay is %v after %d failures, and %v is the shortest", b.Delay, o.atLeast, least)
-	}
-	if b.Relist {
-		allowed = max(allowed, o.check.budget.listWait(time.Now()))
 	}
 	if most := step(o.atMost); b.Delay > max(most, wait)+most+allowed {
 		o.fail("backs off", "the delay is %v after %d failures, and %v is the longest", b.Delay, o.atMost, max(most, wait)+most+allowed)

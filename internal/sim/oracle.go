@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // maybe is yes, no, or what no one but the engine can know.
 type maybe int
@@ -30,6 +33,8 @@ type oracle struct {
 	complete bool // the page was read to its end
 
 	atLeast, atMost int  // failures in a row, as far as the backoff counts them
+	askedToWait     int  // answers with Retry-After in a row
+	askedAtMost     int  // the same, if the backoff was not reset in between
 	faults          int  // 500, 400 and garbage in a row
 	faultsAtMost    int  // the same, whatever came in between
 	short           int  // instant clean ends in a row
@@ -132,7 +137,9 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	case byEngine:
 		return verdict{relist: yes, spread: no}
 	case silent, connected:
-		o.faults = 0
+		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // a page is an answer
+			healthy = no
+		}
 		return verdict{relist: no, spread: healthy}
 	case cleanEnd:
 		o.faults = 0

@@ -92,16 +92,26 @@ func (c *checker) answered() {
 	case q.watch:
 		c.limit = idleLimit
 	}
-	if first := q.isList() && q.token == ""; first || q.streams {
-		if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
-			c.fail("relists seldom", "%d lists within %v", n, listWindow)
-		}
+	if c.counted = false; q.streams {
+		c.countList()
+	}
+}
+
+// countList counts a streaming list that was answered, or an ordinary list that brought an object or was complete.
+func (c *checker) countList() {
+	if c.counted || c.conn.token != "" {
+		return
+	}
+	c.counted = true
+	if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
+		c.fail("relists seldom", "%d lists within %v", n, listWindow)
 	}
 }
 
 // paged settles whether a page that was read to its end is free.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
+	c.countList()
 	if news := c.budget.page(conn.keys, conn.token == ""); !news && conn.token != "" {
 		c.pay(c.oracle.asked)
 	}

@@ -37,9 +37,6 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	if b == nil {
 		return page, end
 	}
-	if query.Get("continue") == "" && !r.checking {
-		r.lists = append(r.lists, began)
-	}
 	text, err := io.ReadAll(b)
 	if err != nil {
 		return page, r.answered(err)
@@ -52,6 +49,9 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 		return page, ending{why: endFaulty, err: lw.ErrNotList}
 	}
 	r.heard = time.Now()
+	if query.Get("continue") == "" && !r.checking {
+		r.lists = append(r.lists, began)
+	}
 	return page, ending{}
 }
 

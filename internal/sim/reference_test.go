@@ -33,7 +33,7 @@ type reference struct {
 	tokens                                 float64
 	counted                                time.Time
 	lists                                  []time.Time
-	failures, faults, short                int
+	failures, asked, faults, short         int
 	expired                                bool
 }
 
@@ -56,7 +56,7 @@ func (r *reference) run(ctx context.Context) {
 	r.ctx, r.over, r.listing, r.checking, r.reset = ctx, false, true, false, false
 	r.plain, r.whole, r.version, r.listVersion, r.kind = false, false, "", "0", ""
 	r.tokens, r.counted, r.lists, r.heard = burst, time.Now(), nil, time.Now()
-	r.failures, r.faults, r.short, r.expired = 0, 0, 0, false
+	r.failures, r.asked, r.faults, r.short, r.expired = 0, 0, 0, 0, false
 	for ctx.Err() == nil && !r.over {
 		var end ending
 		switch {
@@ -240,7 +240,7 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 		wait = 0
 	}
 	if end.lived >= 2*time.Minute {
-		r.failures = 0
+		r.failures, r.asked = 0, 0
 	}
 	random := r.opts.Random()
 	if r.noJitter {
@@ -250,9 +250,12 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	good := end.why == endUnreachable && end.wait < 0 || end.why == endIdle || end.why == endClosed
 	switch {
 	case (healthy && !r.slowResume || r.hotResume && end.watch) && good && !relist:
-		if r.failures = 0; end.lived < end.timeout {
+		if r.failures, r.asked = 0, 0; end.lived < end.timeout {
 			d = time.Duration(random * float64(min(time.Second, end.lived/100)))
 		}
+	case wait > 0 && r.asked < 10:
+		r.asked++
+		d = wait + time.Duration(random*float64(wait)/10)
 	case atOnce:
 		d = max(0, wait)
 	default:
