@@ -172,6 +172,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
 	if in.event == Bookmark {
 		return hidden, nil
 	}
+	s.objects = true
 	return listItem, nil
 }
 
@@ -207,7 +208,7 @@ func (m *machine) endMark(in *input) (output, *Break) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
 	m.listed(in.version)
-	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
+	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version, empty: !s.objects}
 	return complete, nil
 }
 
@@ -236,6 +237,9 @@ func (m *machine) page(in *input) (output, *Break) {
 		return hidden, m.end(ErrInconsistentPages, in)
 	}
 	if s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0 {
+		if s.free {
+			m.pace.budget.spend(in.now) // it is not free after all
+		}
 		return hidden, m.end(ErrNoProgress, in)
 	}
 	if s.pages++; in.meta.Continue != "" {

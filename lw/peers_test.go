@@ -111,7 +111,7 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			first := answer{body: podList("5", "", "a")}
 			if !opts.NoStreamingList {
-				first.body = podEvent("ADDED", "a", "5") + endOfInitial
+				first.body = podEvent("ADDED", "a", "5") + endOfInitial + `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"10"}}}`
 			}
 			s := &script{answers: []answer{first, {body: podEvent("MODIFIED", "a", "11") + podEvent("DELETED", "a", "12")}}}
 			client, err := NewClient(s, Pods(""), marking{}, nil)

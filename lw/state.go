@@ -33,6 +33,7 @@ type streaming struct {
 	opened  moment        // when the response arrived; zero: not yet
 	listed  moment        // when an event came that is certainly part of the list
 	highest string        // the highest resourceVersion of an object so far
+	objects bool          // an object arrived
 }
 
 // watching follows a watch from machine.version.
@@ -42,6 +43,7 @@ type watching struct {
 	opened  moment        // when the response arrived; zero: not yet
 	news    bool          // an event arrived, or a bookmark with a new resourceVersion
 	listed  string        // behind a streaming list: the list's resourceVersion
+	empty   bool          // behind a streaming list: the list had no objects
 }
 
 // checking asks for the collection's resourceVersion, because nothing was heard for a long time.
@@ -134,6 +136,9 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 		if m.suspect++; m.suspect >= mostSuspect {
 			return next{m.list(m.version), false}
 		}
+	}
+	if s.empty && !m.server.streamsWell.Load() { // the end mark may have come before objects that are lost now
+		return next{&listing{from: m.version}, false}
 	}
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)

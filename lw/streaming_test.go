@@ -109,6 +109,27 @@ func TestEndMarkBeforeTheObjects(t *testing.T) {
 	}
 }
 
+// TestEmptyStreamingListIsListedAgain: if the watch behind the end mark breaks at once, objects may have been behind it.
+func TestEmptyStreamingListIsListedAgain(t *testing.T) {
+	r := newStreamingRig(t, Options{}).opens()
+	r.do(input{signal: endMarked, version: "7"})
+	require.Equal(t, &Break{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
+	require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
+
+	r = newStreamingRig(t, Options{}).opens()
+	r.brings("3")
+	r.do(input{signal: endMarked, version: "7"})
+	require.False(t, r.fails(errReset).Relist, "it had objects")
+
+	r = newStreamingRig(t, Options{}).opens()
+	r.do(input{signal: endMarked, version: "7"})
+	r.brings("8")
+	require.Zero(t, r.fails(status(410)).Delay)
+	r.opens()
+	r.do(input{signal: endMarked, version: "9"})
+	require.False(t, r.fails(errReset).Relist, "an earlier watch behind a streaming list was healthy")
+}
+
 // TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
 func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	r := newStreamingRig(t, Options{}).opens()

@@ -10,6 +10,7 @@ const mostStreamFaults = 2
 type support struct {
 	noStreams    bool // the source never streams lists
 	streamFaults atomic.Int32
+	streamsWell  atomic.Bool // a watch behind a streaming list was healthy
 	bookmarks    atomic.Bool // watches send bookmarks
 	pages        atomic.Bool // a list of resourceVersion "0" came in pages: there is no watch cache that answers it whole
 	kind         atomic.Pointer[string]
@@ -33,4 +34,7 @@ func (s *support) streamFailed(err error) {
 func (s *support) stopStreams() { s.streamFaults.Store(mostStreamFaults) }
 
 // streamWorked forgets earlier failures, because the watch behind a streaming list was healthy.
-func (s *support) streamWorked() { s.streamFaults.Store(0) }
+func (s *support) streamWorked() {
+	s.streamsWell.Store(true)
+	s.streamFaults.Store(0)
+}

@@ -116,7 +116,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 		c.fail("the fold is the server's state", "a list was taken that is none of the collection")
 	}
 	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
-	c.oracle.nameless = !c.conn.watch && c.habit == namelessLists
+	c.oracle.nameless = c.conn.nameless
 	if c.loose {
 		c.fresh, c.version = false, e.ResourceVersion
 		return

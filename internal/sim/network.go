@@ -64,6 +64,7 @@ type conn struct {
 	line      string // the last line that was delivered, as far as it goes
 	highest   int64  // the highest resourceVersion that an event of a watch had
 	marked    bool   // the initial-events-end bookmark was delivered
+	nameless  bool   // a list without a resourceVersion
 	early     bool   // objects of the list came after that
 	regressed bool   // an event's resourceVersion went back
 	revision  int64  // of a list
@@ -149,6 +150,7 @@ func (c *conn) serve() (err error) {
 		return err
 	}
 	body, revision, late, err := c.list(c.query, c.replica)
+	c.nameless = c.habit == namelessLists
 	if late {
 		c.pass(c.ctx, time.Now().Add(3*time.Second+c.upTo(time.Second)))
 	}

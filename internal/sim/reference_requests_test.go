@@ -171,6 +171,7 @@ func (r *reference) watch(streaming bool) ending {
 
 // following is a watch that is read.
 type following struct {
+	behind bool // a streaming list came before, in the same response
 	*reference
 	*body
 	streaming bool // within the list part of a streaming list
@@ -236,7 +237,7 @@ func (w *following) initial(e, o wire) ending {
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {
 			return end
 		}
-		w.streaming = false
+		w.streaming, w.behind = false, true
 		w.send(event{Type: lw.Live, ResourceVersion: w.version})
 	}
 	return ending{}
@@ -245,7 +246,8 @@ func (w *following) initial(e, o wire) ending {
 // next handles an event of a watch.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
-	if older(version, w.version) && !w.trusting {
+	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"
+	if (early || older(version, w.version)) && !w.trusting {
 		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
 	}
 	next := event{Type: eventTypes[e.Type]}

@@ -140,7 +140,7 @@ func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
 	if end.behind && !r.trusting && (end.why == endWentBack || !end.news && end.lived < time.Second) {
 		r.streams++
-		r.plain = end.why == endWentBack
+		r.plain, relist, atOnce = true, true, end.why == endWentBack
 	} else if end.behind {
 		r.streams = 0
 	}
@@ -250,7 +250,7 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	good := end.why == endUnreachable && end.wait < 0 || end.why == endIdle || end.why == endClosed
 	switch {
 	case (healthy && !r.slowResume || r.hotResume && end.watch) && good && !relist:
-		if r.failures, r.asked = 0, 0; end.lived < end.timeout {
+		if r.failures, r.asked = 0, 0; end.lived < end.timeout || end.lived > end.timeout+2*time.Second {
 			d = time.Duration(random * float64(min(time.Second, end.lived/100)))
 		}
 	case wait > 0 && r.asked < 10:

@@ -176,7 +176,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 		}
 		if bytes.HasPrefix(b.rest, []byte("<")) {
-			return nil, ending{why: endUnreachable, err: io.ErrNoProgress, wait: -1}
+			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // a page is an answer
 		}
 		n, err := b.Read(chunk)
 		b.rest = append(b.rest, chunk[:n]...)

@@ -45,7 +45,7 @@ func TestBrokenRules(t *testing.T) {
 		"an ignored Retry-After":                 {reference{noRetryAfter: true}, "honors Retry-After"},
 		"a backoff that never doubles":           {reference{noDoubling: true}, "backs off"},
 		"an ignored wall clock":                  {reference{noWall: true}, "notices silence"},
-		"pages of two resourceVersions":          {reference{anyPages: true}, "the fold is the server's state"},
+		"pages of two resourceVersions":          {reference{anyPages: true}, "the fold is the server's state; relists"},
 		"a list of another kind":                 {reference{anyKind: true}, "the fold is the server's state"},
 		"a resume without a resourceVersion":     {reference{nameless: true}, "relists"},
 		"a list after 503 on a watch":            {reference{listOn503: true}, "resumes"},
