@@ -4,7 +4,6 @@ package jsx
 
 import (
 	"context"
-	"io"
 	"unsafe"
 )
 
@@ -23,20 +22,15 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	if _, err := s.opened(ctx); err != nil {
 		return nil, err
 	}
-	return io.ReadAll(answer{ctx: ctx, stream: s})
-}
-
-type answer struct {
-	ctx    context.Context
-	stream *Stream
-}
-
-func (a answer) Read(p []byte) (int, error) {
-	n, err := a.stream.Read(a.ctx, p)
-	if n == 0 && err == nil {
-		err = io.EOF
+	var text []byte
+	part := make([]byte, 512)
+	for {
+		n, err := s.Read(ctx, part)
+		if n == 0 || err != nil {
+			return text, err
+		}
+		text = append(text, part[:n]...)
 	}
-	return n, err
 }
 
 // Emit gives bytes to the program's host, under a number that the host knows. They are copied before it returns.
