@@ -30,8 +30,8 @@ type segment struct {
 	data []byte
 }
 
-// Pack returns the module with its data segments joined. All other sections stay as they are. An error says that the
-// module is none, or has what Go does not write.
+// Pack returns the module with its data segments joined and without source positions. All other sections stay as they are. It
+// returns an error if the bytes are not a wasm module as Go writes them.
 func Pack(module []byte) ([]byte, error) {
 	if len(module) < len(header) || string(module[:len(header)]) != header {
 		return nil, errShape
@@ -52,7 +52,13 @@ func Pack(module []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		content = appendSegments(nil, join(segments))
+		segments = join(segments)
+		for _, s := range segments {
+			if err := dropLines(s.data); err != nil {
+				return nil, err
+			}
+		}
+		content = appendSegments(nil, segments)
 		packed = binary.AppendUvarint(append(packed, dataSection), uint64(len(content)))
 		packed = append(packed, content...)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/need"
@@ -54,30 +55,56 @@ func TestRefusesWhatGoDoesNotWrite(t *testing.T) {
 
 // TestPackedProgramRuns packs a program of maps, texts and variables, and sees the same output in fewer segments.
 func TestPackedProgramRuns(t *testing.T) {
+	from, to := programs(t)
+	plain, ended := run(t, from)
+	require.True(t, ended)
+	packed, ended := run(t, to)
+	require.True(t, ended)
+	require.Equal(t, plain, packed)
+	require.Contains(t, packed, "three 3 zwölf")
+	require.Less(t, segmentsOf(t, to), 100)
+	require.Greater(t, segmentsOf(t, from), 10_000)
+}
+
+// TestPackedTracesNameFunctions lets a deep stack grow, be scanned and panic. The trace names functions, but no lines.
+func TestPackedTracesNameFunctions(t *testing.T) {
+	from, to := programs(t)
+	plain, ended := run(t, from, "panic")
+	require.False(t, ended)
+	packed, ended := run(t, to, "panic")
+	require.False(t, ended)
+	require.Contains(t, plain, "testdata/program/main.go:")
+	require.NotContains(t, packed, ".go:")
+	require.Contains(t, packed, "panic: bottom")
+	calls := regexp.MustCompile(`(?m)^[\w.*/()]+\(`)
+	require.Contains(t, packed, "main.fall(")
+	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
+}
+
+// programs returns the program in testdata before and after it was packed.
+func programs(t *testing.T) (from, to []byte) {
+	file := filepath.Join(t.TempDir(), "plain.wasm")
+	build := exec.Command("go", "build", "-o", file, "./testdata/program")
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	from, err = os.ReadFile(file)
+	require.NoError(t, err)
+	to, err = Pack(from)
+	require.NoError(t, err)
+	return from, to
+}
+
+// run runs a program in Node, and returns its output and whether it ended without an error.
+func run(t *testing.T, program []byte, args ...string) (output string, ended bool) {
 	node := need.Program(t, "node", "with Node 20 or later: go test ./internal/wasmpack")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	runner := filepath.Join(string(goroot[:len(goroot)-1]), "lib", "wasm", "wasm_exec_node.js")
-	plain, packed := filepath.Join(t.TempDir(), "plain.wasm"), filepath.Join(t.TempDir(), "packed.wasm")
-	build := exec.Command("go", "build", "-o", plain, "./testdata/program")
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	from, err := os.ReadFile(plain)
-	require.NoError(t, err)
-	to, err := Pack(from)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(packed, to, 0o666))
-
-	run := func(file string) string {
-		out, err := exec.Command(node, runner, file).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return string(out)
-	}
-	require.Equal(t, run(plain), run(packed))
-	require.Contains(t, run(packed), "three 3 zwölf")
-	require.Less(t, segmentsOf(t, to), 100)
-	require.Greater(t, segmentsOf(t, from), 10_000)
+	file := filepath.Join(t.TempDir(), "program.wasm")
+	require.NoError(t, os.WriteFile(file, program, 0o666))
+	out, err := exec.Command(node, append([]string{runner, file}, args...)...).CombinedOutput()
+	return string(out), err == nil
 }
 
 func segmentsOf(t *testing.T, module []byte) int {

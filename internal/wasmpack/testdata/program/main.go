@@ -3,6 +3,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"runtime"
 	"sort"
 )
 
@@ -24,6 +26,18 @@ func main() {
 	}
 	fmt.Println(names, sum, len(texts[2]))
 	fmt.Println("three", numbers["three"], texts[1])
+	if len(os.Args) > 1 {
+		fall(10000, "bottom")
+	}
 	defer func() { fmt.Println(recover()) }()
 	fmt.Println(sparse[len(texts)*2000])
+}
+
+// fall makes the stack grow and the garbage collector read it before it panics.
+func fall(depth int, text string) string {
+	if depth == 0 {
+		runtime.GC()
+		panic(text)
+	}
+	return fall(depth-1, text) + text
 }

@@ -1,0 +1,89 @@
+package wasmpack
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// tableStart begins the pcHeader of Go's function table, for wasm and Go 1.20 or later: a magic number, two zeros, the size
+// of an instruction and the size of a pointer. See runtime/symtab.go and runtime/runtime2.go for the layout.
+var tableStart = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
+
+// dropLines clears the source positions in Go's function table. They are used by stack traces only, which then show
+// functions without files and lines. It does nothing if the data have no such table.
+func dropLines(data []byte) error {
+	start := bytes.Index(data, tableStart)
+	if start < 0 {
+		return nil
+	}
+	data = data[start:]
+	header := reader{rest: data[len(tableStart):]}
+	count := header.uint64()
+	header.bytes(5 * 8) // nfiles, an unused word, funcnameOffset, cuOffset, filetabOffset
+	values, functions := header.uint64(), header.uint64()
+	if header.short || values > functions || functions > uint64(len(data)) {
+		return errShape
+	}
+	d := lineDropper{values: data[values:functions], kept: make([]byte, functions-values)}
+	index := reader{rest: data[functions:]}
+	for range count {
+		index.uint32() // the function's address
+		f := reader{rest: data[functions:]}
+		f.bytes(uint64(index.uint32()))
+		if d.function(&f); index.short || f.short || d.short {
+			return errShape
+		}
+	}
+	copy(d.values, d.kept)
+	return nil
+}
+
+// lineDropper collects the tables of values per instruction that are still needed.
+type lineDropper struct {
+	values []byte // all tables
+	kept   []byte // the same, with zeros in place of the others
+	short  bool   // a table had no end
+}
+
+// function reads a runtime._func, and clears its references to positions.
+func (d *lineDropper) function(f *reader) {
+	f.bytes(4 * 4) // entryOff, nameOff, args, deferreturn
+	d.keep(f.uint32())
+	clear(f.bytes(2 * 4)) // pcfile, pcln
+	count := f.uint32()
+	f.bytes(4)        // cuOffset
+	clear(f.bytes(4)) // startLine
+	f.bytes(4)        // funcID, flag, padding, nfuncdata
+	for n := uint32(0); n < count && !f.short; n++ {
+		d.keep(f.uint32())
+	}
+}
+
+// keep copies the table at an offset. It has pairs of numbers, and ends with a zero in place of another pair. An offset of
+// zero means that there is no table.
+func (d *lineDropper) keep(offset uint32) {
+	if offset == 0 {
+		return
+	}
+	in := reader{rest: d.values}
+	in.bytes(uint64(offset))
+	for first := true; in.unsigned() != 0 || first && !in.short; first = false {
+		in.unsigned()
+	}
+	end := len(d.values) - len(in.rest)
+	if d.short = d.short || in.short; !d.short {
+		copy(d.kept[offset:end], d.values[offset:end])
+	}
+}
+
+func (r *reader) uint32() uint32 {
+	if b := r.bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+func (r *reader) uint64() uint64 {
+	low := r.uint32()
+	return uint64(low) | uint64(r.uint32())<<32
+}
