@@ -63,16 +63,23 @@ func (e *StatusError) Is(target error) bool {
 		return e.Code == 410 || e.Reason == "Expired" || e.Reason == "Gone"
 	case ErrTooLarge:
 		return e.tooLarge()
-	case ErrUnauthorized:
-		return e.Code == 401
-	case ErrForbidden:
-		return e.Code == 403
-	case ErrNotFound:
-		return e.Code == 404
-	case ErrTooManyRequests:
-		return e.Code == 429
 	}
-	return false
+	return target != nil && target == sentinelOf(e.Code)
+}
+
+// sentinelOf returns the error that an HTTP status code alone stands for; nil if there is none.
+func sentinelOf(code int) error {
+	switch code {
+	case 401:
+		return ErrUnauthorized
+	case 403:
+		return ErrForbidden
+	case 404:
+		return ErrNotFound
+	case 429:
+		return ErrTooManyRequests
+	}
+	return nil
 }
 
 // tooLarge knows the three forms: the cause that servers give since 1.18, and the messages of older ones, which gave the
