@@ -1,0 +1,276 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// A request is one that the judge saw.
+type request struct {
+	at   time.Time
+	kind string // list, page, stream, watch or check
+	free bool   // a page that brought a new object
+	full bool   // a list, or a streaming list, that brought an object or completed
+}
+
+// A judge compares one stream with the promises of docs/guarantees.md and docs/reconnect.md.
+type judge struct {
+	mu       sync.Mutex
+	world    *world
+	trust    bool // the server never lies about its data
+	store    *cache.Store[*lw.Object]
+	requests []*request
+	list     *request        // the list that is being read, or nil
+	seen     map[lw.Key]bool // the objects of that list
+	page     time.Time       // when a page of that list ended
+	last     lw.EventType    // of Interrupted, Reset, Synced and Live, the last one
+	broken   *lw.Break
+	due      time.Time // of the next request
+	heard    time.Time // of the last sign of life while Live
+	version  string    // the last resourceVersion
+	folded   map[lw.Key]*lw.Object
+	causes   []error
+	faults   []string
+	texts    func(string) // looks for secrets
+}
+
+func (j *judge) fault(format string, args ...any) {
+	if len(j.faults) < 12 {
+		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
+	}
+}
+
+func (j *judge) trace() *lw.Trace {
+	return &lw.Trace{
+		Open: j.opens,
+		Opened: func(_ *lw.Request, err error) {
+			if err != nil {
+				j.text(err)
+			}
+		},
+		Page:       func(lw.ListMeta) { j.lock(func() { j.page = time.Now() }) },
+		Switched:   j.text,
+		Redirected: func(origin string) { j.text(errors.New(origin)) },
+	}
+}
+
+func (j *judge) lock(f func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	f()
+}
+
+// text looks for secrets in an error and in each error that it wraps.
+func (j *judge) text(err error) {
+	if err == nil || j.texts == nil {
+		return
+	}
+	j.texts(err.Error())
+	j.texts(fmt.Sprintf("%+v %#v %q", err, err, err))
+	switch wrapped := err.(type) {
+	case interface{ Unwrap() error }:
+		j.text(wrapped.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, err := range wrapped.Unwrap() {
+			j.text(err)
+		}
+	}
+}
+
+// opens judges a request: it must follow from what the stream reported, and come in time.
+func (j *judge) opens(req *lw.Request) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	q, _ := url.ParseQuery(req.Query)
+	now, r := time.Now(), &request{at: time.Now(), kind: kindOf(q)}
+	if v := q.Get("resourceVersion"); r.kind == "watch" && (v == "" || v == "0") {
+		j.fault("a watch begins at resourceVersion %q", v)
+	}
+	if r.kind == "list" || r.kind == "stream" {
+		j.list, j.seen = r, map[lw.Key]bool{}
+	}
+	switch {
+	case len(j.requests) == 0:
+	case j.broken != nil:
+		if !now.Equal(j.due) {
+			j.fault("a %s came %v after it was due; the cause was %v", r.kind, now.Sub(j.due), j.broken.Err)
+		}
+		if lists := r.kind == "list" || r.kind == "stream"; lists != j.broken.Relist {
+			j.fault("a %s came, and Relist was %v; the cause was %v", r.kind, j.broken.Relist, j.broken.Err)
+		}
+		j.broken = nil
+	case r.kind == "page" && j.list != nil:
+		if !now.Equal(j.page) {
+			j.fault("a page was requested %v after the one before it, unreported", now.Sub(j.page))
+		}
+	case j.last == lw.Synced && r.kind == "watch":
+		if !now.Equal(j.heard) {
+			j.fault("the watch behind a list came %v later, unreported", now.Sub(j.heard))
+		}
+	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // a check is followed by its watch
+	default:
+		j.fault("a %s came after %v, unreported", r.kind, j.last)
+	}
+	j.requests = append(j.requests, r)
+}
+
+func kindOf(q url.Values) string {
+	switch {
+	case q.Get("sendInitialEvents") != "":
+		return "stream"
+	case q.Get("watch") != "":
+		return "watch"
+	case q.Get("continue") != "":
+		return "page"
+	case q.Get("limit") == "1":
+		return "check"
+	}
+	return "list"
+}
+
+// event judges one event and its deltas.
+func (j *judge) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	now := time.Now()
+	if quiet := now.Sub(j.heard); j.last == lw.Live && quiet > 150*time.Second {
+		j.fault("%v came after %v without a sign of life", e.Type, quiet)
+	}
+	if j.broken != nil && j.broken.Final {
+		j.fault("%v came after the final event", e.Type)
+	}
+	j.heard = now
+	switch e.Type {
+	case lw.Interrupted:
+		j.breaks(e.Break)
+		j.last = e.Type
+	case lw.Reset, lw.Synced, lw.Live:
+		j.last = e.Type
+	}
+	if r := j.list; r != nil && (e.Type == lw.Added || e.Type == lw.Synced) && j.last != lw.Live {
+		r.full = true
+		if last := j.requests[len(j.requests)-1]; e.Type == lw.Added && last.kind == "page" && !j.seen[e.Object.Key()] {
+			last.free = true
+		}
+		if e.Type == lw.Added {
+			j.seen[e.Object.Key()] = true
+		}
+	}
+	if e.Type == lw.Synced {
+		j.list, j.version = nil, e.ResourceVersion
+	}
+	j.order(e)
+	j.fold(deltas)
+	if j.last == lw.Live || e.Type == lw.Synced {
+		j.compare(e)
+	}
+}
+
+func (j *judge) breaks(b *lw.Break) {
+	j.text(b.Err)
+	if b.Err == nil || errors.Is(b.Err, context.Canceled) {
+		j.fault("an interruption has the cause %v", b.Err)
+	}
+	if b.Delay < 0 || b.Delay > 5*time.Minute+30*time.Second {
+		j.fault("a delay is %v; the cause was %v", b.Delay, b.Err)
+	}
+	j.broken, j.due = b, time.Now().Add(b.Delay)
+	j.causes = append(j.causes, b.Err)
+}
+
+// order finds a resourceVersion that goes back without a list.
+func (j *judge) order(e lw.Event[*lw.Object]) {
+	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
+		return
+	}
+	if order, ok := lw.CompareResourceVersions(e.ResourceVersion, j.version); ok && order < 0 {
+		j.fault("%v has version %q after %q", e.Type, e.ResourceVersion, j.version)
+	}
+	j.version = e.ResourceVersion
+}
+
+// fold finds deltas that are no legal sequence.
+func (j *judge) fold(deltas []cache.Delta[*lw.Object]) {
+	for _, d := range deltas {
+		object := d.New
+		if d.Type == cache.Deleted {
+			object = d.Old
+		}
+		_, held := j.folded[object.Key()]
+		if held != (d.Type != cache.Added) {
+			j.fault("%v of %v, which is held: %v", d.Type, object, held)
+		}
+		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
+			delete(j.folded, object.Key())
+		}
+	}
+}
+
+// compare holds the store against the state that the server had.
+func (j *judge) compare(e lw.Event[*lw.Object]) {
+	snapshot := j.store.Snapshot()
+	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
+		j.fault("the store holds %d, and the deltas come to %d", snapshot.Len(), len(j.folded))
+	}
+	if !j.trust || snapshot.ResourceVersion() == "" {
+		return
+	}
+	state, known := j.world.state(snapshot.ResourceVersion())
+	if !known {
+		j.fault("after %v the store has version %q, which never was", e.Type, snapshot.ResourceVersion())
+	} else if diff := differ(snapshot, state); diff != "" {
+		j.fault("after %v the store is wrong at %q: %s", e.Type, snapshot.ResourceVersion(), diff)
+	}
+}
+
+// differ returns a difference between a snapshot and a state, or "".
+func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
+	for name, revision := range state {
+		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
+		if !ok {
+			return name + " is missing"
+		}
+		if v := object.Get("data.v").String(); v != strconv.Itoa(revision) {
+			return fmt.Sprintf("%s is that of %s instead of %d", name, v, revision)
+		}
+	}
+	if snapshot.Len() != len(state) {
+		return fmt.Sprintf("it has %d objects instead of %d", snapshot.Len(), len(state))
+	}
+	return ""
+}
+
+// rates finds windows with too many requests, or with too many lists.
+func (j *judge) rates() {
+	var paid, lists []time.Time
+	for _, r := range j.requests {
+		if !r.free {
+			paid = append(paid, r.at)
+		}
+		if r.full {
+			lists = append(lists, r.at)
+		}
+	}
+	for i := range paid {
+		for k := i; k < len(paid); k++ {
+			if w := paid[k].Sub(paid[i]); float64(k-i+1) > 12+w.Seconds() {
+				j.fault("%d requests in %v, from %v on", k-i+1, w, paid[i].Format("15:04:05"))
+				return
+			}
+		}
+	}
+	for i := 4; i < len(lists); i++ {
+		if w := lists[i].Sub(lists[i-4]); w < time.Minute {
+			j.fault("5 lists in %v, from %v on", w, lists[i-4].Format("15:04:05"))
+			return
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package hostile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// onList returns a server whose lists are hostile. Watches are honest for 20 seconds, and then expire.
+func onList(serve func(c *call)) func(c *call) {
+	return func(c *call) {
+		if !c.watch {
+			serve(c)
+			return
+		}
+		deadline := time.Now().Add(20 * time.Second)
+		c.feed(c.from(), time.Second, func(int) {
+			if time.Now().After(deadline) {
+				c.write(failed(410, "Expired", "too old resource version"))
+				c.never()
+			}
+		})
+	}
+}
+
+// edited returns a server that changes the text of each list.
+func edited(edit func(c *call, text string) string) func(c *call) {
+	return onList(func(c *call) {
+		at, items, next := c.page()
+		c.write(edit(c, document(c.version(at), next, items)))
+	})
+}
+
+func TestListsThatLie(t *testing.T) {
+	play(t, []server{
+		{name: "future-list", does: "lists at a version far in the future", lies: true, restart: true, opts: ordinary,
+			serve: func(c *call) {
+				if c.watch {
+					c.follow(c.from())
+					return
+				}
+				at, items, next := c.page()
+				c.write(document(c.version(at+1e9), next, items))
+			}},
+		{name: "410-lists", does: "answers each list with 410 and a fresh continue token", causes: []error{lw.ErrExpired}, opts: ordinary,
+			serve: func(c *call) {
+				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1))
+			}},
+		{name: "410-lists-alternating", does: "answers each second list with 410, and each watch, too", causes: []error{lw.ErrExpired}, opts: ordinary,
+			serve: func(c *call) {
+				if c.watch || c.nth%2 == 0 {
+					c.refuse(410, "", failure(410, "Expired", "expired"))
+				}
+				c.list()
+			}},
+		{name: "pages-ahead", does: "gives each page of a list the present version", causes: []error{lw.ErrInconsistentPages}, opts: ordinary,
+			serve: onList(func(c *call) {
+				_, items, next := c.page()
+				c.step()
+				c.write(document(c.version(c.now()), next, items))
+			}), lies: true},
+		{name: "long-tokens", does: "gives continue tokens of 1 MiB", opts: ordinary,
+			serve: onList(func(c *call) {
+				at, items, next := c.page()
+				if next != "" {
+					next += "/" + strings.Repeat("x", 1<<20)
+				}
+				c.write(document(c.version(at), next, items))
+			})},
+		{name: "remaining", does: "lies about remainingItemCount", opts: ordinary,
+			serve: edited(func(c *call, text string) string {
+				count := []string{"-5", "1000000000000000000", `"many"`, "1e99", "null", "{}"}[c.nth%6]
+				return strings.Replace(text, `"continue"`, `"remainingItemCount":`+count+`,"continue"`, 1)
+			})},
+		{name: "shrinking-pages", does: "gives ever smaller pages", opts: ordinary, serve: onList(func(c *call) {
+			at, items, next := c.page()
+			var offset int
+			if fmt.Sscanf(next, "%d/%d", new(int), &offset); next != "" {
+				keep := max(1, len(items)-offset/3)
+				next, items = fmt.Sprintf("%d/%d", at, offset-len(items)+keep), items[:keep]
+			}
+			c.write(document(c.version(at), next, items))
+		})},
+		{name: "empty-pages", does: "gives endless empty pages with new tokens", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+			serve: onList(func(c *call) {
+				if c.q.Get("limit") == "" {
+					c.list()
+					return
+				}
+				c.write(document(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
+			})},
+		{name: "repeated-page", does: "gives the second page of a list twice", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+			serve: onList(func(c *call) {
+				at, items, next := c.page()
+				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
+					next = token + "/again"
+				}
+				c.write(document(c.version(at), next, items))
+			})},
+		{name: "endless-pages", does: "gives a page with one new object each second, without an end", lies: true, opts: ordinary,
+			serve: func(c *call) {
+				c.sleep(time.Second)
+				c.write(document(c.version(1005), fmt.Sprintf("endless-%d", c.nth), []string{c.object(fmt.Sprintf("new-%d", c.nth), 1, 1)}))
+			}},
+		{name: "odd-names", does: "has names that differ in case only, with NUL and slashes", opts: ordinary,
+			naming: func(n int) string {
+				return []string{"x%d", "X%d", "x\x00%d", "shop/x%d", "/x%d", "x%d/"}[n%6][:] + fmt.Sprint(n/6)
+			},
+			serve: onList((*call).list)},
+		{name: "foreign-items", does: "lists objects of another namespace and kind, too", lies: true, opts: ordinary,
+			serve: edited(func(c *call, text string) string {
+				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
+			})},
+		{name: "twice", does: "lists each object twice, the older state last", lies: true, opts: ordinary,
+			serve: onList(func(c *call) {
+				at, items, next := c.page()
+				c.write(document(c.version(at), next, append(items, c.items(at-3)...)))
+			})},
+		{name: "regressing-check", does: "watches are silent, and a list of one object has version 5", opts: ordinary,
+			serve: func(c *call) {
+				if c.watch {
+					c.begin()
+					c.sleep(c.timeout())
+				} else if c.q.Get("limit") == "1" {
+					c.write(document("5", "", nil))
+				} else {
+					c.list()
+				}
+			}},
+	})
+}
+
+func TestListsThatAreNone(t *testing.T) {
+	strange := func(texts ...string) func(*call) {
+		return func(c *call) {
+			if c.watch {
+				c.news()
+				return
+			}
+			c.write(texts[c.nth%len(texts)])
+		}
+	}
+	play(t, []server{
+		{name: "empty-200", does: "answers all with 200 and an empty body", serve: func(c *call) {}},
+		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{lw.ErrNotList},
+			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
+				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
+				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
+		{name: "html-lists", does: "answers lists with HTML, and watches well", opts: ordinary, serve: strange("<!doctype html><title>Log in</title>")},
+		{name: "no-list-version", does: "lists without a version, and each watch takes 10 seconds to begin", opts: ordinary,
+			serve: func(c *call) {
+				if c.watch {
+					c.sleep(10 * time.Second)
+					c.follow(c.from())
+					return
+				}
+				c.write(strings.Replace(document("", "", c.items(c.now())), `"resourceVersion":"",`, ``, 1))
+			}},
+		{name: "odd-list-versions", does: "lists at versions such as 0, 00, -1 and 7 as a number", lies: true, restart: true, opts: ordinary,
+			serve: edited(func(c *call, text string) string {
+				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
+				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
+			})},
+		{name: "two-list-versions", does: "lists with two versions, of which the last is right", opts: ordinary,
+			serve: edited(func(c *call, text string) string {
+				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
+			})},
+		{name: "changing-kind", does: "changes the kind between pages", opts: ordinary,
+			serve: edited(func(c *call, text string) string {
+				if c.q.Get("continue") != "" {
+					return strings.Replace(text, "ConfigMapList", "SecretList", 1)
+				}
+				return text
+			})},
+		{name: "trailing", does: "sends something behind each list", opts: ordinary,
+			serve: edited(func(c *call, text string) string { return text + []string{"{}", "garbage", "\x00", text}[c.nth%4] })},
+		{name: "torn", does: "cuts each list at a different place", opts: ordinary,
+			serve: edited(func(c *call, text string) string { return text[:c.nth*37%len(text)] })},
+		{name: "drip", does: "sends a list of which each byte takes five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
+			serve: edited(func(c *call, text string) string {
+				for _, b := range text {
+					c.write(string(b))
+					c.sleep(5 * time.Second)
+				}
+				return ""
+			})},
+	})
+}

@@ -1,0 +1,188 @@
+package hostile_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// A server is hostile for ten minutes, and then honest.
+type server struct {
+	name  string
+	does  string // one line
+	serve func(c *call)
+
+	lies    bool             // what it says of its data is false: it is believed until the next list
+	restart bool             // its versions began again: the stream may take 27 minutes instead of 15
+	causes  []error          // causes that must be reported
+	opts    lw.Options       // NoStreamingList, PageSize, ...
+	version func(int) string // of the collection; decimal if nil
+	naming  func(int) string // of the objects; "cm-0001" and so on if nil
+}
+
+var seeds = flag.Uint64("hostile.seeds", 1, "how many seeds to play each server with")
+
+const hostileFor = 10 * time.Minute
+
+// early is when the context of the second run ends.
+const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
+
+// play runs each server until it is honest and the store is right again, and again with a context that ends before that. A
+// server that streams lists is also played to a client that requests ordinary lists.
+func play(t *testing.T, servers []server) {
+	t.Parallel()
+	for _, s := range servers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range *seeds {
+				s.play(t, seed)
+				if !s.opts.NoStreamingList {
+					plain := s
+					plain.opts = ordinary
+					plain.play(t, seed)
+				}
+			}
+		})
+	}
+}
+
+func (s *server) play(t *testing.T, seed uint64) {
+	for _, end := range []time.Duration{0, early} {
+		synctest.Test(t, func(t *testing.T) { s.run(t, seed, end) })
+	}
+}
+
+func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
+	w := newWorld(seed, s.naming, s.version)
+	m := &memory{world: w, serve: s.serve}
+	source, secret, closeWire := s.source(t, m)
+	defer closeWire()
+	client, err := lw.NewClient(source, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
+	require.NoError(t, err)
+	opts := s.opts
+	opts.Random = rand.New(rand.NewPCG(seed, 11)).Float64
+	reflector := cache.NewReflector(client, &opts)
+	j := &judge{world: w, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, texts: secret}
+	ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), j.trace()))
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for event, deltas := range reflector.Deltas(ctx) {
+			j.event(event, deltas)
+		}
+	}()
+	go func() {
+		for {
+			select {
+			case <-time.After(time.Duration(1+w.random.IntN(9000)) * time.Millisecond):
+				w.step()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	if end > 0 {
+		time.Sleep(end)
+	} else {
+		s.recovers(t, m, j)
+	}
+	cancel()
+	canceled := time.Now()
+	<-over
+	synctest.Wait()
+	require.Zero(t, time.Since(canceled), "the stream took time to end")
+	require.Zero(t, m.open.Load(), "requests are still open")
+	j.finish(t, s)
+}
+
+// recovers waits until the server has become honest, and until the store is right.
+func (s *server) recovers(t *testing.T, m *memory, j *judge) {
+	j.unversioned()
+	j.lock(func() {
+		for _, cause := range s.causes {
+			if !matches(j.causes, cause) {
+				j.fault("%v was not reported, but only: %v", cause, distinct(j.causes))
+			}
+		}
+	})
+	m.mustList.Store(s.lies && !s.restart)
+	m.honest.Store(true)
+	bound := 15 * time.Minute
+	if s.restart {
+		bound = 27 * time.Minute
+	}
+	began, good := time.Now(), time.Time{}
+	for time.Since(began) < bound+2*time.Minute {
+		time.Sleep(time.Second)
+		synctest.Wait()
+		j.lock(func() {
+			state, known := j.world.state(j.store.ResourceVersion())
+			right := known && j.last == lw.Live && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), state) == "" &&
+				differ(j.store.Snapshot(), j.world.latest()) == ""
+			switch {
+			case !right:
+				good = time.Time{}
+			case good.IsZero():
+				good = time.Now()
+			}
+		})
+	}
+	if good.IsZero() || good.Sub(began) > bound {
+		j.fault("%v after the server became honest, the store is not right, or no watch is open", bound)
+		return
+	}
+	t.Logf("%s: right %v after; %d requests, %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
+}
+
+// unversioned waits for ten minutes. A store without a version must not be wrong for a minute while a watch is open.
+func (j *judge) unversioned() {
+	wrong := time.Time{}
+	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
+		synctest.Wait()
+		j.lock(func() {
+			diff := differ(j.store.Snapshot(), j.world.latest())
+			if diff == "" || !j.trust || j.last != lw.Live || j.store.ResourceVersion() != "" {
+				wrong = time.Now()
+			} else if time.Since(wrong) > time.Minute {
+				j.fault("for a minute of an open watch, the store is wrong: %s", diff)
+			}
+		})
+	}
+}
+
+func (j *judge) finish(t *testing.T, s *server) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.rates()
+	require.Empty(t, j.faults, "%s\n%s", s.does, strings.Join(j.faults, "\n"))
+}
+
+func matches(causes []error, target error) bool {
+	for _, cause := range causes {
+		if errors.Is(cause, target) {
+			return true
+		}
+	}
+	return false
+}
+
+// distinct counts the causes by their text.
+func distinct(causes []error) map[string]int {
+	count := map[string]int{}
+	for _, cause := range causes {
+		text := cause.Error()
+		count[text[:min(len(text), 150)]]++
+	}
+	return count
+}

@@ -1,0 +1,187 @@
+package hostile_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// onWatch returns a server that lists honestly. Its watches are hostile.
+func onWatch(serve func(c *call)) func(c *call) {
+	return func(c *call) {
+		if !c.watch || c.streaming() {
+			c.honestly()
+			return
+		}
+		serve(c)
+	}
+}
+
+// each returns a server that lists honestly. Its watches are honest, and do something hostile at an interval.
+func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
+	return onWatch(func(c *call) {
+		c.feed(c.from(), interval, func(now int) { does(c, now) })
+	})
+}
+
+// news writes the next change after the watch's version. If there is none, it makes one.
+func (c *call) news() change {
+	changes, _, _ := c.since(c.from())
+	if len(changes) == 0 {
+		c.step()
+		if changes, _, _ = c.since(c.from()); len(changes) == 0 {
+			return change{}
+		}
+	}
+	c.write(c.event(changes[0]))
+	return changes[0]
+}
+
+func TestServersThatMeanWell(t *testing.T) {
+	play(t, []server{
+		{name: "streaming", does: "answers well", serve: (*call).honestly},
+		{name: "listing", does: "answers well, and is asked for pages", serve: (*call).honestly, opts: ordinary},
+	})
+}
+
+func TestWatchesThatLie(t *testing.T) {
+	play(t, []server{
+		{name: "replay", does: "replays the history from its beginning in every watch",
+			serve: onWatch(func(c *call) { c.follow(1000) })},
+		{name: "bookmarks-back", does: "sends bookmarks whose versions decrease",
+			serve: each(20*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now-5), false)) })},
+		{name: "bookmarks-ahead", does: "sends bookmarks of the future, and then older events", lies: true, restart: true,
+			serve: each(15*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now+1e6), false)) })},
+		{name: "foreign", does: "sends events of another kind and of another namespace", lies: true,
+			serve: each(10*time.Second, func(c *call, now int) {
+				c.write(strings.NewReplacer(`"ConfigMap"`, `"Secret"`, `"shop"`, `"kube-system"`).Replace(frame("ADDED", c.object("cm-x", now, now))))
+			})},
+		{name: "ghosts", does: "deletes objects that never were",
+			serve: each(7*time.Second, func(c *call, now int) { c.write(frame("DELETED", c.object("ghost", now, now))) })},
+		{name: "two-uids", does: "adds each object twice, with different UIDs", lies: true,
+			serve: each(7*time.Second, func(c *call, now int) {
+				item := c.object("cm-0001", now, now)
+				c.write(frame("ADDED", item), frame("ADDED", strings.Replace(item, "u-", "v-", 1)))
+			})},
+		{name: "skips", does: "leaves out every second event without a word", lies: true,
+			serve: onWatch(func(c *call) {
+				for from := c.from(); !c.honest.Load(); {
+					changes, now, _ := c.since(from)
+					for i, change := range changes {
+						if i%2 == 0 {
+							c.write(c.event(change))
+						}
+					}
+					from = now
+					c.sleep(11 * time.Second)
+				}
+			})},
+		{name: "odd-versions", does: "sends events with versions such as 00, -5 and 1e9", lies: true, restart: true,
+			serve: onWatch(func(c *call) {
+				odd := []string{"0", "00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"}
+				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `123456`, odd[c.nth%len(odd)], 1))
+				c.sleep(3 * time.Second)
+			})},
+		{name: "version-zero", does: "ends each watch after 20 s with a bookmark of version 0", lies: true, restart: true,
+			serve: onWatch(func(c *call) {
+				end := time.Now().Add(20 * time.Second)
+				c.feed(c.from(), time.Second, func(int) {
+					if time.Now().After(end) {
+						c.write(bookmark("0", false))
+						c.stop()
+					}
+				})
+			})},
+		{name: "no-version", does: "sends events without a version, and closes", lies: true,
+			serve: onWatch(func(c *call) {
+				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `,"resourceVersion":"123456"`, ``, 1))
+			})},
+		{name: "number-version", does: "sends versions that are JSON numbers",
+			serve: onWatch(func(c *call) {
+				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
+			})},
+		{name: "two-versions", does: "sends objects with two versions, of which the last is right",
+			serve: onWatch(func(c *call) {
+				for from := c.from(); ; c.sleep(time.Second) {
+					changes, now, _ := c.since(from)
+					for _, change := range changes {
+						c.write(strings.Replace(c.event(change), `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1))
+					}
+					from = now
+				}
+			})},
+		{name: "two-replicas", does: "lists from a replica that lags by ten changes, and watches from one that does not",
+			serve: func(c *call) {
+				if c.watch && !c.streaming() {
+					c.follow(c.from())
+				} else if at := c.now() - 10; c.watch {
+					c.initial(at)
+					c.write(bookmark(c.version(at), true))
+					c.sleep(20 * time.Second)
+				} else {
+					c.write(document(c.version(at), "", c.items(at)))
+				}
+			}},
+	})
+}
+
+func TestWatchesThatEnd(t *testing.T) {
+	pause := 999 * time.Millisecond
+	play(t, []server{
+		{name: "at-timeout", does: "ends at the timeout, and has one event just before", causes: []error{lw.ErrWatchClosed},
+			serve: onWatch(func(c *call) {
+				c.begin()
+				c.sleep(c.timeout() - time.Nanosecond)
+				c.news()
+				c.sleep(time.Nanosecond)
+			})},
+		{name: "999ms", does: "closes each watch after 999 ms", causes: []error{lw.ErrWatchClosed}, serve: onWatch(func(c *call) { c.begin(); c.sleep(pause) })},
+		{name: "999ms-reset", does: "resets each watch after 999 ms", causes: []error{errReset},
+			serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.fail(errReset) })},
+		{name: "999ms-event", does: "closes each watch after 999 ms and an event", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
+		{name: "one-event", does: "answers each watch with one event, and closes", serve: onWatch(func(c *call) { c.news() })},
+		{name: "one-event-reset", does: "answers each watch with one event, and resets", causes: []error{errReset},
+			serve: onWatch(func(c *call) { c.news(); c.fail(errReset) })},
+		{name: "one-event-opaque", does: "answers each watch with one event of an opaque version, and closes",
+			version: func(n int) string { return fmt.Sprintf("etag-%x", n*7919) }, serve: onWatch(func(c *call) { c.news() })},
+		{name: "one-event-equal", does: "answers each watch with the event before its version, and closes",
+			serve: onWatch(func(c *call) {
+				changes, _, _ := c.since(c.from() - 1)
+				c.write(c.event(changes[0]))
+			})},
+		{name: "half-event", does: "closes each watch in the middle of its second event", causes: []error{io.ErrUnexpectedEOF},
+			serve: onWatch(func(c *call) { c.news(); c.write(`{"type":"ADDED","object":{"kind":"Conf`) })},
+		{name: "instant", does: "closes each watch at once", causes: []error{lw.ErrWatchClosed, lw.ErrExpired}, serve: onWatch((*call).begin)},
+		{name: "white-space", does: "sends a byte of white space every 30 s, and nothing else", causes: []error{lw.ErrSilent},
+			serve: onWatch(func(c *call) {
+				for ; ; c.sleep(30 * time.Second) {
+					c.write(" ")
+				}
+			})},
+		{name: "slow-bytes", does: "sends an event of which each byte takes five seconds", causes: []error{lw.ErrSilent},
+			serve: onWatch(func(c *call) {
+				for _, b := range bookmark(c.version(c.now()), false) {
+					c.write(string(b))
+					c.sleep(5 * time.Second)
+				}
+			})},
+		{name: "no-newlines", does: "sends events without newlines between them",
+			serve: onWatch(func(c *call) {
+				for from := c.from(); ; c.sleep(time.Second) {
+					changes, now, _ := c.since(from)
+					for _, change := range changes {
+						c.write(strings.TrimSpace(c.event(change)))
+					}
+					from = now
+				}
+			})},
+		{name: "bookmark-then-silent", does: "sends one bookmark, and is silent for ever", causes: []error{lw.ErrSilent},
+			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.never() })},
+		{name: "one-bookmark", does: "answers each watch with a bookmark of its version, and closes", causes: []error{lw.ErrWatchClosed},
+			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
+	})
+}

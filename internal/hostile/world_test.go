@@ -1,0 +1,172 @@
+package hostile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// namespace is where the collection of every test lives.
+const namespace = "shop"
+
+// A change is one write to a world. Its number is the collection's revision afterwards.
+type change struct {
+	kind     string // ADDED, MODIFIED or DELETED
+	name     string
+	body     int // the revision that wrote the object's content
+	revision int
+}
+
+// A world holds a collection of ConfigMaps and each state that the collection ever had.
+type world struct {
+	mu       sync.Mutex
+	revision int
+	objects  map[string]int         // from name to the revision that wrote it
+	states   map[int]map[string]int // from revision to the objects at that revision
+	changes  []change
+	changed  chan struct{} // closed by the next change
+	version  func(int) string
+	revs     map[string]int // from resourceVersion to revision
+	naming   func(int) string
+	stepping sync.Mutex
+	random   *rand.Rand
+	made     int
+}
+
+func newWorld(seed uint64, naming, version func(int) string) *world {
+	w := &world{naming: naming, revision: 1000, objects: map[string]int{}, states: map[int]map[string]int{}, changed: make(chan struct{}),
+		version: version, revs: map[string]int{}, random: rand.New(rand.NewPCG(seed, 7))}
+	if naming == nil {
+		w.naming = func(n int) string { return fmt.Sprintf("cm-%04d", n) }
+	}
+	if version == nil {
+		w.version = strconv.Itoa
+	}
+	for range 24 {
+		w.create()
+	}
+	return w
+}
+
+// write applies one change. The caller holds no lock.
+func (w *world) write(kind, name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.revision++
+	c := change{kind: kind, name: name, body: w.revision, revision: w.revision}
+	if kind == "DELETED" {
+		c.body = w.objects[name]
+		delete(w.objects, name)
+	} else {
+		w.objects[name] = w.revision
+	}
+	state := make(map[string]int, len(w.objects))
+	for name, revision := range w.objects {
+		state[name] = revision
+	}
+	w.states[w.revision], w.revs[w.version(w.revision)] = state, w.revision
+	w.changes = append(w.changes, c)
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+func (w *world) create() {
+	w.made++
+	w.write("ADDED", w.naming(w.made))
+}
+
+// step creates, modifies or deletes an object at random.
+func (w *world) step() {
+	w.stepping.Lock()
+	defer w.stepping.Unlock()
+	names := w.names(w.revision)
+	switch n := w.random.IntN(10); {
+	case n < 2 && len(names) < 40 || len(names) < 12:
+		w.create()
+	case n < 4:
+		w.write("DELETED", names[w.random.IntN(len(names))])
+	default:
+		w.write("MODIFIED", names[w.random.IntN(len(names))])
+	}
+}
+
+// names returns the names of the objects at a revision, in order.
+func (w *world) names(revision int) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var names []string
+	for name := range w.states[revision] {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// state returns the objects at a resourceVersion, and whether the collection ever had it.
+func (w *world) state(resourceVersion string) (map[string]int, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	revision, ok := w.revs[resourceVersion]
+	return w.states[revision], ok
+}
+
+// since returns the changes after a revision, the present revision, and a channel that the next change closes.
+func (w *world) since(revision int) ([]change, int, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	from, _ := slices.BinarySearchFunc(w.changes, revision+1, func(c change, r int) int { return c.revision - r })
+	return w.changes[from:], w.revision, w.changed
+}
+
+// now returns the present revision.
+func (w *world) now() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.revision
+}
+
+// object returns an object's JSON, without kind and apiVersion, as in a list.
+func (w *world) object(name string, body, revision int) string {
+	text, _ := json.Marshal(name)
+	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
+		text, namespace, len(name), w.version(revision), body)
+}
+
+// event returns the JSON of a watch's event for a change, with a newline.
+func (w *world) event(c change) string {
+	return frame(c.kind, w.object(c.name, c.body, c.revision))
+}
+
+// frame returns the JSON of a watch's event for a list item.
+func frame(kind, item string) string {
+	return `{"type":"` + kind + `","object":{"kind":"ConfigMap","apiVersion":"v1",` + item[1:] + "}\n"
+}
+
+// bookmark returns the JSON of a bookmark. The end is that of a streaming list's initial events.
+func bookmark(version string, end bool) string {
+	annotations := ""
+	if end {
+		annotations = `,"annotations":{"k8s.io/initial-events-end":"true"}`
+	}
+	return `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"` + annotations + "}}}\n"
+}
+
+// failure returns the JSON of a Status.
+func failure(code int, reason, message string) string {
+	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
+}
+
+// failed returns the JSON of a watch's ERROR event.
+func failed(code int, reason, message string) string {
+	return `{"type":"ERROR","object":` + failure(code, reason, message) + "}\n"
+}
+
+// latest returns the present objects.
+func (w *world) latest() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.states[w.revision]
+}
