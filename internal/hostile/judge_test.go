@@ -39,11 +39,13 @@ type judge struct {
 	folded   map[lw.Key]*lw.Object
 	causes   []error
 	faults   []string
-	texts    func(string) // looks for secrets
+	counts   map[string]int // of faults, by their format
+	texts    func(string)   // looks for secrets
 }
 
+// fault notes a broken promise, and the time. It notes no more than three of a kind.
 func (j *judge) fault(format string, args ...any) {
-	if len(j.faults) < 12 {
+	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
+var seeds = flag.Uint64("hostile.seeds", 1, "how many seeds to play each server with")
+
 // A server is hostile for ten minutes, and then honest.
 type server struct {
 	name  string
@@ -28,9 +30,11 @@ type server struct {
 	opts    lw.Options       // NoStreamingList, PageSize, ...
 	version func(int) string // of the collection; decimal if nil
 	naming  func(int) string // of the objects; "cm-0001" and so on if nil
-}
 
-var seeds = flag.Uint64("hostile.seeds", 1, "how many seeds to play each server with")
+	wire func(x *exchange) // instead of serve, for a server that writes bytes to a connection
+	tls  bool              // the connections are of TLS once the server is honest
+	ws   bool              // watches go over WebSocket
+}
 
 const hostileFor = 10 * time.Minute
 
@@ -72,7 +76,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	opts := s.opts
 	opts.Random = rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, texts: secret}
+	j := &judge{world: w, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
 	ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), j.trace()))
 	defer cancel()
 	over := make(chan struct{})

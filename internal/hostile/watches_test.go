@@ -80,18 +80,20 @@ func TestWatchesThatLie(t *testing.T) {
 					c.sleep(11 * time.Second)
 				}
 			})},
-		{name: "odd-versions", does: "sends events with versions such as 00, -5 and 1e9", lies: true, restart: true,
+		{name: "odd-versions", does: "sends events with versions such as 00, -5 and 1e9", lies: true,
 			serve: onWatch(func(c *call) {
-				odd := []string{"0", "00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"}
+				odd := []string{"00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"}
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `123456`, odd[c.nth%len(odd)], 1))
 				c.sleep(3 * time.Second)
 			})},
-		{name: "version-zero", does: "ends each watch after 20 s with a bookmark of version 0", lies: true, restart: true,
+		{name: "version-zero", does: "ends each watch after 20 s with a bookmark of version 0, and deletes an object then", lies: true, restart: true,
 			serve: onWatch(func(c *call) {
 				end := time.Now().Add(20 * time.Second)
 				c.feed(c.from(), time.Second, func(int) {
 					if time.Now().After(end) {
 						c.write(bookmark("0", false))
+						_ = c.pipe.Close()
+						c.remove()
 						c.stop()
 					}
 				})

@@ -1,16 +1,176 @@
 package hostile_test
 
 import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-type wire struct{}
-type conn struct{}
-
+// ordinary options request ordinary lists, in small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
 
-func (s *server) source(t *testing.T, m *memory) (source lw.Transport, secret func(string), closeAll func()) {
-	return m, nil, func() {}
+// token is the credential that no text may show.
+const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
+
+// An exchange is one connection, with one request.
+type exchange struct {
+	net.Conn
+	m       *memory
+	host    string // that the client dialed
+	nth     int    // of all connections
+	kind    int    // of a server's answers, one after the other
+	request *http.Request
+	watch   bool
+	ctx     context.Context
+}
+
+// source returns the transport that a server is reached by, a func that looks for secrets, and one that closes all.
+func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), func()) {
+	if s.wire == nil {
+		return m, nil, func() {}
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	scheme, config := "http", (*tls.Config)(nil)
+	if s.tls {
+		authority := certs.NewAuthority(t)
+		scheme, config = "https", authority.Config(t, "api.test")
+		transport.TLSClientConfig = &tls.Config{RootCAs: authority.Pool()}
+	}
+	var mu sync.Mutex
+	dialed := 0
+	transport.DialContext = func(_ context.Context, _, address string) (net.Conn, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		dialed++
+		near, far := net.Pipe()
+		host, _, _ := net.SplitHostPort(address)
+		go (&exchange{Conn: far, m: m, host: host, nth: dialed}).answer(s, config)
+		return near, nil
+	}
+	over, err := lwhttp.New(scheme+"://api.test", &lwhttp.Options{Client: &http.Client{Transport: transport}, Token: token})
+	require.NoError(t, err)
+	closeAll := func() { over.Close(); transport.CloseIdleConnections() }
+	if s.ws {
+		return lwws.New(over, nil), leaks(t), closeAll
+	}
+	return over, leaks(t), closeAll
+}
+
+// answer reads one request and answers it.
+func (x *exchange) answer(s *server, config *tls.Config) {
+	defer func() { _ = x.Close() }()
+	honest := x.m.honest.Load()
+	if config != nil && !honest {
+		s.wire(x)
+		return
+	}
+	if config != nil {
+		x.Conn = tls.Server(x.Conn, config)
+	}
+	reader := bufio.NewReader(x)
+	request, err := http.ReadRequest(reader)
+	if err != nil {
+		return
+	}
+	x.request, x.watch = request, request.URL.Query().Get("watch") != ""
+	ctx, cancel := context.WithCancel(context.Background())
+	x.ctx = ctx
+	go func() {
+		_, _ = io.Copy(io.Discard, reader)
+		cancel()
+	}()
+	if honest {
+		x.honestly()
+	} else {
+		s.wire(x)
+	}
+}
+
+// honestly answers as the memory does.
+func (x *exchange) honestly() {
+	if x.request.Header.Get("Authorization") != "Bearer "+token || x.host != "api.test" {
+		x.reply(401, "", failure(401, "Unauthorized", "Unauthorized"))
+		return
+	}
+	body, err := x.m.Open(x.ctx, &lw.Request{Path: x.request.URL.Path, Query: x.request.URL.RawQuery, Watch: x.watch})
+	if refusal, ok := errors.AsType[*lw.StatusError](err); ok {
+		x.reply(refusal.Code, "", failure(refusal.Code, refusal.Reason, refusal.Message))
+		return
+	} else if err != nil {
+		return
+	}
+	defer func() { _ = body.Close() }()
+	if x.request.Header.Get("Upgrade") != "" {
+		x.upgrade()
+		x.frames(body)
+		return
+	}
+	x.say("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
+	buffer := make([]byte, 1<<15)
+	for {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			x.say(fmt.Sprintf("%x\r\n%s\r\n", n, buffer[:n]))
+		}
+		if err != nil {
+			if err == io.EOF {
+				x.say("0\r\n\r\n")
+			}
+			return
+		}
+	}
+}
+
+// say writes text as it is.
+func (x *exchange) say(text string) bool {
+	_, err := io.WriteString(x.Conn, text)
+	return err == nil
+}
+
+// sleep returns false if the client has left.
+func (x *exchange) sleep(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-x.ctx.Done():
+		return false
+	}
+}
+
+// reply writes a response with a few headers, each with its end of line, and a body.
+func (x *exchange) reply(code int, headers, text string) {
+	x.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
+}
+
+// document returns an honest list in one piece.
+func (x *exchange) document() string {
+	_, at, _ := x.m.since(0)
+	return document(x.m.version(at), "", (&call{memory: x.m}).items(at))
+}
+
+// news returns the event of a change that it makes.
+func (x *exchange) news() string {
+	x.m.step()
+	changes, now, _ := x.m.since(0)
+	for _, change := range changes {
+		if change.revision == now {
+			return x.m.event(change)
+		}
+	}
+	return ""
 }

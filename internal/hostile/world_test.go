@@ -93,6 +93,13 @@ func (w *world) step() {
 	}
 }
 
+// remove deletes an object.
+func (w *world) remove() {
+	w.stepping.Lock()
+	defer w.stepping.Unlock()
+	w.write("DELETED", w.names(w.revision)[0])
+}
+
 // names returns the names of the objects at a revision, in order.
 func (w *world) names(revision int) []string {
 	w.mu.Lock()

@@ -1,0 +1,161 @@
+package hostile_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// A form is a way in which a server may write a token.
+type form struct {
+	name string
+	of   func(string) string
+}
+
+// plain forms show the token, or its first half.
+var plain = []form{
+	{"all", func(s string) string { return s }},
+	{"the first half", func(s string) string { return s[:len(s)/2] }},
+}
+
+// encoded forms can be turned back into the token.
+var encoded = []form{
+	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
+	{"base64 of the header", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("Bearer " + s)) }},
+	{"percent", func(s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+		return b.String()
+	}},
+	{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }},
+}
+
+// leaks returns a func that looks for the token in a text. It looks for ten characters in a row, and for each form.
+func leaks(t *testing.T) func(string) {
+	found := map[string]bool{}
+	return func(text string) {
+		for _, form := range append(plain[:1:1], encoded...) {
+			for secret, i := form.of(token), 0; i+12 <= len(secret) && !found[form.name]; i++ {
+				if strings.Contains(text, secret[i:i+12]) {
+					found[form.name] = true
+					t.Errorf("%s of the token, or a part of it, is in %.400q", form.name, text)
+				}
+			}
+		}
+	}
+}
+
+// echo returns a server that writes the token, in each of some forms, at one place. It knows the token from the request.
+func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
+	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
+		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
+		if text == "" {
+			text = token // a redirected request has none, and the first server may have told it
+		}
+		x.kind = x.nth / len(forms)
+		write(x, forms[x.nth%len(forms)].of(text))
+	}}
+}
+
+func TestServersThatEchoTheToken(t *testing.T) { play(t, echoes(plain)) }
+
+func TestServersThatEchoTheTokenEncoded(t *testing.T) { play(t, echoes(encoded)) }
+
+func echoes(forms []form) []server {
+	status := func(s string) string {
+		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{"continue":%q},"status":%[1]q,"message":%[1]q,"reason":%[1]q,"details":{"name":%[1]q,"group":%[1]q,"kind":%[1]q,"causes":[{"reason":%[1]q,"message":%[1]q,"field":%[1]q}]},"code":403}`, s)
+	}
+	events := func(write func(x *exchange, secret string) string) func(*exchange, string) {
+		return func(x *exchange, secret string) {
+			if x.watch {
+				x.reply(200, "Content-Type: application/json\r\n", write(x, secret))
+				return
+			}
+			x.reply(200, "", x.document())
+		}
+	}
+	return []server{
+		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
+		echo(forms, "status-long", "writes a Status that is cut at 64 kB within the token", func(x *exchange, s string) {
+			x.reply(403, "", status(strings.Repeat("y", 65536-600-x.nth*7)+s))
+		}),
+		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(x *exchange, s string) string {
+			return `{"type":"ERROR","object":` + status(s) + "}\n"
+		})),
+		echo(forms, "event-no-status", "writes the token in an ERROR event that is no Status", events(func(x *exchange, s string) string {
+			return fmt.Sprintf(`{"type":"ERROR","object":{"kind":%q,"apiVersion":%[1]q,"metadata":{"name":%[1]q}}}`, s)
+		})),
+		echo(forms, "event-type", "writes the token as an event's type", events(func(x *exchange, s string) string {
+			return fmt.Sprintf(`{"type":%q,"object":{}}`, s)
+		})),
+		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(x *exchange, s string) {
+			x.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[x.kind%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(x.document()))
+		}),
+		echo(forms, "member", "writes the token as the text where JSON should be, and as a member's name", func(x *exchange, s string) {
+			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
+		}),
+		echo(forms, "html", "writes the token in a page that is cut at 200 bytes within it", func(x *exchange, s string) {
+			x.reply(502, "", "<html>"+strings.Repeat("p", 150+x.nth*3%50)+s+"</html>")
+		}),
+		echo(forms, "reason", "writes the token in the status line", func(x *exchange, s string) {
+			x.say([]string{"HTTP/1.1 500 ", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 99999 ", ""}[x.kind%5] + s + "\r\nConnection: close\r\n\r\n")
+		}),
+		echo(forms, "headers", "writes the token in headers that clients quote", func(x *exchange, s string) {
+			name := []string{"Retry-After", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length", "Warning", "WWW-Authenticate", "Set-Cookie"}[x.kind%8]
+			x.say("HTTP/1.1 503 Busy\r\nConnection: close\r\n" + name + ": " + s + "\r\n\r\n")
+		}),
+		echo(forms, "header-line", "writes the token as a header without a colon", func(x *exchange, s string) {
+			x.say("HTTP/1.1 200 OK\r\n" + s + "\r\n\r\n")
+		}),
+		echo(forms, "redirect", "redirects to places with the token in their URL", func(x *exchange, s string) {
+			place := []string{"http://other.test/", "http://api.test/", "http://", "http://other.test/%zz", "ftp://", "http://other.test:"}[x.kind%6]
+			x.reply(302, "Location: "+place+s+"\r\n", "")
+		}),
+		echo(forms, "elsewhere", "redirects to another server, which is told the token by the URL and echoes it", func(x *exchange, s string) {
+			if x.host == "api.test" {
+				x.reply(307, "Location: http://other.test/?t="+s+"\r\n", "")
+				return
+			}
+			x.reply(403, "", status(s))
+		}),
+		echo(forms, "trailer", "writes the token in chunk lengths and trailers", func(x *exchange, s string) {
+			text := x.document()
+			end := []string{s + "\r\n", "0\r\n" + s + "\r\n\r\n", "0\r\nX: " + s + "\r\n\r\n", "0;" + s + "\r\n\r\n"}[x.kind%4]
+			x.say("HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", len(text), text) + end)
+		}),
+	}
+}
+
+func TestWebSocketsThatEchoTheToken(t *testing.T) {
+	ws := func(name, does string, write func(x *exchange, secret string)) server {
+		s := echo(plain, name, does, func(x *exchange, secret string) {
+			if !x.watch {
+				x.reply(200, "", x.document())
+				return
+			}
+			write(x, secret)
+		})
+		s.ws = true
+		return s
+	}
+	play(t, []server{
+		ws("close-reason", "closes each WebSocket with the token as the reason", func(x *exchange, s string) {
+			x.upgrade()
+			x.frame(8, append([]byte{3, 243}, s[:min(len(s), 123)]...))
+		}),
+		ws("handshake-headers", "writes the token in the headers of the handshake", func(x *exchange, s string) {
+			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[x.kind%4]
+			x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" + name + ": " + s + "\r\n\r\n")
+		}),
+		ws("handshake-refused", "refuses handshakes with the token as the text", func(x *exchange, s string) { x.reply(403, "", s) }),
+		ws("message", "writes the token as a message", func(x *exchange, s string) {
+			x.upgrade()
+			x.frame(1, []byte(s))
+			x.frame(1, []byte(fmt.Sprintf(`{"type":%q}`, s)))
+		}),
+	})
+}

@@ -1,0 +1,102 @@
+package hostile_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// endless writes 96 MiB in each of the first three answers, looks at the heap, and resets later connections.
+func endless(heap *hostile.Heap, first, then string) func(c *call) {
+	block := strings.Repeat(then, 1<<16/len(then)+1)
+	return func(c *call) {
+		if c.watches.Load()+c.lists.Load() > 3 {
+			c.fail(errReset)
+		}
+		c.write(first)
+		for i := range 96 << 20 / len(block) {
+			c.write(block)
+			if i%256 == 0 {
+				heap.Look()
+			}
+		}
+	}
+}
+
+// bomb returns 96 MiB of a list's text, compressed by gzip.
+func bomb(first, then string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(first))
+	block := []byte(strings.Repeat(then, 1<<16/len(then)))
+	for range 96 << 20 / len(block) {
+		_, _ = z.Write(block)
+	}
+	_ = z.Close()
+	return b.String()
+}
+
+// TestMemoryIsBounded plays servers one after the other, whose answers are large. Frames are limited to 1 MiB.
+func TestMemoryIsBounded(t *testing.T) {
+	const list = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
+	const item = `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5"},"data":`
+	for _, s := range []struct{ name, first, then string }{
+		{"nested objects", list + item, `{"a":`},
+		{"nested arrays", list + item, `[`},
+		{"a string", list + item + `"`, `abcdefgh`},
+		{"escapes", list + item + `"`, `\u0041`},
+		{"a name", list + `{"metadata":{"name":"`, `abcdefgh`},
+		{"members of one name", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
+		{"two items arrays", strings.TrimSuffix(list, `"items":[`), `"items":[],`},
+		{"a version", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"`, `1234567890`},
+		{"a token", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"`, `1234567890`},
+		{"a kind", `{"kind":"`, `ConfigMapList`},
+		{"white space", " ", "\n\t  "},
+		{"the same item", list + item + `{}}`, `,` + item + `{}}`},
+		{"a member's name", `{"`, `abcdefgh`},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			heap := hostile.NewHeap()
+			large := server{name: s.name, does: s.name + " of 96 MiB", lies: true, opts: ordinary, serve: endless(heap, s.first, s.then)}
+			synctest.Test(t, func(t *testing.T) { large.run(t, 1, early) })
+			require.Less(t, heap.Grown(), int64(8<<20))
+			t.Logf("%d kB", heap.Grown()>>10)
+		})
+	}
+	t.Run("a gzip bomb", func(t *testing.T) {
+		texts := []string{bomb(list+item+`"`, "abcdefgh"), bomb(list, " "), bomb(`{"kind":"`, "x")}
+		heap := hostile.NewHeap()
+		s := server{name: "bomb", does: "sends gzip bombs", lies: true, opts: ordinary, wire: func(x *exchange) {
+			if x.nth <= len(texts) {
+				x.reply(200, "Content-Encoding: gzip\r\n", texts[x.nth-1])
+			}
+			heap.Look()
+		}}
+		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early) })
+		require.Less(t, heap.Grown(), int64(8<<20))
+	})
+	t.Run("tokens of pages", func(t *testing.T) {
+		heap := hostile.NewHeap()
+		s := server{name: "tokens", does: "gives continue tokens of 900 kB, and never an end", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 1, MaxObjects: 1000},
+			serve: func(c *call) {
+				if c.nth > 60 {
+					c.fail(errReset)
+				}
+				c.write(document("5", fmt.Sprintf("%d%s", c.nth, strings.Repeat("x", 900_000)), []string{c.object(fmt.Sprint(c.nth), 1, 1)}))
+				if c.nth%20 == 0 {
+					heap.Look()
+				}
+			}}
+		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early) })
+		require.Less(t, heap.Grown(), int64(32<<20))
+		t.Logf("%d kB", heap.Grown()>>10)
+	})
+}

@@ -1,0 +1,41 @@
+package hostile_test
+
+import (
+	"crypto/sha1" //nolint:gosec // RFC 6455 asks for it.
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+)
+
+// upgrade accepts a WebSocket.
+func (x *exchange) upgrade() {
+	sum := sha1.Sum([]byte(x.request.Header.Get("Sec-WebSocket-Key") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) //nolint:gosec // as above
+	x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " +
+		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n")
+}
+
+// frame writes one frame of a WebSocket.
+func (x *exchange) frame(opcode byte, payload []byte) bool {
+	head := []byte{0x80 | opcode, byte(len(payload))}
+	if len(payload) > 125 {
+		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // buffers are of 32 KiB
+	}
+	return x.say(string(append(head, payload...)))
+}
+
+// frames writes a body as messages, and closes.
+func (x *exchange) frames(body io.Reader) {
+	buffer := make([]byte, 1<<15)
+	for {
+		n, err := body.Read(buffer)
+		if n > 0 && !x.frame(1, buffer[:n]) {
+			return
+		}
+		if err != nil {
+			if err == io.EOF {
+				_ = x.say(string([]byte{0x88, 2, 3, 232}))
+			}
+			return
+		}
+	}
+}
