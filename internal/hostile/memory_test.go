@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless writes 96 MiB in each of the first three answers, looks at the heap, and resets later connections.
+// endless writes 24 MiB in each of the first three answers, looks at the heap, and resets later connections.
 func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	block := strings.Repeat(then, 1<<16/len(then)+1)
 	return func(c *call) {
@@ -22,22 +22,22 @@ func endless(heap *hostile.Heap, first, then string) func(c *call) {
 			c.fail(errReset)
 		}
 		c.write(first)
-		for i := range 96 << 20 / len(block) {
+		for i := range 24 << 20 / len(block) {
 			c.write(block)
-			if i%256 == 0 {
+			if i%128 == 0 {
 				heap.Look()
 			}
 		}
 	}
 }
 
-// bomb returns 96 MiB of a list's text, compressed by gzip.
+// bomb returns 24 MiB of a list's text, compressed by gzip.
 func bomb(first, then string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, _ = z.Write([]byte(first))
 	block := []byte(strings.Repeat(then, 1<<16/len(then)))
-	for range 96 << 20 / len(block) {
+	for range 24 << 20 / len(block) {
 		_, _ = z.Write(block)
 	}
 	_ = z.Close()
@@ -65,7 +65,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			heap := hostile.NewHeap()
-			large := server{name: s.name, does: s.name + " of 96 MiB", lies: true, opts: ordinary, serve: endless(heap, s.first, s.then)}
+			large := server{name: s.name, does: s.name + " of 24 MiB", lies: true, opts: ordinary, serve: endless(heap, s.first, s.then)}
 			synctest.Test(t, func(t *testing.T) { large.run(t, 1, early) })
 			require.Less(t, heap.Grown(), int64(8<<20))
 			t.Logf("%d kB", heap.Grown()>>10)
@@ -85,7 +85,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	})
 	t.Run("tokens of pages", func(t *testing.T) {
 		heap := hostile.NewHeap()
-		s := server{name: "tokens", does: "gives continue tokens of 900 kB, and never an end", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 1, MaxObjects: 1000},
+		s := server{name: "tokens", does: "gives continue tokens of 900 kB, and never an end", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2, MaxObjects: 1000},
 			serve: func(c *call) {
 				if c.nth > 60 {
 					c.fail(errReset)

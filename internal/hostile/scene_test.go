@@ -89,7 +89,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	go func() {
 		for {
 			select {
-			case <-time.After(time.Duration(1+w.random.IntN(9000)) * time.Millisecond):
+			case <-time.After(w.pause()):
 				w.step()
 			case <-ctx.Done():
 				return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // namespace is where the collection of every test lives.
@@ -91,6 +92,13 @@ func (w *world) step() {
 	default:
 		w.write("MODIFIED", names[w.random.IntN(len(names))])
 	}
+}
+
+// pause returns a random time until the next change.
+func (w *world) pause() time.Duration {
+	w.stepping.Lock()
+	defer w.stepping.Unlock()
+	return time.Duration(1+w.random.IntN(9000)) * time.Millisecond
 }
 
 // remove deletes an object.

@@ -1,0 +1,99 @@
+package hostile_test
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// order finds a resourceVersion that goes back without a list.
+func (j *judge) order(e lw.Event[*lw.Object]) {
+	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
+		return
+	}
+	if order, ok := lw.CompareResourceVersions(e.ResourceVersion, j.version); ok && order < 0 {
+		j.fault("%v has version %q after %q", e.Type, e.ResourceVersion, j.version)
+	}
+	j.version = e.ResourceVersion
+}
+
+// fold finds deltas that are no legal sequence.
+func (j *judge) fold(deltas []cache.Delta[*lw.Object]) {
+	for _, d := range deltas {
+		object := d.New
+		if d.Type == cache.Deleted {
+			object = d.Old
+		}
+		_, held := j.folded[object.Key()]
+		if held != (d.Type != cache.Added) {
+			j.fault("%v of %v, which is held: %v", d.Type, object, held)
+		}
+		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
+			delete(j.folded, object.Key())
+		}
+	}
+}
+
+// compare holds the store against the state that the server had.
+func (j *judge) compare(e lw.Event[*lw.Object]) {
+	snapshot := j.store.Snapshot()
+	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
+		j.fault("the store holds %d, and the deltas come to %d", snapshot.Len(), len(j.folded))
+	}
+	if !j.trust || snapshot.ResourceVersion() == "" {
+		return
+	}
+	state, known := j.world.state(snapshot.ResourceVersion())
+	if !known {
+		j.fault("after %v the store has version %q, which never was", e.Type, snapshot.ResourceVersion())
+	} else if diff := differ(snapshot, state); diff != "" {
+		j.fault("after %v the store is wrong at %q: %s", e.Type, snapshot.ResourceVersion(), diff)
+	}
+}
+
+// differ returns a difference between a snapshot and a state, or "".
+func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
+	for name, revision := range state {
+		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
+		if !ok {
+			return name + " is missing"
+		}
+		if v := object.Get("data.v").String(); v != strconv.Itoa(revision) {
+			return fmt.Sprintf("%s is that of %s instead of %d", name, v, revision)
+		}
+	}
+	if snapshot.Len() != len(state) {
+		return fmt.Sprintf("it has %d objects instead of %d", snapshot.Len(), len(state))
+	}
+	return ""
+}
+
+// rates finds windows with too many requests, or with too many lists.
+func (j *judge) rates() {
+	var paid, lists []time.Time
+	for _, r := range j.requests {
+		if !r.free {
+			paid = append(paid, r.at)
+		}
+		if r.full {
+			lists = append(lists, r.at)
+		}
+	}
+	for i := range paid {
+		for k := i; k < len(paid); k++ {
+			if w := paid[k].Sub(paid[i]); float64(k-i+1) > 12+w.Seconds() {
+				j.fault("%d requests in %v, from %v on", k-i+1, w, paid[i].Format("15:04:05"))
+				return
+			}
+		}
+	}
+	for i := 4; i < len(lists); i++ {
+		if w := lists[i].Sub(lists[i-4]); w < time.Minute {
+			j.fault("5 lists in %v, from %v on", w, lists[i-4].Format("15:04:05"))
+			return
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package hostile_test
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// streaming reports whether the request is a streaming list.
+func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
+
+// from returns the revision at which the request begins. It is far in the future for a version that the server never gave.
+func (c *call) from() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if revision, ok := c.revs[c.q.Get("resourceVersion")]; ok {
+		return revision
+	}
+	return 1 << 30
+}
+
+// honestly answers as a good server does.
+func (c *call) honestly() {
+	switch {
+	case !c.watch:
+		c.list()
+	case c.streaming():
+		at := c.now()
+		c.initial(at)
+		c.write(bookmark(c.version(at), true))
+		c.follow(at)
+	case c.mustList.Load():
+		c.write(failed(410, "Expired", "too old resource version"))
+	default:
+		c.follow(c.from())
+	}
+}
+
+// synthetic writes the present objects as ADDED events in the order of their versions, and returns the collection's revision.
+// A watch from no version begins so.
+func (c *call) synthetic() int {
+	_, at, _ := c.since(0)
+	c.mu.Lock()
+	state := c.states[at]
+	c.mu.Unlock()
+	for _, name := range slices.SortedFunc(maps.Keys(state), func(a, b string) int { return state[a] - state[b] }) {
+		c.write(frame("ADDED", c.object(name, state[name], state[name])))
+	}
+	return at
+}
+
+// initial writes the objects at a revision as ADDED events.
+func (c *call) initial(at int) {
+	c.mustList.Store(false)
+	for _, item := range c.items(at) {
+		c.write(frame("ADDED", item))
+	}
+}
+
+// items returns the JSON of the objects at a revision.
+func (c *call) items(at int) (items []string) {
+	for _, name := range c.names(at) {
+		c.mu.Lock()
+		revision := c.states[at][name]
+		c.mu.Unlock()
+		items = append(items, c.object(name, revision, revision))
+	}
+	return items
+}
+
+// page returns the revision, the items and the next token of the page that a list asks for.
+func (c *call) page() (at int, items []string, next string) {
+	at, offset := c.now(), 0
+	if token := c.q.Get("continue"); token != "" {
+		if _, err := fmt.Sscanf(token, "%d/%d", &at, &offset); err != nil {
+			c.refuse(400, "", failure(400, "BadRequest", "continue key is not valid"))
+		}
+	} else if v := c.q.Get("resourceVersion"); v != "" && v != "0" && c.from() > at {
+		c.refuse(504, "1", `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
+	}
+	items = c.items(at)
+	items = items[min(offset, len(items)):]
+	if limit, _ := strconv.Atoi(c.q.Get("limit")); limit > 0 && limit < len(items) {
+		return at, items[:limit], fmt.Sprintf("%d/%d", at, offset+limit)
+	}
+	return at, items, ""
+}
+
+// list answers with a page of a list.
+func (c *call) list() {
+	c.mustList.Store(false)
+	at, items, next := c.page()
+	c.write(document(c.version(at), next, items))
+}
+
+// document returns the JSON of a list.
+func document(version, next string, items []string) string {
+	return fmt.Sprintf(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":%q,"continue":%q},"items":[%s]}`+"\n",
+		version, next, strings.Join(items, ","))
+}
+
+// follow writes the changes after a revision as they come, and a bookmark each minute, until the requested timeout.
+func (c *call) follow(from int) {
+	c.feed(from, time.Minute, func(now int) {
+		if from <= now {
+			c.write(bookmark(c.version(now), false))
+		}
+	})
+}
+
+// feed writes the changes after a revision as they come, and calls a func each interval, until the requested timeout.
+func (c *call) feed(from int, interval time.Duration, each func(now int)) {
+	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
+		from = c.synthetic()
+	}
+	c.begin()
+	deadline, tick := time.After(c.timeout()), time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		changes, now, changed := c.since(from)
+		for _, change := range slices.Clone(changes) {
+			c.write(c.event(change))
+			from = change.revision
+		}
+		select {
+		case <-changed:
+		case <-tick.C:
+			each(now)
+		case <-deadline:
+			return
+		case <-c.ctx.Done():
+			runtime.Goexit()
+		}
+	}
+}
+
+// timeout returns the timeout that the client requested.
+func (c *call) timeout() time.Duration {
+	seconds, _ := strconv.Atoi(c.q.Get("timeoutSeconds"))
+	return time.Duration(seconds) * time.Second
+}

@@ -1,0 +1,110 @@
+package hostile_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// rewritten returns a server that lists honestly. It writes each event of a watch in another way.
+func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
+	return onWatch(func(c *call) {
+		deadline := time.Now().Add(c.timeout())
+		for from := c.from(); time.Now().Before(deadline); c.sleep(time.Second) {
+			changes, now, _ := c.since(from)
+			for _, change := range changes {
+				c.write(edit(c, change, c.event(change)))
+			}
+			from = now
+		}
+	})
+}
+
+func TestServersThatAreOdd(t *testing.T) {
+	play(t, []server{
+		{name: "type-last", does: "writes an event's type behind its object", serve: rewritten(func(_ *call, change change, event string) string {
+			return `{"object":` + event[strings.Index(event, `"object":`)+9:len(event)-2] + `,"type":"` + change.kind + "\"}\n"
+		})},
+		{name: "escaped", does: "writes an event's type and members' names with escapes, in CRLF lines", serve: rewritten(func(_ *call, _ change, event string) string {
+			return escapeType(event)
+		})},
+		{name: "deleted-old-version", does: "sends deletions with the version that the object had", serve: rewritten(func(c *call, change change, event string) string {
+			if change.kind == "DELETED" {
+				return strings.Replace(event, fmt.Sprintf("%q", c.version(change.revision)), fmt.Sprintf("%q", c.version(change.body)), 1)
+			}
+			return event
+		})},
+		{name: "nameless", does: "sends objects without a name, or without metadata, between events", lies: true,
+			serve: rewritten(func(c *call, change change, event string) string {
+				strange := []string{`{"type":"ADDED","object":{"metadata":{"resourceVersion":"%d"}}}`, `{"type":"ADDED","object":{"metadata":{"name":"","resourceVersion":"%d"}}}`,
+					`{"type":"ADDED","object":{"metadata":null,"x":%d}}`, `{"type":"ADDED","object":{"x":%d}}`, `{"type":"DELETED","object":{"metadata":{"name":null,"resourceVersion":"%d"}}}`}
+				return event + fmt.Sprintf(strange[c.nth%len(strange)], change.revision) + "\n"
+			})},
+		{name: "items-first", does: "writes a list's items before its metadata", opts: ordinary, serve: onList(func(c *call) {
+			at, items, next := c.page()
+			c.write(fmt.Sprintf(`{"items":[%s],"metadata":{"continue":%q,"resourceVersion":%q},"kind":"ConfigMapList","apiVersion":"v1"}`, strings.Join(items, ","), next, c.version(at)))
+		})},
+		{name: "lagging-lists", does: "lists the state of 30 changes ago, whatever version is requested", opts: ordinary, serve: onList(func(c *call) {
+			at := c.now() - 30
+			c.write(document(c.version(max(at, 1024)), "", c.items(max(at, 1024))))
+		})},
+		{name: "error-429", does: "ends each watch with an ERROR event 429 and strange times", causes: []error{lw.ErrTooManyRequests},
+			serve: onWatch(func(c *call) {
+				after := []string{"1000000000", "-5", "0", `"soon"`, "1e3", "9223372036854775807"}[c.nth%6]
+				c.news()
+				c.write(strings.Replace(failed(429, "TooManyRequests", "slow down"), `"code"`, `"details":{"retryAfterSeconds":`+after+`},"code"`, 1))
+			})},
+		{name: "410-pages", does: "answers each second page with 410 and a fresh token", opts: ordinary, causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
+			if c.q.Get("continue") != "" {
+				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1030/3"}`, 1))
+			}
+			c.list()
+		})},
+		{name: "too-large", does: "answers each list of a version with 504, too large, and expires all watches", opts: ordinary, causes: []error{lw.ErrTooLarge},
+			serve: func(c *call) {
+				switch v := c.q.Get("resourceVersion"); {
+				case c.watch:
+					c.refuse(410, "", failure(410, "Expired", "expired"))
+				case v != "" && v != "0":
+					c.refuse(504, "1", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Timeout: Too large resource version","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`)
+				}
+				c.list()
+			}},
+		{name: "same-token", does: "gives a continue token that leads to itself", opts: ordinary, causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
+			at, items, next := c.page()
+			if next != "" {
+				next = "1024/7"
+			}
+			c.write(document(c.version(at), next, items))
+		}), lies: true},
+		{name: "flapping-versions", does: "watches end after an event; lists are of two histories by turns", lies: true, restart: true, opts: ordinary,
+			serve: func(c *call) {
+				if c.watch {
+					c.news()
+					c.write(failed(410, "Expired", "expired"))
+					return
+				}
+				at := c.now()
+				c.write(document(c.version(at+c.nth%2*100000), "", c.items(at)))
+			}},
+		{name: "bookmarks-for-ever", does: "ignores the timeout, and sends the same bookmark every 30 s instead of any event", lies: true,
+			serve: onWatch(func(c *call) {
+				for ; !c.honest.Load(); c.sleep(30 * time.Second) {
+					c.write(bookmark(c.q.Get("resourceVersion"), false))
+				}
+			})},
+	})
+}
+
+// escapeType returns an event whose type is written with escape sequences, in a line that ends with CRLF.
+func escapeType(event string) string {
+	kind := event[9:strings.Index(event, `",`)]
+	var escaped strings.Builder
+	for _, c := range kind {
+		fmt.Fprintf(&escaped, `\u%04x`, c)
+	}
+	return `{"t\u0079pe":"` + escaped.String() + strings.TrimSuffix(event[9+len(kind):], "\n") + "\r\n"
+}
