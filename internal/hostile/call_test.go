@@ -36,6 +36,7 @@ type call struct {
 	pipe   *io.PipeWriter
 	answer chan error
 	once   sync.Once
+	edit   func(c *call, change change, event string) string // of a watch's events; nil changes nothing
 }
 
 type body struct {

@@ -8,9 +8,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func TestErrorEventsAndStatuses(t *testing.T) {
+func TestErrorEventsAndStatuses(t *testing.T) { play(t, errorEventsAndStatuses()) }
+
+func errorEventsAndStatuses() []server {
 	fresh := strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1)
-	play(t, []server{
+	return []server{
 		{name: "410-events", does: "answers each watch with an ERROR event 410", causes: []error{lw.ErrExpired},
 			serve: onWatch(func(c *call) { c.write(failed(410, "Expired", "too old resource version")) })},
 		{name: "410-http", does: "answers each watch with HTTP 410 and a fresh continue token", causes: []error{lw.ErrExpired},
@@ -94,5 +96,5 @@ func TestErrorEventsAndStatuses(t *testing.T) {
 			serve: onWatch(func(c *call) { c.list() })},
 		{name: "html-for-all", does: "answers all with 200 and a page of HTML",
 			serve: func(c *call) { c.write("<!doctype html><title>Log in</title>"); c.sleep(time.Millisecond) }},
-	})
+	}
 }

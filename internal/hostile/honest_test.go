@@ -123,7 +123,11 @@ func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	for {
 		changes, now, changed := c.since(from)
 		for _, change := range slices.Clone(changes) {
-			c.write(c.event(change))
+			event := c.event(change)
+			if c.edit != nil {
+				event = c.edit(c, change, event)
+			}
+			c.write(event)
 			from = change.revision
 		}
 		select {

@@ -34,8 +34,10 @@ func edited(edit func(c *call, text string) string) func(c *call) {
 	})
 }
 
-func TestListsThatLie(t *testing.T) {
-	play(t, []server{
+func TestListsThatLie(t *testing.T) { play(t, listsThatLie()) }
+
+func listsThatLie() []server {
+	return []server{
 		{name: "future-list", does: "lists at a version far in the future", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
@@ -130,10 +132,12 @@ func TestListsThatLie(t *testing.T) {
 					c.list()
 				}
 			}},
-	})
+	}
 }
 
-func TestListsThatAreNone(t *testing.T) {
+func TestListsThatAreNone(t *testing.T) { play(t, listsThatAreNone()) }
+
+func listsThatAreNone() []server {
 	strange := func(texts ...string) func(*call) {
 		return func(c *call) {
 			if c.watch {
@@ -143,7 +147,7 @@ func TestListsThatAreNone(t *testing.T) {
 			c.write(texts[c.nth%len(texts)])
 		}
 	}
-	play(t, []server{
+	return []server{
 		{name: "empty-200", does: "answers all with 200 and an empty body", serve: func(c *call) {}},
 		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{lw.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
@@ -187,5 +191,5 @@ func TestListsThatAreNone(t *testing.T) {
 				}
 				return ""
 			})},
-	})
+	}
 }

@@ -12,26 +12,22 @@ import (
 // rewritten returns a server that lists honestly. It writes each event of a watch in another way.
 func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
 	return onWatch(func(c *call) {
-		deadline := time.Now().Add(c.timeout())
-		for from := c.from(); time.Now().Before(deadline); c.sleep(time.Second) {
-			changes, now, _ := c.since(from)
-			for _, change := range changes {
-				c.write(edit(c, change, c.event(change)))
-			}
-			from = now
-		}
+		c.edit = edit
+		c.follow(c.from())
 	})
 }
 
-func TestServersThatAreOdd(t *testing.T) {
-	play(t, []server{
+func TestServersThatAreOdd(t *testing.T) { play(t, serversThatAreOdd()) }
+
+func serversThatAreOdd() []server {
+	return []server{
 		{name: "type-last", does: "writes an event's type behind its object", serve: rewritten(func(_ *call, change change, event string) string {
 			return `{"object":` + event[strings.Index(event, `"object":`)+9:len(event)-2] + `,"type":"` + change.kind + "\"}\n"
 		})},
 		{name: "escaped", does: "writes an event's type and members' names with escapes, in CRLF lines", serve: rewritten(func(_ *call, _ change, event string) string {
 			return escapeType(event)
 		})},
-		{name: "deleted-old-version", does: "sends deletions with the version that the object had", serve: rewritten(func(c *call, change change, event string) string {
+		{name: "deleted-old-version", does: "sends deletions with the version that the object had", lies: true, serve: rewritten(func(c *call, change change, event string) string {
 			if change.kind == "DELETED" {
 				return strings.Replace(event, fmt.Sprintf("%q", c.version(change.revision)), fmt.Sprintf("%q", c.version(change.body)), 1)
 			}
@@ -96,7 +92,7 @@ func TestServersThatAreOdd(t *testing.T) {
 					c.write(bookmark(c.q.Get("resourceVersion"), false))
 				}
 			})},
-	})
+	}
 }
 
 // escapeType returns an event whose type is written with escape sequences, in a line that ends with CRLF.

@@ -20,8 +20,10 @@ func onStream(serve func(c *call)) func(c *call) {
 	}
 }
 
-func TestStreamingListsThatLie(t *testing.T) {
-	play(t, []server{
+func TestStreamingListsThatLie(t *testing.T) { play(t, streamingListsThatLie()) }
+
+func streamingListsThatLie() []server {
+	return []server{
 		{name: "no-mark", does: "never sends the initial-events-end bookmark", serve: onStream(func(c *call) {
 			at := c.now()
 			c.initial(at)
@@ -80,5 +82,5 @@ func TestStreamingListsThatLie(t *testing.T) {
 			c.write(bookmark(c.version(at), true))
 			c.follow(at)
 		})},
-	})
+	}
 }

@@ -41,15 +41,19 @@ func (c *call) news() change {
 	return changes[0]
 }
 
-func TestServersThatMeanWell(t *testing.T) {
-	play(t, []server{
+func TestServersThatMeanWell(t *testing.T) { play(t, serversThatMeanWell()) }
+
+func serversThatMeanWell() []server {
+	return []server{
 		{name: "streaming", does: "answers well", serve: (*call).honestly},
 		{name: "listing", does: "answers well, and is asked for pages", serve: (*call).honestly, opts: ordinary},
-	})
+	}
 }
 
-func TestWatchesThatLie(t *testing.T) {
-	play(t, []server{
+func TestWatchesThatLie(t *testing.T) { play(t, watchesThatLie()) }
+
+func watchesThatLie() []server {
+	return []server{
 		{name: "replay", does: "replays the history from its beginning in every watch",
 			serve: onWatch(func(c *call) { c.follow(1000) })},
 		{name: "bookmarks-back", does: "sends bookmarks whose versions decrease",
@@ -106,16 +110,9 @@ func TestWatchesThatLie(t *testing.T) {
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{name: "two-versions", does: "sends objects with two versions, of which the last is right",
-			serve: onWatch(func(c *call) {
-				for from := c.from(); ; c.sleep(time.Second) {
-					changes, now, _ := c.since(from)
-					for _, change := range changes {
-						c.write(strings.Replace(c.event(change), `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1))
-					}
-					from = now
-				}
-			})},
+		{name: "two-versions", does: "sends objects with two versions, of which the last is right", serve: rewritten(func(_ *call, _ change, event string) string {
+			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
+		})},
 		{name: "two-replicas", does: "lists from a replica that lags by ten changes, and watches from one that does not",
 			serve: func(c *call) {
 				if c.watch && !c.streaming() {
@@ -128,12 +125,14 @@ func TestWatchesThatLie(t *testing.T) {
 					c.write(document(c.version(at), "", c.items(at)))
 				}
 			}},
-	})
+	}
 }
 
-func TestWatchesThatEnd(t *testing.T) {
+func TestWatchesThatEnd(t *testing.T) { play(t, watchesThatEnd()) }
+
+func watchesThatEnd() []server {
 	pause := 999 * time.Millisecond
-	play(t, []server{
+	return []server{
 		{name: "at-timeout", does: "ends at the timeout, and has one event just before", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) {
 				c.begin()
@@ -172,18 +171,10 @@ func TestWatchesThatEnd(t *testing.T) {
 				}
 			})},
 		{name: "no-newlines", does: "sends events without newlines between them",
-			serve: onWatch(func(c *call) {
-				for from := c.from(); ; c.sleep(time.Second) {
-					changes, now, _ := c.since(from)
-					for _, change := range changes {
-						c.write(strings.TrimSpace(c.event(change)))
-					}
-					from = now
-				}
-			})},
+			serve: rewritten(func(_ *call, _ change, event string) string { return strings.TrimSpace(event) })},
 		{name: "bookmark-then-silent", does: "sends one bookmark, and is silent for ever", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.never() })},
 		{name: "one-bookmark", does: "answers each watch with a bookmark of its version, and closes", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
-	})
+	}
 }

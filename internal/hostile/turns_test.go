@@ -1,0 +1,40 @@
+package hostile_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// TestServersTakeTurns answers each request by another server, at random. None of them lies about its data.
+func TestServersTakeTurns(t *testing.T) {
+	t.Parallel()
+	var servers []server
+	for _, s := range slices.Concat(watchesThatLie(), watchesThatEnd(), errorEventsAndStatuses(), listsThatLie(), listsThatAreNone(), streamingListsThatLie(), serversThatAreOdd()) {
+		if !s.lies && s.version == nil && s.naming == nil && s.name != "no-list-version" && s.name != "long-tokens" {
+			servers = append(servers, s)
+		}
+	}
+	for seed := range 8 * *seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			random := rand.New(rand.NewPCG(seed, 3))
+			turns := server{does: "answers each request as another server", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
+				mu.Lock()
+				s := servers[random.IntN(len(servers))]
+				if random.IntN(4) == 0 {
+					s.serve = (*call).honestly
+				}
+				mu.Unlock()
+				s.serve(c)
+			}}
+			synctest.Test(t, func(t *testing.T) { turns.run(t, seed, 0) })
+		})
+	}
+}
