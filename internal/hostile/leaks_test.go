@@ -14,11 +14,10 @@ type form struct {
 	of   func(string) string
 }
 
-// plain forms show the token, or its first half.
-var plain = []form{
-	{"all", func(s string) string { return s }},
-	{"the first half", func(s string) string { return s[:len(s)/2] }},
-}
+var (
+	whole = []form{{"all", func(s string) string { return s }}}
+	half  = []form{{"the first half", func(s string) string { return s[:len(s)/2] }}}
+)
 
 // encoded forms can be turned back into the token.
 var encoded = []form{
@@ -38,7 +37,7 @@ var encoded = []form{
 func leaks(t *testing.T) func(string) {
 	found := map[string]bool{}
 	return func(text string) {
-		for _, form := range append(plain[:1:1], encoded...) {
+		for _, form := range append(whole[:1:1], encoded...) {
 			for secret, i := form.of(token), 0; i+12 <= len(secret) && !found[form.name]; i++ {
 				if strings.Contains(text, secret[i:i+12]) {
 					found[form.name] = true
@@ -61,7 +60,9 @@ func echo(forms []form, name, does string, write func(x *exchange, secret string
 	}}
 }
 
-func TestServersThatEchoTheToken(t *testing.T) { play(t, echoes(plain)) }
+func TestServersThatEchoTheToken(t *testing.T) { play(t, echoes(whole)) }
+
+func TestServersThatEchoHalfTheToken(t *testing.T) { play(t, echoes(half)) }
 
 func TestServersThatEchoTheTokenEncoded(t *testing.T) { play(t, echoes(encoded)) }
 
@@ -130,9 +131,15 @@ func echoes(forms []form) []server {
 	}
 }
 
-func TestWebSocketsThatEchoTheToken(t *testing.T) {
+func TestWebSocketsThatEchoTheToken(t *testing.T) { play(t, socketEchoes(whole)) }
+
+func TestWebSocketsThatEchoHalfTheToken(t *testing.T) { play(t, socketEchoes(half)) }
+
+func TestWebSocketsThatEchoTheTokenEncoded(t *testing.T) { play(t, socketEchoes(encoded)) }
+
+func socketEchoes(forms []form) []server {
 	ws := func(name, does string, write func(x *exchange, secret string)) server {
-		s := echo(plain, name, does, func(x *exchange, secret string) {
+		s := echo(forms, name, does, func(x *exchange, secret string) {
 			if !x.watch {
 				x.reply(200, "", x.document())
 				return
@@ -142,7 +149,7 @@ func TestWebSocketsThatEchoTheToken(t *testing.T) {
 		s.ws = true
 		return s
 	}
-	play(t, []server{
+	return []server{
 		ws("close-reason", "closes each WebSocket with the token as the reason", func(x *exchange, s string) {
 			x.upgrade()
 			x.frame(8, append([]byte{3, 243}, s[:min(len(s), 123)]...))
@@ -157,5 +164,5 @@ func TestWebSocketsThatEchoTheToken(t *testing.T) {
 			x.frame(1, []byte(s))
 			x.frame(1, []byte(fmt.Sprintf(`{"type":%q}`, s)))
 		}),
-	})
+	}
 }
