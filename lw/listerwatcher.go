@@ -60,7 +60,7 @@ type WatchOptions struct {
 	LabelSelector   string
 	FieldSelector   string
 	ShardSelector   string
-	ResourceVersion string        // events after this version; "" or "0" begins with an Added for every object: the engine never asks so
+	ResourceVersion string        // events after this one; "" or "0" begins with an Added for every object, which the engine asks for behind a list without a resourceVersion
 	Timeout         time.Duration // the server ends the watch after this, in whole seconds; zero leaves it to the server
 
 	// SendInitialEvents asks for a streaming list: the collection first, as Added events, then Synced, then what happens.

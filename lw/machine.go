@@ -177,6 +177,9 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
 }
 
 func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
+	if in.version == "0" { // it stands for no resourceVersion in particular, so no watch can resume from it
+		in.version = ""
+	}
 	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
 		return hidden, m.end(ErrNoInitialEnd, in) // an object of the list, behind its end mark
 	}
@@ -186,7 +189,7 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
 	if s.heard = in.now; in.event == Bookmark {
 		m.server.bookmarks.Store(true)
 	}
-	if in.version != "" && in.version == m.version {
+	if in.version == "" && in.event == Bookmark || in.version != "" && in.version == m.version {
 		return liveNow, nil
 	}
 	s.news = true

@@ -142,6 +142,7 @@ func TestCompleteListForgivesFaults(t *testing.T) {
 func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 	r := newRig(t, Options{}).synced("7").opens()
 	require.Nil(t, r.brings(""))
+	require.Nil(t, r.bookmarks("0"))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 }
 
@@ -176,9 +177,11 @@ func TestInstantClosesCountInARow(t *testing.T) {
 
 // TestRepeatedBookmarkIsNoNews: a watch that ends at once behind it is not healthy.
 func TestRepeatedBookmarkIsNoNews(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
-	r.bookmarks("7")
-	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
+	for _, version := range []string{"7", "", "0"} {
+		r := newRig(t, Options{}).synced("7").opens()
+		r.bookmarks(version)
+		require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
+	}
 }
 
 // TestSourceThatNeverSaysLive is paced like any other: a watch that never opened has not lived.

@@ -2,7 +2,6 @@ package hostile_test
 
 import (
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,7 +29,6 @@ var encoded = []form{
 		}
 		return b.String()
 	}},
-	{"hex", func(s string) string { return hex.EncodeToString([]byte(s)) }},
 }
 
 // leaks returns a func that looks for the token in a text. It looks for ten characters in a row, and for each form.

@@ -24,12 +24,13 @@ type server struct {
 	does  string // one line
 	serve func(c *call)
 
-	lies    bool             // what it says of its data is false: it is believed until the next list
-	restart bool             // its versions began again: the stream may take 27 minutes instead of 15
-	causes  []error          // causes that must be reported
-	opts    lw.Options       // NoStreamingList, PageSize, ...
-	version func(int) string // of the collection; decimal if nil
-	naming  func(int) string // of the objects; "cm-0001" and so on if nil
+	lies     bool             // what it says of its data is false: it is believed until the next list
+	nameless bool             // its lists have no resourceVersion
+	restart  bool             // its versions began again: the stream may take 27 minutes instead of 15
+	causes   []error          // causes that must be reported
+	opts     lw.Options       // NoStreamingList, PageSize, ...
+	version  func(int) string // of the collection; decimal if nil
+	naming   func(int) string // of the objects; "cm-0001" and so on if nil
 
 	wire func(x *exchange) // instead of serve, for a server that writes bytes to a connection
 	tls  bool              // the connections are of TLS once the server is honest
@@ -76,7 +77,7 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	opts := s.opts
 	opts.Random = rand.New(rand.NewPCG(seed, 11)).Float64
 	reflector := cache.NewReflector(client, &opts)
-	j := &judge{world: w, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
+	j := &judge{world: w, nameless: s.nameless, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
 	ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), j.trace()))
 	defer cancel()
 	over := make(chan struct{})
