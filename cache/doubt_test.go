@@ -67,3 +67,11 @@ func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
 	require.Empty(t, s.resumable())
 	require.Empty(t, s.ResourceVersion())
 }
+
+// TestEndMarkInTheWrongPlaceCannotResume: objects may be missing.
+func TestEndMarkInTheWrongPlaceCannotResume(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.Replace("7")
+	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Break: &lw.Break{Err: lw.ErrNoInitialEnd, Relist: true}})
+	require.Empty(t, s.resumable())
+}

@@ -183,10 +183,11 @@ func (s *Store[T]) mark(slot uint32) {
 	}
 }
 
-// doubt notes that versions may have run backwards, as after a restored backup: an object may then have been written anew
-// at the very version that is stored. For objects that cannot be compared, the next list is taken for what it says.
+// doubt notes that the state may be wrong, so that the next run begins with a list. If resourceVersions ran backwards, for
+// example after a restored backup, an object may have been written again at the stored resourceVersion. If the end mark of a
+// streaming list came before the objects, some of them may be missing.
 func (s *Store[T]) doubt(cause error) {
-	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrTooLarge) {
+	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrTooLarge) || errors.Is(cause, lw.ErrNoInitialEnd) {
 		s.doubtful = true
 	}
 }

@@ -49,7 +49,7 @@ func (b *budget) wait(now time.Time) time.Duration {
 
 // page notes the keys of a page, and reports whether it brought new ones.
 func (b *budget) page(keys []string, first bool) (news bool) {
-	if first {
+	if first || b.seen == nil {
 		b.seen = map[string]bool{}
 	}
 	for _, key := range keys {

@@ -42,7 +42,7 @@ func TestBrokenRules(t *testing.T) {
 		"backoff after a healthy watch":          {reference{slowResume: true}, "resumes soon"},
 		"no backoff after an unhealthy watch":    {reference{hotResume: true}, "backs off"},
 		"no jitter":                              {reference{noJitter: true}, "has jitter"},
-		"an ignored Retry-After":                 {reference{noRetryAfter: true}, "honors Retry-After"},
+		"an ignored Retry-After":                 {reference{noRetryAfter: true}, "honors Retry-After; backs off"},
 		"a backoff that never doubles":           {reference{noDoubling: true}, "backs off"},
 		"an ignored wall clock":                  {reference{noWall: true}, "notices silence"},
 		"pages of two resourceVersions":          {reference{anyPages: true}, "the fold is the server's state; relists"},
