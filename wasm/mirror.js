@@ -153,8 +153,8 @@ export class Mirror {
   #broken(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(code, message, { status: Number(status) || undefined, reason })
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
-    // A watch that ended in good order goes on at once: whoever looks shall not see it flicker.
-    if (code === 'closed' && delay === '0' && !relist) return
+    // A watch that closed cleanly resumes within a second. The state stays live, so that a page does not flicker.
+    if (code === 'closed' && Number(delay) <= 1000 && !relist) return
     this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
   }
 

@@ -78,7 +78,7 @@ test('what the program tells of objects is what JSON.parse reads', () => rounds(
     return made
   }
   const items = random.some(20, (_, i) => concat(i ? ',' : '', change('ADDED').bytes))
-  const list = concat(`{"kind":"List","metadata":{"resourceVersion":"${++version}"},"items":[`, ...items, ']}')
+  const list = concat(`{"metadata":{"resourceVersion":"${++version}"},"items":[`, ...items, '],"kind":"List","apiVersion":"v1"}')
   const events = random.some(30, () => {
     const type = random.of('ADDED', 'MODIFIED', 'DELETED')
     return concat(`{"type":"${type}","object":`, change(type).bytes, random.of('}\n', '}'))
