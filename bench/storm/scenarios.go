@@ -61,8 +61,8 @@ const (
 // with success, which brings what has changed meanwhile.
 func after(away time.Duration) func(*server, float64) (float64, float64) {
 	return func(s *server, n float64) (requests, bytes float64) {
-		tries, waited, delay := 0.0, 0.0, firstDelay
-		for ; waited <= away.Seconds(); tries++ {
+		tries, waited, delay := 1.0, 0.0, firstDelay // the first attempt follows the cut at once
+		for ; waited < away.Seconds(); tries++ {
 			waited += meanJitter * delay
 			delay = math.Min(2*delay, longestDelay)
 		}

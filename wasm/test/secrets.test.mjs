@@ -9,7 +9,7 @@ import { absent, formsOf, secret, spoken } from './canary.mjs'
 import { until } from './support.mjs'
 
 const FORMS = formsOf('token', 'header', 'login', 'object')
-const LIST = '{"kind":"SecretList","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"},"data":{"password":"' + secret('object') + '"}'
+const LIST = '{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"a"},"data":{"password":"' + secret('object') + '"}'
 const LOGIN = `?id_token=${encodeURIComponent(secret('login'))}`
 
 let server, url
