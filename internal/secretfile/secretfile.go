@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 )
 
 // mostMiB is the limit of a file's size. Tokens and certificates are a few kB.
@@ -17,7 +16,7 @@ const mostMiB = 1
 // Read reads a regular file of at most 1 MiB, and follows symbolic links. It does not wait for a writer of a named pipe. what
 // names the purpose of the file in errors, for example "token file". The operating system's error is a *fs.PathError.
 func Read(what, path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
