@@ -72,7 +72,7 @@ type Event[T any] struct {
 
 // Break says why the stream was interrupted, and how it goes on.
 type Break struct {
-	Err    error         // the typed cause: *StatusError, *MalformedError, ErrWatchClosed, or what the transport said
+	Err    error         // the typed cause, for errors.As and errors.Is: *StatusError, *MalformedError, ErrWatchClosed, or the transport's error
 	Delay  time.Duration // how long until the next try
 	Relist bool          // the next try is a list; else a watch from the last version seen
 	Final  bool          // there is no next try: Options.StopOn asked to stop, and the sequence ends

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -19,7 +20,7 @@ func refused(r *run, resource lw.Resource, token string, code int, target error)
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := stopping.breaks[0].Err.(*lw.StatusError)
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // a WebSocket handshake wraps it
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)
