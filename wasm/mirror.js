@@ -153,8 +153,9 @@ export class Mirror {
   #broken(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(code, message, { status: Number(status) || undefined, reason })
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
-    // A watch that closed cleanly resumes within a second. The state stays live, so that a page does not flicker.
-    if (code === 'closed' && Number(delay) <= 1000 && !relist) return
+    // A healthy watch that closed cleanly resumes soon. The state stays live, so that a page does not flicker. The shortest
+    // backoff is 800 ms.
+    if (code === 'closed' && Number(delay) < 800 && !relist) return
     this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
   }
 
