@@ -78,9 +78,6 @@ func (q query) isList() bool { return !q.watch && !q.isCheck() }
 // isCheck reports whether only the collection's resourceVersion is asked for. No page has the size 1.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
-// isWatch reports whether a watch from a resourceVersion is asked for.
-func (q query) isWatch() bool { return q.watch && !q.streams }
-
 // Open implements lw.Transport.
 func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
 	c := &conn{sim: s, query: parse(req), ctx: ctx, at: -1}

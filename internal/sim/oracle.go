@@ -14,13 +14,6 @@ const (
 	no
 )
 
-func decided(b bool) maybe {
-	if b {
-		return yes
-	}
-	return no
-}
-
 // oracle knows how the stream must go on, from what the server, the network and the clocks did. It does not look at the
 // engine's errors.
 type oracle struct {
