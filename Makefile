@@ -15,8 +15,8 @@ NO_BROWSER   = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/nu
 WASM_PACKAGES = ./lw ./cache ./transport/... ./wasm
 # What make size allows the package's program, and a program of one's own without transports, in kB after brotli: a little
 # above what they are.
-SIZE_BUDGET   = 530
-BUNDLE_BUDGET = 530
+SIZE_BUDGET   = 560
+BUNDLE_BUDGET = 560
 # And lwcat, stripped, for linux/amd64, in bytes.
 LWCAT_BUDGET  = 10000000
 

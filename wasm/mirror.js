@@ -155,7 +155,7 @@ export class Mirror {
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
     // A healthy watch that closed cleanly resumes soon. The state stays live, so that a page does not flicker. The shortest
     // backoff is 800 ms.
-    if (code === 'closed' && Number(delay) < 800 && !relist) return
+    if (code === 'closed' && delay < 800 && !relist) return
     this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
   }
 

@@ -26,12 +26,6 @@ function soon(f) {
   })
 }
 
-/** A Retry-After header in seconds. The header may be a date. */
-function seconds(header) {
-  const date = /^\d*$/.test(header ?? '') ? NaN : Date.parse(header)
-  return Number.isNaN(date) ? header : String(Math.min(Math.max(Math.ceil((date - Date.now()) / 1000), 0), 2 ** 31 - 1))
-}
-
 // chunks are what came and was not read.
 class Chunks {
   list = []
@@ -93,7 +87,7 @@ export class Body {
     fetch(url, options).then((response) => {
       this.#reader = response.body?.getReader()
       this.#ended = !this.#reader
-      this.retryAfter = seconds(response.headers.get('Retry-After'))
+      this.retryAfter = response.headers.get('Retry-After')
       this.state = response.status
     }).catch((error) => this.#fail(error)).then(() => soon(wake))
   }

@@ -1,5 +1,3 @@
-//go:build !js
-
 package http
 
 import (
@@ -16,8 +14,6 @@ func TestRetryAfterMayBeADate(t *testing.T) {
 		"7": "7", "": "", "soon": "soon",
 		now.Add(90 * time.Second).Format(http.TimeFormat):                   "90",
 		now.Add(-time.Hour).Format(http.TimeFormat):                         "0",
-		now.Add(time.Minute).Format("Monday, 02-Jan-06 15:04:05 ") + "GMT":  "60",
-		now.Add(time.Minute).Format(time.ANSIC):                             "60",
 		time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC).Format(http.TimeFormat): "2147483647",
 	} {
 		require.Equal(t, want, retryAfter(header, now), "%q", header)

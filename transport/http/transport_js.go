@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
@@ -91,7 +92,7 @@ func (t *Transport) fetch(ctx context.Context, url, token string, req *lw.Reques
 	b := &body{ctx: ctx, stream: stream, secrets: append(headerSecrets(t.opts.Header), token)}
 	status, err := stream.Fetch(ctx, t.opts.Credentials)
 	if err == nil && (status < 200 || status > 299) {
-		err = lw.ReadStatusError(status, stream.RetryAfter(), b)
+		err = lw.ReadStatusError(status, retryAfter(stream.RetryAfter(), time.Now()), b)
 	}
 	if err != nil {
 		stream.Close()

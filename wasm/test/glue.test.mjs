@@ -61,17 +61,6 @@ test('a response is read in the pieces that the program asks for, to its end', a
   assert.ok(p.woken.every((woken) => woken === id))
 })
 
-test('a Retry-After date becomes seconds', async () => {
-  for (const [header, least, most] of [[new Date(Date.now() + 60e3).toUTCString(), 30, 61], ['Fri, 31 Dec 1999 23:59:59 GMT', 0, 0], ['soon', NaN, NaN]]) {
-    const url = await listen((_, response) => response.writeHead(503, { 'Retry-After': header }).end())
-    const p = program()
-    const id = p.fetch(url, [])
-    await until(() => p.imports.state(id) === 503)
-    const told = Number(p.text(id, 1))
-    assert.ok(Number.isNaN(least) ? Number.isNaN(told) : told >= least && told <= most, `${header}: ${told}`)
-  }
-})
-
 test('a response is not read ahead of the program', async () => {
   let sent = 0, full
   const filled = new Promise((resolve) => { full = resolve })

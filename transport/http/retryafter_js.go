@@ -1,0 +1,43 @@
+package http
+
+import (
+	"strconv"
+	"time"
+)
+
+// retryAfter returns a Retry-After header in seconds. The header may be a date, which is rounded up to a second.
+// https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
+func retryAfter(header string, now time.Time) string {
+	date, ok := parseDate(header)
+	if !ok {
+		return header
+	}
+	seconds := int64((date.Sub(now) + time.Second - 1) / time.Second)
+	return strconv.Itoa(int(min(max(seconds, 0), 1<<31-1)))
+}
+
+// parseDate reads the form of an HTTP date that servers must send. It does without time.Parse, which would add to the size
+// of the WASM module.
+func parseDate(s string) (time.Time, bool) {
+	const form, months = "Sun, 06 Nov 1994 08:49:37 GMT", "JanFebMarAprMayJunJulAugSepOctNovDec"
+	if len(s) != len(form) || s[25:] != form[25:] {
+		return time.Time{}, false
+	}
+	month := 0
+	for i := 0; i < len(months); i += 3 {
+		if months[i:i+3] == s[8:11] {
+			month = i/3 + 1
+		}
+	}
+	valid := month > 0
+	number := func(from, to int) (n int) {
+		for ; from < to; from++ {
+			digit := s[from] - '0'
+			valid = valid && digit <= 9
+			n = 10*n + int(digit)
+		}
+		return n
+	}
+	date := time.Date(number(12, 16), time.Month(month), number(5, 7), number(17, 19), number(20, 22), number(23, 25), 0, time.UTC)
+	return date, valid
+}
