@@ -12,7 +12,7 @@ func retryAfter(header string, now time.Time) string {
 	if !ok {
 		return header
 	}
-	seconds := int64((date.Sub(now) + time.Second - 1) / time.Second)
+	seconds := int64((date.Sub(now)-1)/time.Second) + 1
 	return strconv.Itoa(int(min(max(seconds, 0), 1<<31-1)))
 }
 
