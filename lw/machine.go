@@ -239,10 +239,11 @@ func (m *machine) page(in *input) (output, *Break) {
 	case s.version != version:
 		return hidden, m.end(ErrInconsistentPages, in)
 	}
-	if s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0 {
-		if s.free {
-			m.pace.budget.spend(in.now) // it is not free after all
-		}
+	stuck := s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0
+	if s.free && (stuck || in.objects == 0) {
+		m.pace.budget.spend(in.now) // the page is not free after all
+	}
+	if stuck {
 		return hidden, m.end(ErrNoProgress, in)
 	}
 	if s.pages++; in.meta.Continue != "" {
