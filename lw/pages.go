@@ -1,0 +1,65 @@
+package lw
+
+// listed notes that a list is complete. Without a resourceVersion it is usable, but a watch behind it cannot resume.
+func (m *machine) listed(version string) {
+	if version == "0" {
+		version = ""
+	}
+	m.version, m.short, m.suspect = version, 0, 0
+}
+
+// page goes on to the next page, or completes the list or the check.
+func (m *machine) page(in *input) (output, *Break) {
+	s, ok := m.state.(*listing)
+	version := in.meta.ResourceVersion
+	switch {
+	case !ok && versionRegressed(m.version, version):
+		return hidden, m.end(ErrVersionRegressed, in)
+	case !ok:
+		m.state = &watching{heard: in.now}
+		return hidden, nil
+	case s.pages == 0:
+		m.pace.lists.add(m.asked)
+		s.version = version
+	case s.version != version:
+		return hidden, m.end(ErrInconsistentPages, in)
+	}
+	stuck := s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0
+	if s.free && (stuck || in.objects == 0) {
+		m.pace.budget.spend(in.now) // the page is not free after all
+	}
+	if stuck {
+		return hidden, m.end(ErrNoProgress, in)
+	}
+	if s.pages++; in.meta.Continue != "" {
+		s.token, s.free = in.meta.Continue, in.objects > 0
+		if s.from == "0" {
+			m.server.pages.Store(true)
+		}
+		return hidden, nil
+	}
+	if s.from != "" && versionRegressed(m.version, version) {
+		return hidden, m.end(ErrVersionRegressed, in)
+	}
+	m.listed(version)
+	m.state = &watching{heard: in.now}
+	return complete, nil
+}
+
+// circles reports whether a page starts where an earlier page of this list started, or leads to itself.
+func (s *listing) circles(in *input) bool {
+	if in.meta.Continue != "" && in.meta.Continue == s.token {
+		return true
+	}
+	if in.objects == 0 || in.meta.Continue == "" && s.pages == 0 {
+		return false
+	}
+	if _, seen := s.starts[in.start]; seen {
+		return true
+	}
+	if s.starts == nil {
+		s.starts = map[Key]struct{}{}
+	}
+	s.starts[in.start] = struct{}{}
+	return false
+}
