@@ -2,6 +2,7 @@ package lw
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,19 +13,22 @@ import (
 
 const idleLimit = 140 * time.Second
 
-// twoClocks drives both clocks of the engine by hand. Timers follow the time of the synctest bubble.
+// twoClocks drives both clocks of the engine by hand. Timers follow the time of the synctest bubble. A timer may read the
+// clocks while a test sets them.
 type twoClocks struct {
-	monotonic time.Duration
-	wall      time.Time
+	monotonic, wall atomic.Int64
 }
 
 func (c *twoClocks) context(ctx context.Context) context.Context {
-	c.wall = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	start := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	return clock.With(ctx, &clock.Clock{
-		Monotonic: func() time.Duration { return c.monotonic },
-		Wall:      func() time.Time { return c.wall },
+		Monotonic: func() time.Duration { return time.Duration(c.monotonic.Load()) },
+		Wall:      func() time.Time { return start.Add(time.Duration(c.wall.Load())) },
 	})
 }
+
+func (c *twoClocks) addWall(d time.Duration)      { c.wall.Add(int64(d)) }
+func (c *twoClocks) addMonotonic(d time.Duration) { c.monotonic.Add(int64(d)) }
 
 // noticed returns how long the watchdog takes to cancel a request after clocks were changed.
 func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
@@ -47,14 +51,14 @@ func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 }
 
 func TestSuspendedMachineIsNoticedByTheWallClock(t *testing.T) {
-	took := noticed(t, func(c *twoClocks) { c.wall = c.wall.Add(10 * time.Minute) })
+	took := noticed(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
 	require.LessOrEqual(t, took, mostBetweenLooks)
 }
 
 func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
 	took := noticed(t, func(c *twoClocks) {
-		c.wall = c.wall.Add(-time.Hour)
-		c.monotonic += idleLimit
+		c.addWall(-time.Hour)
+		c.addMonotonic(idleLimit)
 	})
 	require.LessOrEqual(t, took, mostBetweenLooks)
 }
@@ -64,10 +68,11 @@ func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
-		clocks.monotonic, clocks.wall = idleLimit-1, clocks.wall.Add(idleLimit-1)
+		clocks.addMonotonic(idleLimit - 1)
+		clocks.addWall(idleLimit - 1)
 		dog.look()
 		require.NoError(t, ctx.Err())
-		clocks.monotonic++
+		clocks.addMonotonic(1)
 		dog.look()
 		require.Equal(t, ErrSilent, context.Cause(ctx))
 	})
@@ -79,7 +84,7 @@ func TestCallersTimeIsNotIdleTime(t *testing.T) {
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
 		dog.hold()
-		clocks.wall = clocks.wall.Add(time.Hour)
+		clocks.addWall(time.Hour)
 		dog.look()
 		require.NoError(t, ctx.Err(), "the caller handles an event")
 		dog.resume(idleLimit)
@@ -97,7 +102,7 @@ func TestWakeLooksAtOnce(t *testing.T) {
 		wake <- struct{}{}
 		synctest.Wait()
 		require.NoError(t, ctx.Err(), "the request is not idle yet")
-		clocks.wall = clocks.wall.Add(time.Hour)
+		clocks.addWall(time.Hour)
 		wake <- struct{}{}
 		synctest.Wait()
 		require.Equal(t, ErrSilent, context.Cause(ctx))

@@ -155,7 +155,7 @@ func answering(t *testing.T, answer string) string {
 			go func() {
 				defer conn.Close()
 				in := bufio.NewReader(conn)
-				for line := "-"; len(line) > 2; line, _ = in.ReadString('\n') {
+				for line, err := in.ReadString('\n'); err == nil && line != "\r\n"; line, err = in.ReadString('\n') {
 				}
 				_, _ = io.WriteString(conn, answer)
 			}()
