@@ -58,6 +58,17 @@ func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
 
+// severalCollections finds the names of two collections.
+var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
+
+// watches returns how many watches the command holds open once it has made all of its requests.
+func (c command) watches() int {
+	if severalCollections.MatchString(c.text) {
+		return 2
+	}
+	return 1
+}
+
 // parts are what is not compared letter by letter: what is left out, times, UIDs, durations, spaces; and numbers, if they
 // need only be like those.
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +

@@ -92,7 +92,7 @@ func (s *scene) play(b Block) error {
 			}
 		}
 		c.text, c.above, c.below = s.other.Replace(c.text), s.other.Replace(c.above), s.other.Replace(c.below)
-		if err := s.run(c, func() bool { return len(s.server.Open(lwtest.Watches)) > 0 }); err != nil {
+		if err := s.run(c, func() bool { return len(s.server.Open(lwtest.Watches)) >= c.watches() }); err != nil {
 			return err
 		}
 	}
