@@ -33,11 +33,11 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	}
 }
 
-// TestResumeIsSpread over 1 % of the watch's life, at most a second, so that clients that are cut off together come back
+// TestResumeIsSpread over 0.5 % of the watch's life, at most a second, so that clients that are cut off together come back
 // apart.
 func TestResumeIsSpread(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
-		time.Second: 10 * time.Millisecond, 20 * time.Second: 200 * time.Millisecond, 4 * time.Minute: time.Second,
+		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
 	} {
 		r := newRig(t, Options{}).synced("7").opens()
 		r.bookmarks("8")
@@ -54,7 +54,7 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
-	r.opens().pass(2 * shortTimeout)
+	r.opens().pass(4 * shortTimeout)
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
 }
 

@@ -70,7 +70,7 @@ func (s *watching) lived(now moment) time.Duration {
 	return now - s.opened
 }
 
-// spread returns the longest delay before this watch resumes: 1 % of its life, at most a second. Clients that lose their
+// spread returns the longest delay before this watch resumes: 0.5 % of its life, at most a second. Clients that lose their
 // watches together come back apart, and a client that is cut off often is rarely stale. A watch that ended at its own
 // timeout ended alone, because timeouts are random.
 func (s *watching) spread(now moment) time.Duration {
@@ -78,7 +78,7 @@ func (s *watching) spread(now moment) time.Duration {
 	if late := now - s.opened - s.timeout; -tolerance <= late && late <= tolerance {
 		return 0
 	}
-	return min(s.lived(now)/100, mostSpread)
+	return min(s.lived(now)/200, mostSpread)
 }
 
 func (s *listing) after(m *machine, f fault, err error, _ moment) next {

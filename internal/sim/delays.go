@@ -57,7 +57,7 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 
 // spread checks the delay after a healthy watch.
 func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
-	most := min(time.Second, longer/100)
+	most := min(time.Second, longer/200)
 	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // it ended alone, because timeouts are random
 		most = 0
 	}

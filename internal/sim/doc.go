@@ -42,7 +42,7 @@
 //     that no earlier page of the list brought, and if it fails. A wake allows one request more.
 //   - relists seldom: at most four lists begin in any 60 s of a run. Streaming lists that are answered count, and ordinary
 //     lists that bring an object or are complete.
-//   - resumes soon: after a healthy watch that ended well the delay is at most 1 % of the watch's life, and at most 1 s. It
+//   - resumes soon: after a healthy watch that ended well the delay is at most 0.5 % of the watch's life, and at most 1 s. It
 //     is zero if the watch reached its own timeout. Only the request budget may add to it.
 //   - backs off: the n-th failure in a row waits at least min(0.8 s * 2^(n-1), 30 s), and at most twice that. The budgets
 //     may add to it. The remedies that need no delay are exempt, and so are ten answers in a row with Retry-After.

@@ -251,7 +251,7 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	switch {
 	case (healthy && !r.slowResume || r.hotResume && end.watch) && good && !relist:
 		if r.failures, r.asked = 0, 0; end.lived < end.timeout || end.lived > end.timeout+2*time.Second {
-			d = time.Duration(random * float64(min(time.Second, end.lived/100)))
+			d = time.Duration(random * float64(min(time.Second, end.lived/200)))
 		}
 	case wait > 0 && r.asked < 10:
 		r.asked++
