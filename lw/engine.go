@@ -2,6 +2,7 @@ package lw
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -22,7 +23,7 @@ type engine[T Keyed] struct {
 // turn makes one request and handles its end. It returns false when the sequence is over.
 func (e *engine[T]) turn() bool {
 	var result *Break
-	e.step(&input{signal: asking})
+	e.signal(asking)
 	switch e.machine.state.(type) {
 	case *listing, checking:
 		result = e.list()
@@ -129,14 +130,12 @@ func (e *engine[T]) complete() bool {
 	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
-// watch follows one watch, or one streaming list and the watch behind it. It stays here for hours, so that its frame
-// should hold little.
+// watch follows one watch, or one streaming list and the watch behind it. It runs for hours, so its frame is kept small:
+// the functions that it calls and that have large frames are not inlined.
 func (e *engine[T]) watch() *Break {
-	opts := e.machine.watchOptions()
-	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
-	for event, err := range e.source.Watch(ctx, opts) {
+	for event, err := range e.events(ctx) {
 		if undecoded, ok := err.(*DecodeError); ok {
 			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: event.ResourceVersion}
 		} else if err != nil {
@@ -151,8 +150,14 @@ func (e *engine[T]) watch() *Break {
 	if err := causeOf(ctx, nil); err != nil {
 		return e.fail(err, 0)
 	}
-	_, result := e.step(&input{signal: endedClean})
-	return result
+	return e.signal(endedClean)
+}
+
+//go:noinline
+func (e *engine[T]) events(ctx context.Context) iter.Seq2[Event[T], error] {
+	opts := e.machine.watchOptions()
+	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
+	return e.source.Watch(ctx, opts)
 }
 
 // causeOf returns the cause for which a request's context ended, if it did, and err otherwise. A source may report
@@ -190,8 +195,17 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 	return nil, true
 }
 
+//go:noinline
 func (e *engine[T]) fail(err error, objects int) *Break {
 	_, result := e.step(&input{signal: failed, err: err, objects: objects})
+	return result
+}
+
+// signal applies a signal without data.
+//
+//go:noinline
+func (e *engine[T]) signal(s signal) *Break {
+	_, result := e.step(&input{signal: s})
 	return result
 }
 
