@@ -98,6 +98,8 @@ func (o *Options) validate(server *url.URL) error {
 		return errors.New("http: beside a token, or CredentialFunc, Header must not have Authorization")
 	case certificate != key:
 		return errors.New("http: a client certificate and its key must be set together")
+	case (len(o.CertData) > 0) != (len(o.KeyData) > 0):
+		return errors.New("http: set a client certificate and its key both as files or both as data")
 	case o.Client != nil && (tls || o.DisableCompression || o.Proxy != ""):
 		return errors.New("http: with Client set, TLS, proxies and compression are configured in its transport")
 	case o.Client != nil && o.Client.Timeout != 0:

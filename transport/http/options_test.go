@@ -73,7 +73,7 @@ func TestBadOptions(t *testing.T) {
 		"key data alone":                 {server, lwhttp.Options{KeyData: key}, "must be set together"},
 		"another one's key":              {server, lwhttp.Options{CertData: cert, KeyData: otherKey}, "http: the client certificate: tls: private key does not match public key"},
 		"another one's key's file":       {server, lwhttp.Options{CertFile: certFile, KeyFile: otherKeyFile}, "http: the client certificate: tls: private key does not match public key"},
-		"a certificate's file, key data": {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "http: client key file: "},
+		"a certificate's file, key data": {server, lwhttp.Options{CertFile: certFile, KeyData: key}, "both as files or both as data"},
 		"no certificate's file":          {server, lwhttp.Options{CertFile: directory + "/none", KeyFile: otherKeyFile}, "http: client certificate file: open "},
 
 		"a client and an authority":   {server, lwhttp.Options{Client: client, CAFile: certFile}, "configured in its transport"},
