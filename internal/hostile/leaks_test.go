@@ -80,7 +80,7 @@ func echoes(forms []form) []server {
 	return []server{
 		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
 		echo(forms, "status-long", "writes a Status that is cut at 64 kB within the token", func(x *exchange, s string) {
-			x.reply(403, "", status(strings.Repeat("y", 65536-600-x.nth*7)+s))
+			x.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-x.nth*7)+s+`","reason":"`+s+`"}`)
 		}),
 		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(x *exchange, s string) string {
 			return `{"type":"ERROR","object":` + status(s) + "}\n"

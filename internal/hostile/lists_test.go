@@ -64,11 +64,11 @@ func listsThatLie() []server {
 				c.step()
 				c.write(document(c.version(c.now()), next, items))
 			}), lies: true},
-		{name: "long-tokens", does: "gives continue tokens of 1 MiB", opts: ordinary,
+		{name: "long-tokens", does: "gives continue tokens of 128 KiB", opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if next != "" {
-					next += "/" + strings.Repeat("x", 1<<20)
+					next += "/" + strings.Repeat("x", 128<<10)
 				}
 				c.write(document(c.version(at), next, items))
 			})},
