@@ -32,7 +32,7 @@ export interface InitOptions {
 export function init(options?: InitOptions): Promise<void>
 
 export interface ListWatchOptions {
-  /** The server's URL, which may be relative to the page's: `"/k8s"`. By default the page's own origin. */
+  /** The server's URL. A relative URL such as `"/k8s"` resolves against the page's origin. The default is the page's origin. */
   server?: string | URL
   /** `"pods"`, `"deployments"`, or for resources that are not built in `"group/version/plural"`. */
   resource?: string

@@ -109,10 +109,13 @@ function resourceOf({ resource, path, namespace = '', name = '' }) {
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
 }
 
+// Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative URLs.
+// The origin is "null" for a file and for a sandboxed frame: there the server must be absolute.
 function serverOf(server = '') {
+  const origin = globalThis.location?.origin
   let url
   try {
-    url = new URL(server, globalThis.location?.href)
+    url = new URL(server, origin === 'null' ? undefined : origin)
   } catch (cause) {
     throw invalid(`the server's URL ${server ? 'does not parse' : 'is missing'}: it must look like https://host:port`, cause)
   }

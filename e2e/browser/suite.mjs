@@ -1,6 +1,7 @@
 // The package in a real browser, in every mode and over every transport.
 import { after, before, describe, it } from 'node:test'
 import { course } from './course.mjs'
+import { origin } from './origin.mjs'
 import { refusals } from './refusals.mjs'
 import { Scene } from './scene.mjs'
 import { secrets } from './secrets.mjs'
@@ -28,5 +29,6 @@ export function suite(name) {
     secrets(scene, MODES)
     tabs(scene)
     transports(scene)
+    origin(scene)
   })
 }

@@ -83,6 +83,38 @@ test('resources by their names, and by group and version', () => {
   assert.equal(parts('example.com/v1beta1/widgets'), 'example.com v1beta1 widgets')
 })
 
+// Runs f as in a page at this URL.
+function atPage(url, f) {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
+  Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })
+  try {
+    f((server) => specOf({ resource: 'pods', server }).spec.endpoint.server)
+  } finally {
+    if (before) Object.defineProperty(globalThis, 'location', before)
+    else delete globalThis.location
+  }
+}
+
+for (const path of ['/', '/app/index.html', '/app/index.html?x=1', '/app/index.html?x=1#/route']) {
+  test(`in a page at ${path}, the default server is the origin, and a relative server resolves against it`, () => {
+    atPage(`http://page.example:8080${path}`, (server) => {
+      for (const own of [undefined, '', '/']) assert.equal(server(own), 'http://page.example:8080')
+      for (const relative of ['/k8s', 'k8s', '/k8s/']) assert.equal(server(relative), 'http://page.example:8080/k8s')
+      assert.equal(server('https://host:6443/base'), 'https://host:6443/base')
+    })
+  })
+}
+
+test('a page without an origin needs an absolute server', () => {
+  for (const url of ['file:///home/index.html', 'about:srcdoc']) {
+    atPage(url, (server) => {
+      assert.equal(server('https://host:6443'), 'https://host:6443')
+      assert.throws(() => server(), /URL is missing/)
+      assert.throws(() => server('/k8s'), /does not parse/)
+    })
+  }
+})
+
 test('a spec can be sent: the token function stays behind', () => {
   const token = () => 'x'
   const made = specOf({ ...good, token, signal: new AbortController().signal, server: new URL('https://host/base/') })

@@ -1,0 +1,63 @@
+// A page of an app, and the API server behind the same origin.
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import http from 'node:http'
+import { extname } from 'node:path'
+import { it } from 'node:test'
+import { equal, follow } from './page.mjs'
+
+const PAGES = new URL('page/', import.meta.url), PACKAGE = new URL('../../wasm/', import.meta.url)
+const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
+
+export function origin(scene) {
+  it('the default server of a page at /app/index.html?x=1 is the origin of the page', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    await cluster.write({ n: 20, seed: 1 })
+    const app = await serve(cluster.url)
+    try {
+      const page = await profile.newPage()
+      await page.goto(`${app.url}/app/index.html?x=1`)
+      await page.waitForFunction('globalThis.stage', { polling: 20 })
+      await page.evaluate(() => globalThis.stage.load())
+      await follow(page, 'all', { transport: 'http' })
+      await equal(cluster, page)
+      await follow(page, 'relative', { transport: 'http', server: '/k8s' })
+      await equal(cluster, page, 'relative')
+    } finally {
+      app.close()
+    }
+  }))
+}
+
+/** Serves the test page below /app/, the package below /listwatch/, and the API server below / and below /k8s/. */
+async function serve(api) {
+  const server = http.createServer((request, response) => {
+    answer(api, request, response).catch((error) => response.writeHead(500).end(String(error)))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function answer(api, request, response) {
+  const { pathname, search } = new URL(request.url, 'http://app')
+  const file = pathname.startsWith('/listwatch/') ? new URL(pathname.slice('/listwatch/'.length), PACKAGE)
+    : /^\/(app\/index\.html|page\.js)$/.test(pathname) && new URL(pathname.replace(/^.*\//, ''), PAGES)
+  if (file) {
+    response.writeHead(200, { 'Content-Type': TYPES[extname(file.pathname)] }).end(await readFile(file))
+    return
+  }
+  const far = http.request(api + pathname.replace(/^\/k8s\//, '/') + search, { headers: { accept: request.headers.accept } }, (got) => {
+    response.writeHead(got.statusCode, got.headers)
+    got.pipe(response)
+  })
+  far.on('error', (error) => response.destroy(error))
+  response.on('close', () => far.destroy())
+  far.end()
+}
