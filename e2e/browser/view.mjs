@@ -54,14 +54,14 @@ export class View {
   /** Waits until the table shows these keys, from top to bottom. */
   rows(...keys) {
     const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
-      .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.row?.key).join(' '))
+      .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.dataset.key).join(' '))
     const namespaced = async () => (await look()).replaceAll(keys.some((key) => key.includes('/')) ? '' : /\S+\//g, '')
     return this.until(`the rows ${keys.join(' ')}`, namespaced, keys.join(' '))
   }
 
   /** The text of a cell in a row that is in sight. */
   cell(key, column) {
-    return this.page.$$eval('.row:not([hidden])', (rows, key, column) => rows.find(({ row }) => row?.key === key)?.children[column].textContent, key, column)
+    return this.page.$$eval('.row:not([hidden])', (rows, key, column) => rows.find(({ dataset }) => dataset.key === key)?.children[column].textContent, key, column)
   }
 
   async clickHead(title) {
@@ -87,6 +87,20 @@ export class View {
 
   remove(plural, namespace, name) {
     return this.#write('DELETE', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`)
+  }
+
+  /** Answers the page's own requests whose path ends so. Requests of the package come from its worker and are not affected. */
+  answer(path, status, body) {
+    return this.page.evaluate((path, status, body) => {
+      globalThis.realFetch ??= globalThis.fetch
+      const isIt = (url) => String(url).replace(/\?.*/, '').endsWith(path)
+      globalThis.fetch = async (url, init) => (isIt(url) ? new Response(JSON.stringify(body), { status }) : globalThis.realFetch(url, init))
+    }, path, status, body)
+  }
+
+  /** Ends the answers. */
+  passOn() {
+    return this.page.evaluate(() => { globalThis.fetch = globalThis.realFetch })
   }
 
   /** Light or dark: as the system has it where the browser can be told, else as the user chose. */

@@ -1,37 +1,42 @@
-// The dashboard: where the page is decides what is followed, and what is followed is drawn once per frame.
+// The dashboard: the page's location selects a collection, which is followed and drawn at most once per frame.
 
-import { $, announce, setText } from './dom.js'
+import { $, $of, announce, setText } from './dom.js'
 import { Cursor } from './cursor.js'
-import { ask, remember, serverOfPage } from './connect.js'
 import { sortOf } from './columns/index.js'
 import { Detail } from './detail.js'
 import { titleOf } from './discovery.js'
-import { Feed, followNamespaces } from './feed.js'
+import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
 import { collectionOf, format, parse } from './place.js'
-import { Reach } from './reach.js'
 import { Scope } from './scope.js'
+import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
-import { forget, showState } from './surroundings.js'
 import { drawRate } from './sparkline.js'
+import { forget, showState } from './surroundings.js'
 
-const FRAME = 6 // milliseconds of a frame that reading rows may take
-const ARRANGE = 120 // between two arrangements of a list that is still coming
+/**
+ * @import { Resource } from './discovery.js'
+ * @import { Place } from './place.js'
+ * @import { Standing } from './status.js'
+ */
+
+const FRAME = 6 // milliseconds of a frame for reading rows
+const ARRANGE = 120 // milliseconds between two arrangements of a list that is still arriving
+const DRAW = 500 // milliseconds between two drawings without news: times change
 
 class App {
-  #link = { server: serverOfPage(), token: '' }
   #place = parse(location.hash)
-  #resources = []
-  #feed
-  #waiting // in place of a feed's state, while the server was not reached
-  #endNamespaces
+  /** @type {Feed | undefined} */
+  feed
   #due = false
-  #seen = {} // phase of the feed, and code of its cause, when it was drawn last
-  #arranged = 0 // when the rows were last, by the page's clock
-  #searched = false // and nobody was told yet what was found
-  #reach = new Reach({ found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state) })
+  /** @type {{ phase?: string, code?: string }} Of the feed, when it was drawn last. */
+  #seen = {}
+  #arranged = 0 // when the rows were last arranged, by the page's clock
+  #searched = false // and the number of matches was not announced yet
+  #searchInput = $of('search', HTMLInputElement)
+  #session = new Session(this)
   #sidebar = new Sidebar(() => this.#place)
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
   #detail = new Detail($('detail'), () => this.#cursor.escape())
@@ -40,99 +45,77 @@ class App {
 
   start() {
     addEventListener('hashchange', () => this.#moved(parse(location.hash)))
-    $('search').addEventListener('input', () => this.go({ search: $('search').value }))
-    $('server').addEventListener('click', () => this.#change())
-    $('help-open').addEventListener('click', () => $('help').showModal())
+    this.#searchInput.addEventListener('input', () => this.go({ search: this.#searchInput.value }))
+    $('server').addEventListener('click', () => this.#session.change())
+    $('help-open').addEventListener('click', () => $of('help', HTMLDialogElement).showModal())
     $('retry').addEventListener('click', () => this.#retry())
-    $('refresh').addEventListener('click', () => this.#refresh())
-    for (const event of ['focus', 'online']) addEventListener(event, () => this.#reach.refresh(this.#link, true))
+    $('refresh').addEventListener('click', () => this.#session.refresh())
+    for (const event of ['focus', 'online']) addEventListener(event, () => this.#session.refreshQuietly(true))
     document.addEventListener('themechange', () => this.draw())
     listen(this.#cursor)
-    setInterval(() => this.draw(), 500)
-    this.connect()
+    setInterval(() => this.draw(), DRAW)
+    this.#session.connect()
   }
 
-  /** Shows what another server has. */
-  connect() {
-    setText($('server-name'), this.#link.server.replace(/^https?:\/\//, ''))
-    this.#feed?.close()
-    this.#feed = undefined
-    this.#waiting = undefined
-    this.#endNamespaces?.()
-    this.#endNamespaces = undefined
-    this.#reach.ask(this.#link)
+  /** Closes the feed. */
+  leave() {
+    this.feed?.close()
+    this.feed = undefined
   }
 
-  // What is followed goes on, unless it is new or was not there before.
-  #found(resources) {
-    this.#waiting = undefined
-    const same = JSON.stringify(resources) === JSON.stringify(this.#resources)
-    if (same && this.#feed) return
-    this.#resources = resources
-    this.#sidebar.show(resources)
-    this.#endNamespaces ??= followNamespaces(this.#link, (names) => this.#scope.names(names))
+  /** Shows the collections of the server. The feed goes on, unless its collection differs. */
+  show() {
+    this.#sidebar.show(this.#session.resources)
     if (!this.#place.plural) return this.go({ version: 'v1', plural: 'pods' })
-    const found = this.#resourceOf(this.#place)
-    const stands = this.#feed && JSON.stringify(found) === JSON.stringify(this.#feed.resource)
-    if (!stands || this.#feed.state.phase === 'stopped') this.#follow()
+    const { feed } = this
+    const stands = feed && JSON.stringify(this.#resourceOf(this.#place)) === JSON.stringify(feed.resource)
+    if (!stands || feed.state.phase === 'stopped') this.#follow()
   }
 
-  async #refresh() {
-    const before = this.#resources
-    await this.#reach.refresh(this.#link)
-    announce(this.#resources === before ? 'No other collections' : 'The collections have changed')
+  /** @param {string[] | null} names */
+  showNamespaces(names) {
+    this.#scope.names(names)
   }
 
-  // Tries at once what would be tried later, or what was given up.
+  // Tries at once what is due later, or what has stopped.
   #retry() {
-    if (this.#waiting) this.#reach.ask(this.#link)
-    else if (this.#feed?.state.phase === 'stopped') this.#follow()
+    if (this.#session.waiting) this.#session.ask()
+    else if (this.feed?.state.phase === 'stopped') this.#follow()
     else wake()
-  }
-
-  #wait(state) {
-    if (!this.#feed) this.#waiting = state // a feed tells how things stand by itself
-    this.draw()
-  }
-
-  #refused({ status, message }) {
-    this.#feed?.close()
-    this.#feed = undefined
-    this.#wait({ phase: 'stopped', stale: true, cause: { code: status === 401 ? 'unauthorized' : 'forbidden', message } })
-    this.#change(`The server answered: ${message}`)
-  }
-
-  async #change(why) {
-    const answer = await ask(this.#link, why)
-    if (!answer) return
-    this.#link = answer
-    remember(answer.server)
-    this.connect()
   }
 
   get place() { return this.#place }
 
-  /** Goes to another place, of which only what differs is given. */
+  /**
+   * Goes to another place.
+   * @param {Partial<Place>} change
+   */
   go(change) {
     const place = { ...this.#place, ...change }
-    const aside = !this.#place.plural || collectionOf(place) === collectionOf(this.#place) // going back shall not lead there
+    const aside = !this.#place.plural || collectionOf(place) === collectionOf(this.#place) // the Back button skips the place before
     history[aside ? 'replaceState' : 'pushState'](null, '', format(place))
     this.#moved(place)
   }
 
+  /** @param {Place} place */
   #moved(place) {
     const before = this.#place
     this.#place = place
-    if (!this.#resources.length) return
-    if (!this.#feed || collectionOf(place) !== collectionOf(before) || place.namespace !== before.namespace) return this.#follow()
-    if (place.search !== before.search) this.#search()
-    if (place.sort !== before.sort || place.descending !== before.descending) this.#arrange()
+    if (!this.#session.resources.length) return
+    if (!this.feed || collectionOf(place) !== collectionOf(before) || place.namespace !== before.namespace) return this.#follow()
+    if (place.search !== before.search) this.#search(this.feed)
+    if (place.sort !== before.sort || place.descending !== before.descending) this.#arrange(this.feed)
     this.#grid.active = place.selected || this.#grid.active
     this.draw()
   }
 
+  /**
+   * Returns the collection of a place. One that the server does not list may exist all the same.
+   * @param {Place} place
+   * @returns {Resource}
+   */
   #resourceOf({ group, version, plural }) {
-    return this.#resources.find((r) => r.plural === plural && r.group === group) ??
+    return this.#session.resources.find((r) => r.plural === plural && r.group === group) ??
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
@@ -140,54 +123,63 @@ class App {
   #follow() {
     const { namespace, selected } = this.#place
     const resource = this.#resourceOf(this.#place)
-    this.#feed?.close()
+    this.feed?.close()
     forget()
-    this.#feed = new Feed(this.#link, resource, namespace, () => this.draw())
+    const feed = this.feed = new Feed(this.#session.link, resource, namespace, () => this.draw())
     const title = titleOf(resource)
     setText($('title'), title)
     this.#scope.show(namespace, resource.namespaced)
     this.#sidebar.mark()
-    this.#cursor.rows = this.#feed.rows
-    this.#grid.show(this.#feed.rows, this.#feed.columns, namespace ? `${title} in ${namespace}` : title)
+    this.#cursor.rows = feed.rows
+    this.#grid.show(feed.rows, feed.columns, namespace ? `${title} in ${namespace}` : title)
     this.#grid.active = selected
     this.#detail.close()
-    this.#search()
-    this.#arrange()
+    this.#search(feed)
+    this.#arrange(feed)
     this.draw()
   }
 
-  #search() {
-    if ($('search').value !== this.#place.search) $('search').value = this.#place.search
-    this.#feed.rows.search(this.#place.search)
+  /** @param {Feed} feed */
+  #search(feed) {
+    const { search } = this.#place
+    if (this.#searchInput.value !== search) this.#searchInput.value = search
+    feed.rows.search(search)
     this.#searched = true
   }
 
-  get #order() {
-    return this.#place.sort ? this.#place : sortOf(this.#feed.resource)
+  /** @param {Feed} feed */
+  #orderOf(feed) {
+    return this.#place.sort ? this.#place : sortOf(feed.resource)
   }
 
-  #arrange() {
-    const { sort, descending } = this.#order
-    this.#feed.rows.sort(sort, descending)
+  /** @param {Feed} feed */
+  #arrange(feed) {
+    const { sort, descending } = this.#orderOf(feed)
+    feed.rows.sort(sort, descending)
     this.#grid.sorted(sort, descending)
   }
 
-  // A column's title sorts by it, then the other way round, then not at all.
+  /**
+   * Sorts by a column: ascending, then descending, then in the default order.
+   * @param {string} id
+   */
   #sort(id) {
-    const { sort, descending } = this.#order
+    if (!this.feed) return
+    const { sort, descending } = this.#orderOf(this.feed)
     if (sort !== id) this.go({ sort: id, descending: false })
     else this.go(descending ? { sort: '', descending: false } : { sort: id, descending: true })
-    const now = this.#order
+    const now = this.#orderOf(this.feed)
     announce(now.sort ? `Sorted by ${now.sort}, ${now.descending ? 'descending' : 'ascending'}` : 'Sorted by key')
   }
 
+  /** @param {string} key */
   #select(key) {
     this.#grid.active = key
     this.go({ selected: key })
     this.#grid.focus()
   }
 
-  /** Draws what there is at the next frame. */
+  /** Draws at the next frame. */
   draw() {
     if (this.#due) return
     this.#due = true
@@ -197,9 +189,13 @@ class App {
     })
   }
 
+  /**
+   * @param {number} now in milliseconds
+   * @param {number} began by the page's clock
+   */
   #frame(now, began) {
-    const feed = this.#feed
-    if (!feed || this.#waiting) return showState(this.#waiting ?? { phase: 'loading', stale: true }, feed, this.#place, now)
+    const feed = this.feed
+    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#place, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
     const more = feed.rows.read(() => performance.now() - began > FRAME)
@@ -216,17 +212,24 @@ class App {
     if (more) this.draw()
   }
 
-  // A server that is back, and one that does not know the collection any more, may have others than before.
+  /**
+   * Refreshes the collections when the server is back, and when it does not know the current one any more.
+   * @param {Standing} state
+   */
   #look({ phase, cause }) {
     const before = this.#seen
     this.#seen = { phase, code: cause?.code }
     const back = phase === 'live' && before.phase === 'interrupted'
     const lost = cause?.code === 'not-found' && before.code !== cause.code
-    if (back || lost) this.#reach.refresh(this.#link)
+    if (back || lost) this.#session.refreshQuietly()
   }
 
+  /**
+   * @param {Feed} feed
+   * @param {number} now
+   */
   #showDetail(feed, now) {
-    const row = this.#place.selected && feed.rows.get(this.#place.selected)
+    const row = feed.rows.get(this.#place.selected)
     if (row) this.#detail.show(row, feed.history, feed.wholeOf(row), feed.resource, now)
     else if (!this.#place.selected) this.#detail.close()
   }

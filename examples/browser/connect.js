@@ -1,26 +1,35 @@
 // Which server, and with which token. The URL of the page has the server; the token is in memory only.
 
-import { $ } from './dom.js'
+import { $, $of } from './dom.js'
+
+/** @import { Link } from './request.js' */
 
 /** The server that the page's URL names; by default the one that served the page. */
 export function serverOfPage() {
   return (new URLSearchParams(location.search).get('server') || location.origin).replace(/\/+$/, '')
 }
 
-/** Asks for a server and a token. Resolves with them, or with undefined if the user thinks better of it. */
+/**
+ * Asks the user for a server and a token. Resolves with undefined if the user cancels.
+ * @param {Link} link the current one
+ * @param {string} [why]
+ * @returns {Promise<Link | undefined>}
+ */
 export function ask({ server, token }, why = '') {
-  const dialog = $('connect')
-  $('connect-server').value = server
-  $('connect-token').value = token
+  const dialog = $of('connect', HTMLDialogElement)
+  const serverInput = $of('connect-server', HTMLInputElement), tokenInput = $of('connect-token', HTMLInputElement)
+  serverInput.value = server
+  tokenInput.value = token
   $('connect-why').textContent = why
   $('connect-why').hidden = !why
   $('connect-cancel').onclick = () => dialog.close('')
   if (!dialog.open) dialog.showModal()
-  $(why ? 'connect-token' : 'connect-server').focus()
+  const first = why ? tokenInput : serverInput
+  first.focus()
   return new Promise((resolve) => {
     dialog.onclose = () => {
-      const answer = { server: $('connect-server').value.trim().replace(/\/+$/, '') || location.origin, token: $('connect-token').value.trim() }
-      $('connect-token').value = ''
+      const answer = { server: serverInput.value.trim().replace(/\/+$/, '') || location.origin, token: tokenInput.value.trim() }
+      tokenInput.value = ''
       const connect = dialog.returnValue === 'connect'
       dialog.returnValue = ''
       resolve(connect ? answer : undefined)
@@ -28,7 +37,10 @@ export function ask({ server, token }, why = '') {
   })
 }
 
-/** Puts the server into the page's URL, so that a reload finds it. */
+/**
+ * Puts the server into the page's URL, so that a reload finds it.
+ * @param {string} server
+ */
 export function remember(server) {
   const url = new URL(location.href)
   if (server === location.origin) url.searchParams.delete('server')

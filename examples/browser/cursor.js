@@ -1,19 +1,36 @@
 // Where the keyboard is in the table, and what it does there.
 
+/**
+ * @import { Detail } from './detail.js'
+ * @import { Grid } from './grid.js'
+ * @import { Place } from './place.js'
+ * @import { Rows } from './rows.js'
+ *
+ * @typedef {{ readonly place: Place, go: (change: Partial<Place>) => void, draw: () => void }} Navigation
+ */
+
 export class Cursor {
-  rows // those that are shown
+  /** @type {Rows | undefined} */
+  rows
   #grid
   #detail
   #app
 
-  /** `app` has `place`, `go(change)` and `draw()`. */
+  /**
+   * @param {Grid} grid
+   * @param {Detail} detail
+   * @param {Navigation} app
+   */
   constructor(grid, detail, app) {
     this.#grid = grid
     this.#detail = detail
     this.#app = app
   }
 
-  /** Moves by that many rows; from nowhere to the first. */
+  /**
+   * Moves by a number of rows. Without an active row it moves to the first.
+   * @param {number} by
+   */
   move(by) {
     const { rows } = this
     if (!rows?.view.length) return
@@ -26,9 +43,9 @@ export class Cursor {
     else this.#app.draw()
   }
 
-  page(direction) { this.move(direction * this.#grid.page) }
+  page(/** @type {1 | -1} */ direction) { this.move(direction * this.#grid.page) }
 
-  edge(last) { this.move(last ? Infinity : -Infinity) }
+  edge(/** @type {boolean} */ last) { this.move(last ? Infinity : -Infinity) }
 
   /** Opens the detail; once it is, goes into it. */
   open() {

@@ -3,25 +3,38 @@
 import { toYAML } from './yaml.js'
 
 const NAMES = ['name', 'type', 'key', 'ip', 'uid']
-const isObject = (v) => v !== null && typeof v === 'object'
+/** @typedef {{ path: string, at: (string | number)[], old: unknown, now: unknown }} Difference */
+
+/** @type {(value: unknown) => value is Record<string, any>} */
+const isObject = (value) => value !== null && typeof value === 'object'
 
 /**
- * Returns the fields that differ, each `{ path, at, old, now }`: the path as it is shown, as `status.conditions[Ready].status`,
- * the keys that lead to it in the newer object, and both values; undefined for what is not there. Elements of arrays are
- * matched by what names them, so that one that comes first does not change all others.
+ * Returns the fields that differ: the path for the user, for example `status.conditions[Ready].status`, the keys that lead to
+ * the field in the newer object, and both values. A missing value is undefined. Array elements with the same name are compared,
+ * so that a new first element does not change all others.
+ * @param {unknown} old
+ * @param {unknown} now
  */
 export function diff(old, now) {
+  /** @type {Difference[]} */
   const found = []
   compare(old, now, '', [], found)
   return found
 }
 
+/**
+ * @param {unknown} old
+ * @param {unknown} now
+ * @param {string} path
+ * @param {(string | number)[]} at
+ * @param {Difference[]} found
+ */
 function compare(old, now, path, at, found) {
   if (Object.is(old, now)) return
-  if (!isObject(old) || !isObject(now) || Array.isArray(old) !== Array.isArray(now)) {
-    found.push({ path, at, old, now })
-  } else if (Array.isArray(now)) {
+  if (Array.isArray(old) && Array.isArray(now)) {
     compareArrays(old, now, path, at, found)
+  } else if (!isObject(old) || !isObject(now) || Array.isArray(old) || Array.isArray(now)) {
+    found.push({ path, at, old, now })
   } else {
     for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
       compare(old[key], now[key], path + (/^[\w-]+$/.test(key) ? (path && '.') + key : `["${key}"]`), [...at, key], found)
@@ -29,6 +42,13 @@ function compare(old, now, path, at, found) {
   }
 }
 
+/**
+ * @param {any[]} old
+ * @param {any[]} now
+ * @param {string} path
+ * @param {(string | number)[]} at
+ * @param {Difference[]} found
+ */
 function compareArrays(old, now, path, at, found) {
   const name = NAMES.find((n) => named(old, n) && named(now, n))
   if (!name) {
@@ -43,7 +63,11 @@ function compareArrays(old, now, path, at, found) {
   for (const [gone, element] of before) found.push({ path: `${path}[${gone}]`, at, old: element, now: undefined })
 }
 
-// Whether all elements are objects that differ by this member.
+/**
+ * Reports whether all elements are objects that differ in this member.
+ * @param {any[]} array
+ * @param {string} name
+ */
 function named(array, name) {
   return array.every((element) => isObject(element) && typeof element[name] === 'string') && new Set(array.map((element) => element[name])).size === array.length
 }
@@ -52,14 +76,20 @@ const NOISE = new Set(['metadata.resourceVersion', 'metadata.generation'])
 
 const WHEN = /\.last\w+Time$/
 
-/** What of a difference is worth telling, the times of it last: the version is, only when nothing else differs. */
+/**
+ * Returns the differences to show, with timestamps last. The resourceVersion is shown only if nothing else differs.
+ * @param {Difference[]} found
+ */
 export function telling(found) {
   const rest = found.filter(({ path }) => !NOISE.has(path))
   const told = rest.length ? rest : found
   return [...told.filter(({ path }) => !WHEN.test(path)), ...told.filter(({ path }) => WHEN.test(path))]
 }
 
-/** A value as it is shown: in one line, but for what has members. */
+/**
+ * Returns a value as text: one line, or YAML for an object.
+ * @param {unknown} value
+ */
 export function brief(value) {
   if (typeof value === 'string') return value || '""'
   return isObject(value) ? toYAML(value).trimEnd() : String(value)

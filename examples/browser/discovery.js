@@ -1,13 +1,28 @@
-// Which collections a server has.
+// The collections of a server.
 
-const FORM = (version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+import { RequestError, get } from './request.js'
 
 /**
- * Asks a server for its collections that can be listed and watched: each `{ group, version, plural, kind, namespaced,
- * shortNames }`, of each the version that the server prefers. Rejects with an Error that has `status`, if there was one.
+ * @import { Link } from './request.js'
+ *
+ * @typedef {object} Resource A collection of the server.
+ * @property {string} group
+ * @property {string} version the server's preferred version
+ * @property {string} plural
+ * @property {string} kind
+ * @property {boolean} namespaced
+ * @property {string[]} shortNames
  */
-export async function discover({ server, token }) {
-  const documents = await Promise.all(['api', 'apis'].map((path) => read(`${server}/${path}`, token)))
+
+const FORM = (/** @type {string} */ version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
+
+/**
+ * Returns the collections of a server that can be listed and watched. Rejects with a RequestError.
+ * @param {Link} link
+ */
+export async function discover(link) {
+  const documents = await Promise.all(['/api', '/apis'].map((path) => read(link, path)))
+  /** @type {Map<string, Resource>} */
   const found = new Map()
   for (const { metadata = {}, versions = [] } of documents.flatMap(({ items = [] }) => items)) {
     for (const { version, resources = [] } of versions) {
@@ -22,44 +37,58 @@ export async function discover({ server, token }) {
   return [...found.values()]
 }
 
-// One form at a time: an Accept of more than 128 characters would need the server's leave by CORS, which it does not give.
-async function read(url, token) {
+/**
+ * Requests one form at a time: across origins, the server would have to allow an Accept header of more than 128 characters.
+ * @param {Link} link
+ * @param {string} path
+ */
+async function read(link, path) {
   for (const version of ['v2', 'v2beta1']) {
-    const headers = { Accept: FORM(version) }
-    if (token) headers.Authorization = `Bearer ${token}`
-    const response = await fetch(url, { headers, cache: 'no-cache' })
-    if (response.status === 406) continue
-    if (!response.ok) throw await refusal(response)
-    const document = await response.json().catch(() => ({}))
-    if (document.kind === 'APIGroupDiscoveryList') return document
+    const document = await acceptable(get(link, path, { accept: FORM(version), cache: 'no-cache' }))
+    if (document?.kind === 'APIGroupDiscoveryList') return document
   }
-  throw new Error(`${url} tells no collections: it is no Kubernetes API server of version 1.26 or later`)
+  throw new RequestError('malformed', `${link.server}${path} does not list collections: it is not a Kubernetes API server of version 1.26 or later`)
 }
 
-async function refusal(response) {
-  const { message } = await response.json().catch(() => ({}))
-  return Object.assign(new Error(message || `the server answered ${response.status}`), { status: response.status })
+/**
+ * Returns undefined where the server does not have the requested form.
+ * @param {Promise<any>} answer
+ */
+async function acceptable(answer) {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 406) return undefined
+    throw error
+  }
 }
 
 const FIRST = 'pods deployments nodes events services configmaps secrets jobs namespaces'.split(' ')
 
-/** Groups collections by API group for a menu; those that are looked at most come first. */
+/**
+ * Groups collections by API group for a menu. Those that are used most come first.
+ * @param {Resource[]} resources
+ */
 export function menu(resources) {
+  /** @type {Map<string, Resource[]>} */
   const groups = new Map()
   for (const resource of resources) {
     const built = /^(apps|batch|autoscaling|policy|events\.k8s\.io)?$/.test(resource.group) || resource.group.endsWith('.k8s.io')
     const group = FIRST.includes(resource.plural) && ['', 'apps', 'batch'].includes(resource.group) ? 'Often used' : built ? 'Kubernetes' : resource.group
     groups.set(group, [...groups.get(group) ?? [], resource])
   }
-  const rank = (name) => (name === 'Often used' ? 0 : name === 'Kubernetes' ? 2 : 1)
-  const often = (r) => FIRST.indexOf(r.plural)
+  const rank = (/** @type {string} */ name) => (name === 'Often used' ? 0 : name === 'Kubernetes' ? 2 : 1)
+  const often = (/** @type {Resource} */ resource) => FIRST.indexOf(resource.plural)
   return [...groups].sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)).map(([name, members]) => ({
     name,
     members: members.sort((a, b) => (name === 'Often used' ? often(a) - often(b) : a.plural < b.plural ? -1 : 1)),
   }))
 }
 
-/** "ConfigMap" becomes "Config Maps" for headings; plurals are the server's where English is odd. */
+/**
+ * Returns the heading of a collection: "ConfigMap" becomes "Config Maps". Odd English plurals are the server's.
+ * @param {Pick<Resource, 'kind' | 'plural'>} resource
+ */
 export function titleOf({ kind, plural }) {
   const words = kind.replace(/([a-z])([A-Z])/g, '$1 $2')
   const tail = plural.toLowerCase().startsWith(kind.toLowerCase()) ? plural.slice(kind.length) : null

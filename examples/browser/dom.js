@@ -1,33 +1,75 @@
 // The few lines that stand in for a framework.
 
-export const $ = (id) => document.getElementById(id)
-
-/** Makes an element: h('a', { href, class: 'x' }, 'text', anotherElement). Text stays text; nothing is read as HTML. */
-export function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag)
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value)
-    else if (value === true) element.setAttribute(name, '')
-    else if (value !== undefined && value !== false) element.setAttribute(name, value)
-  }
-  element.append(...children.filter((child) => child !== undefined && child !== false && child !== ''))
+/**
+ * Returns the element of index.html with this id.
+ * @param {string} id
+ */
+export function $(id) {
+  const element = document.getElementById(id)
+  if (!element) throw new Error(`index.html has no element #${id}`)
   return element
 }
 
-/** Writes the text of an element that has nothing else: only what differs, and into the node that is there. */
+/**
+ * Returns the element with this id, which must be of this class, for example HTMLInputElement.
+ * @template {HTMLElement} T
+ * @param {string} id
+ * @param {new () => T} kind
+ */
+export function $of(id, kind) {
+  const element = $(id)
+  if (!(element instanceof kind)) throw new Error(`#${id} is not an ${kind.name}`)
+  return element
+}
+
+/**
+ * Makes an element: h('a', { href, class: 'x' }, 'text', anotherElement). Text stays text; nothing is read as HTML.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown>} [attributes] "onclick" and the like are listeners
+ * @param {...(Node | string | false | undefined)} children false and undefined are left out
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') element.addEventListener(name.slice(2), /** @type {EventListener} */ (value))
+    else if (value === true) element.setAttribute(name, '')
+    else if (value !== undefined && value !== false) element.setAttribute(name, String(value))
+  }
+  element.append(...children.flatMap((child) => child || []))
+  return element
+}
+
+/**
+ * Writes the text of an element that has nothing else, if it differs.
+ * @param {Element} element
+ * @param {string} text
+ */
 export function setText(element, text) {
   const node = element.firstChild
   if (!node) element.append(text)
-  else if (node.data !== text) node.data = text
+  else if (node.nodeValue !== text) node.nodeValue = text
 }
 
+/**
+ * Writes an attribute if it differs; undefined and false remove it.
+ * @param {Element} element
+ * @param {string} name
+ * @param {string | number | false | undefined} value
+ */
 export function setAttribute(element, name, value) {
   if (value === undefined || value === false) element.removeAttribute(name)
-  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value)
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value))
 }
 
-let last = 0, waiting
-/** Tells screen readers, at most every three seconds; what is said meanwhile gives way to what is newer. */
+let last = 0
+/** @type {number | undefined} */
+let waiting
+
+/**
+ * Tells screen readers, at most once in three seconds. A newer text replaces one that waits.
+ * @param {string} text
+ */
 export function announce(text) {
   clearTimeout(waiting)
   waiting = setTimeout(() => {
@@ -36,7 +78,7 @@ export function announce(text) {
   }, Math.max(250, last + 3000 - Date.now()))
 }
 
-/** Takes back what was told, and what was to be. */
+/** Removes the last text for screen readers, and one that waits. */
 export function hush() {
   clearTimeout(waiting)
   $('announcer').textContent = ''

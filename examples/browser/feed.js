@@ -1,12 +1,21 @@
 // A collection as the page follows it: the rows, what happened to them, and how things stand.
 
-import { listWatch } from './listwatch/index.js'
+import { ListWatchError, listWatch } from './listwatch/index.js'
 import { fieldsOf } from './columns/fields.js'
 import { columnsOf } from './columns/index.js'
 import { isSecret } from './detail.js'
 import { History, Rate } from './history.js'
 import { Rows } from './rows.js'
 import { Whole } from './whole.js'
+
+/**
+ * @import { Change, Item, ListWatch, ListWatchOptions } from './listwatch/index.js'
+ * @import { Kube } from './columns/format.js'
+ * @import { Resource } from './discovery.js'
+ * @import { Link } from './request.js'
+ * @import { Row } from './rows.js'
+ * @import { Cause, Standing } from './status.js'
+ */
 
 // Of Secrets the program keeps these fields only: their values are dropped before they reach JavaScript.
 // Annotations go too, as kubectl apply writes the whole object into one.
@@ -15,15 +24,24 @@ const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.d
 export class Feed {
   history = new History()
   rate = new Rate()
+  /** @type {ListWatch<Kube> | undefined} */
   #collection
+  /** @type {Cause | undefined} */
   #failure
   #link
   #tell
-  #version = '' // of the collection, before the changes that are told next
-  #whole // of the row that was asked for last
+  #version = '' // the resourceVersion of the collection before the next changes
+  /** @type {Whole | undefined} */
+  #whole
+  #wholeKey = ''
   #live = false
 
-  /** @param server `{ server, token }`; @param resource as discovery told it; `tell` is called when anything changed */
+  /**
+   * @param {Link} link
+   * @param {Resource} resource
+   * @param {string} namespace
+   * @param {() => void} tell called after each change
+   */
   constructor(link, resource, namespace, tell) {
     const { server, token } = this.#link = link
     this.#tell = tell
@@ -37,7 +55,7 @@ export class Feed {
     try {
       this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token) })
     } catch (error) {
-      this.#failure = error
+      this.#failure = causeOf(error)
       return
     }
     this.#collection.subscribe((changes) => {
@@ -46,26 +64,35 @@ export class Feed {
     })
   }
 
+  /**
+   * @param {readonly Change<Kube>[]} changes
+   * @param {number} now
+   */
   #take(changes, now) {
     this.rows.apply(changes, now)
-    const { resourceVersion: after, phase } = this.state
+    const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#forget() // what could not be had may be had now
+    if (phase === 'live' && !this.#live) this.#forget() // a request that failed may work now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
 
+  /** @returns {Standing} */
   get state() {
     return this.#collection?.state ?? { phase: 'stopped', stale: true, cause: this.#failure, resourceVersion: '', lastEventAt: 0 }
   }
 
-  /** The whole of a row's object; undefined where the table has all that there shall be. */
+  /**
+   * Returns the full object of a row; undefined where the table has all that may be shown.
+   * @param {Row} row
+   */
   wholeOf({ key, item }) {
     if (isSecret(this.resource)) return undefined
-    if (this.#whole?.key !== key) {
+    if (!this.#whole || this.#wholeKey !== key) {
       this.#forget()
-      this.#whole = Object.assign(new Whole(this.#link, this.resource, item, this.#tell), { key })
+      this.#whole = new Whole(this.#link, this.resource, item, this.#tell)
+      this.#wholeKey = key
     }
     return this.#whole
   }
@@ -81,19 +108,52 @@ export class Feed {
   }
 }
 
-// What a browser keeps, the next user of it could see: so nothing is kept of a server that asks for a token, or of Secrets.
+/**
+ * Returns the options of a collection. The browser's next user could read a saved state. So the page saves neither Secrets nor
+ * the objects of a server that requires a token.
+ * @param {Resource} resource
+ * @param {string} namespace
+ * @param {string} token
+ */
 function choices(resource, namespace, token) {
+  /** @type {ListWatchOptions} */
   const chosen = { persist: !token && !isSecret(resource), project: isSecret(resource) ? OF_SECRETS : fieldsOf(resource) }
   if (token) chosen.token = token
   if (namespace && resource.namespaced) chosen.namespace = namespace
   return chosen
 }
 
+/** @param {Resource} resource */
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')
 
-/** Follows the names of the namespaces; `tell` is given them, or null where they may not be listed. Returns how to end it. */
+/**
+ * Returns the cause for an error of listWatch, which refuses options by a ListWatchError.
+ * @param {unknown} error
+ * @returns {Cause}
+ */
+function causeOf(error) {
+  if (error instanceof ListWatchError) return error
+  throw error
+}
+
+/**
+ * Follows the names of the namespaces. Returns a function that ends it.
+ * @param {Link} link
+ * @param {(names: string[] | null, cause: Cause | undefined) => void} tell gets the names, or null if they cannot be listed, and
+ *   the cause if the server refuses them
+ */
 export function followNamespaces({ server, token }, tell) {
-  const collection = listWatch({ server, resource: 'v1/namespaces', project: ['metadata.name'], ...(token && { token }) })
-  collection.subscribe(() => tell(collection.state.phase === 'stopped' && !collection.size ? null : collection.list().map(({ name }) => name)))
-  return () => collection.close()
+  let collection
+  try {
+    collection = listWatch({ server, resource: 'v1/namespaces', project: ['metadata.name'], ...(token ? { token } : undefined) })
+  } catch (error) {
+    tell(null, causeOf(error))
+    return () => undefined
+  }
+  const followed = collection
+  followed.subscribe(() => {
+    const { phase, cause } = followed.state, stopped = phase === 'stopped'
+    tell(stopped && !followed.size ? null : followed.list().map(({ name }) => name), stopped || cause?.status ? cause : undefined)
+  })
+  return () => followed.close()
 }

@@ -3,19 +3,27 @@
 
 import { setAttribute } from './dom.js'
 
+/** @import { Mark } from './rows.js' */
+
 const COLORS = { added: 'var(--added)', modified: 'var(--modified)', deleted: 'var(--deleted)' }
 const ROW = 1600, CELL = 3200 // milliseconds
 const still = matchMedia('(prefers-reduced-motion: reduce)')
 
 export class Flash {
   #element
+  /** @type {Animation[]} */
   #running = []
 
+  /** @param {HTMLElement} element */
   constructor(element) {
     this.#element = element
   }
 
-  /** Shows a row's mark as it is `now`; the element may have shown another row's before. */
+  /**
+   * Shows the mark of a row. The element may have shown another row before.
+   * @param {Mark | undefined} mark
+   * @param {number} now in milliseconds
+   */
   show(mark, now) {
     for (const animation of this.#running) animation.cancel()
     this.#running = []
@@ -27,6 +35,12 @@ export class Flash {
     for (const c of mark.cells) this.#light(children[c], COLORS.modified, CELL, elapsed)
   }
 
+  /**
+   * @param {Element} element
+   * @param {string} color
+   * @param {number} duration
+   * @param {number} elapsed
+   */
   #light(element, color, duration, elapsed) {
     if (elapsed >= duration) return
     const fade = element.animate([{ backgroundColor: color }, { backgroundColor: 'transparent' }], { duration, delay: -elapsed, easing: 'ease-in' })

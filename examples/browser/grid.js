@@ -4,21 +4,44 @@ import { h, setAttribute, setText } from './dom.js'
 import { age } from './columns/format.js'
 import { Flash } from './flash.js'
 
+/**
+ * @import { Column } from './columns/format.js'
+ * @import { Row, Rows } from './rows.js'
+ *
+ * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Tell
+ *
+ * @typedef {object} Line A row element, and what it shows.
+ * @property {HTMLElement} element
+ * @property {HTMLElement[]} cells
+ * @property {Flash} flash
+ * @property {number} [index] in the view
+ * @property {Row} [row]
+ * @property {number} [version] of the row
+ */
+
 const HEIGHT = 28, AROUND = 6 // of a row in pixels, as in grid.css; rows beyond each edge
 
 export class Grid {
   active = '' // the key of the row that the keyboard is at
   #element
   #head = h('div', { role: 'row', class: 'head', 'aria-rowindex': 1 })
+  /** @type {HTMLElement[]} */
+  #titles = []
   #body = h('div', { role: 'rowgroup', class: 'body' })
-  #pool = [] // of row elements, each for every n-th row
+  /** @type {Line[]} Each for every n-th row. */
+  #pool = []
+  /** @type {Column[]} */
   #columns = []
-  #spared = [] // per column whether there is no room for it
+  /** @type {boolean[]} Per column whether there is no room for it. */
+  #spared = []
+  /** @type {Rows | undefined} */
   #rows
-  #sort
   #tell
 
-  /** `tell` has `sort(id)`, `open(key)` and `scrolled()`. */
+  /**
+   * @param {HTMLElement} element
+   * @param {Tell} tell
+   */
   constructor(element, tell) {
     this.#element = element
     this.#tell = tell
@@ -30,12 +53,17 @@ export class Grid {
       tell.scrolled()
     }).observe(element)
     this.#body.addEventListener('click', ({ target }) => {
-      const row = target.closest('.row')?.row
-      if (row) tell.open(row.key)
+      const line = this.#pool.find(({ element }) => target instanceof Node && element.contains(target))
+      if (line?.row) tell.open(line.row.key)
     })
   }
 
-  /** Shows other rows. `label` is what they are, for screen readers. */
+  /**
+   * Shows other rows.
+   * @param {Rows} rows
+   * @param {Column[]} columns
+   * @param {string} label for screen readers
+   */
   show(rows, columns, label) {
     this.#rows = rows
     this.#columns = columns
@@ -43,15 +71,16 @@ export class Grid {
     this.#body.replaceChildren()
     this.#element.scrollTop = 0
     this.#element.setAttribute('aria-label', label)
-    this.#element.setAttribute('aria-colcount', columns.length)
-    this.#head.replaceChildren(...columns.map((column) => h('div', { role: 'columnheader', class: column.end ? 'end' : '' },
-      h('button', { tabindex: -1, onclick: () => this.#tell.sort(column.id) }, column.title))))
+    this.#element.setAttribute('aria-colcount', String(columns.length))
+    this.#titles = columns.map((column) => h('div', { role: 'columnheader', class: column.end ? 'end' : '' },
+      h('button', { tabindex: -1, onclick: () => this.#tell.sort(column.id) }, column.title)))
+    this.#head.replaceChildren(...this.#titles)
     this.#fit()
   }
 
-  // Gives the room there is to the columns; those that can be spared go where it is too little, the last ones first.
+  // Divides the width among the columns. Where it is too small, columns that can be spared are hidden, the last ones first.
   #fit() {
-    const least = ({ width }) => (Array.isArray(width) ? width[0] : width)
+    const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
     const sum = () => this.#columns.reduce((all, column, c) => (this.#spared[c] ? all : all + least(column)), 16)
     this.#spared = this.#columns.map(() => false)
     for (let c = this.#columns.length - 1; c >= 0; c--) this.#spared[c] = !!this.#columns[c].spare && sum() > this.#element.clientWidth
@@ -59,24 +88,32 @@ export class Grid {
       .map(({ width }) => (Array.isArray(width) ? `minmax(${width[0]}px, ${width[1]}fr)` : `${width}px`))
     this.#element.style.setProperty('--columns', widths.join(' '))
     this.#element.style.setProperty('--least', `${sum()}px`)
-    for (const row of [this.#head, ...this.#pool]) this.#spare(row)
+    for (const cells of [this.#titles, ...this.#pool.map((line) => line.cells)]) this.#spare(cells)
   }
 
-  #spare(row) {
-    this.#spared.forEach((spared, c) => { row.children[c].hidden = spared })
+  /** @param {HTMLElement[]} cells */
+  #spare(cells) {
+    this.#spared.forEach((spared, c) => { cells[c].hidden = spared })
   }
 
+  /**
+   * Marks the column that the rows are sorted by.
+   * @param {string} id
+   * @param {boolean} descending
+   */
   sorted(id, descending) {
     this.#columns.forEach((column, i) => {
       const order = column.id === id ? (descending ? 'descending' : 'ascending') : 'none'
-      setAttribute(this.#head.children[i], 'aria-sort', order)
+      setAttribute(this.#titles[i], 'aria-sort', order)
     })
-    this.#sort = id
   }
 
-  /** Brings what is in sight up to date. `now` in milliseconds. */
+  /**
+   * Draws the visible rows.
+   * @param {number} now in milliseconds
+   */
   draw(now) {
-    const { view } = this.#rows
+    const view = this.#rows?.view ?? []
     const top = this.#element.scrollTop, height = this.#element.clientHeight
     const first = Math.max(0, Math.floor(top / HEIGHT) - AROUND)
     const last = Math.min(view.length, Math.ceil((top + height) / HEIGHT) + AROUND)
@@ -85,58 +122,71 @@ export class Grid {
     this.#grow(Math.ceil(height / HEIGHT) + 2 * AROUND + 1)
     const used = new Set()
     for (let i = first; i < last; i++) {
-      const element = this.#pool[i % this.#pool.length]
-      used.add(element)
-      this.#put(element, view[i], i, now)
+      const line = this.#pool[i % this.#pool.length]
+      used.add(line)
+      this.#put(line, view[i], i, now)
     }
-    for (const element of this.#pool) if (!used.has(element)) element.hidden = true
-    const shown = this.#pool.find((element) => !element.hidden && element.row?.key === this.active)
-    setAttribute(this.#element, 'aria-activedescendant', shown?.id)
+    for (const line of this.#pool) if (!used.has(line)) line.element.hidden = true
+    const shown = this.#pool.find(({ element, row }) => !element.hidden && row?.key === this.active)
+    setAttribute(this.#element, 'aria-activedescendant', shown?.element.id)
   }
 
+  /** @param {number} n */
   #grow(n) {
     if (this.#pool.length >= n) return
     for (let i = this.#pool.length; i < n; i++) {
       const cells = this.#columns.map((column, c) => h('div', { role: 'gridcell', 'aria-colindex': c + 1, class: [column.end && 'end', column.strong && 'strong', column.dot && 'dotted'].filter(Boolean).join(' ') }))
       const element = h('div', { role: 'row', class: 'row', id: `row-${i}` }, ...cells)
-      this.#spare(element)
-      element.flash = new Flash(element)
+      this.#spare(cells)
       element.hidden = true
-      this.#pool.push(element)
+      this.#pool.push({ element, cells, flash: new Flash(element) })
       this.#body.append(element)
     }
-    for (const element of this.#pool) element.row = undefined // each is for others now
+    for (const line of this.#pool) line.row = undefined // each is for other rows now
   }
 
-  #put(element, row, i, now) {
-    row.read(this.#columns)
+  /**
+   * Shows a row in a line.
+   * @param {Line} line
+   * @param {Row} row
+   * @param {number} i
+   * @param {number} now
+   */
+  #put(line, row, i, now) {
+    const { element, cells } = line
+    const texts = row.read(this.#columns)
     element.hidden = false
-    if (element.index !== i) {
-      element.index = i
+    if (line.index !== i) {
+      line.index = i
       element.style.transform = `translateY(${i * HEIGHT}px)`
-      element.setAttribute('aria-rowindex', i + 2)
+      element.setAttribute('aria-rowindex', String(i + 2))
       element.classList.toggle('odd', i % 2 === 1)
     }
     setAttribute(element, 'aria-selected', String(row.key === this.active))
-    if (element.row !== row || element.version !== row.version) {
-      element.row = row
-      element.version = row.version
-      this.#fill(element, row)
-      element.flash.show(row.mark, now)
+    if (line.row !== row || line.version !== row.version) {
+      line.row = row
+      line.version = row.version
+      element.dataset.key = row.key
+      element.classList.toggle('gone', row.gone)
+      this.#fill(cells, texts, row.tones)
+      line.flash.show(row.mark, now)
     }
     this.#columns.forEach((column, c) => {
-      if (column.time) setText(element.children[c], age(now - row.values[c]))
+      if (column.time) setText(cells[c], age(now - (row.values[c] ?? NaN)))
     })
   }
 
-  #fill(element, row) {
-    element.classList.toggle('gone', row.gone)
+  /**
+   * @param {HTMLElement[]} cells
+   * @param {string[]} texts
+   * @param {(string | undefined)[]} tones
+   */
+  #fill(cells, texts, tones) {
     this.#columns.forEach((column, c) => {
-      const cell = element.children[c]
       if (column.time) return
-      setText(cell, row.texts[c])
-      setAttribute(cell, 'data-tone', row.tones[c])
-      setAttribute(cell, 'title', row.texts[c].length > 18 && row.texts[c])
+      setText(cells[c], texts[c])
+      setAttribute(cells[c], 'data-tone', tones[c])
+      setAttribute(cells[c], 'title', texts[c].length > 18 && texts[c])
     })
   }
 
@@ -144,7 +194,10 @@ export class Grid {
     return Math.max(1, Math.floor(this.#element.clientHeight / HEIGHT) - 2)
   }
 
-  /** Makes a row's place visible. */
+  /**
+   * Scrolls to a row.
+   * @param {number} index in the view
+   */
   reveal(index) {
     const top = index * HEIGHT, height = this.#element.clientHeight - HEIGHT - 2 // the head covers one
     if (top < this.#element.scrollTop) this.#element.scrollTop = top

@@ -1,19 +1,32 @@
 // What happened lately, so that an object's detail can tell. The objects stay text until somebody looks.
 
+/**
+ * @import { Change } from './listwatch/index.js'
+ * @import { Kube } from './columns/format.js'
+ *
+ * @typedef {object} Entry
+ * @property {Change<Kube>} change
+ * @property {number} at when it arrived, in milliseconds
+ * @property {string} before the resourceVersion of the collection before the change
+ * @property {string} after the resourceVersion of the collection after the change
+ */
+
 const MOST = 1000, MOST_OF_ONE = 20
 
 export class History {
-  #entries = [] // oldest first
+  /** @type {Entry[]} Oldest first. */
+  #entries = []
+  /** @type {Map<string, Entry[]>} */
   #byKey = new Map()
 
-  /** Takes `{ change, at, before, after }`: when it was told, and the versions of the collection around it. */
+  /** @param {Entry} entry */
   add(entry) {
     const { change } = entry
     this.#entries.push(entry)
     const own = this.#byKey.get(change.key)
     if (own) own.push(entry)
     else this.#byKey.set(change.key, [entry])
-    if (own?.length > MOST_OF_ONE) own.shift()
+    if (own && own.length > MOST_OF_ONE) own.shift()
     if (this.#entries.length >= 2 * MOST) this.#forget()
   }
 
@@ -25,7 +38,10 @@ export class History {
     }
   }
 
-  /** What happened to an object, newest first. */
+  /**
+   * Returns the changes of an object, newest first.
+   * @param {string} key
+   */
   of(key) {
     return [...this.#byKey.get(key) ?? []].reverse()
   }
@@ -36,11 +52,16 @@ export class Rate {
   #counts = new Array(60).fill(0)
   #second = 0
 
+  /**
+   * @param {number} n
+   * @param {number} now in milliseconds
+   */
   add(n, now) {
     this.#move(now)
     this.#counts[this.#second % 60] += n
   }
 
+  /** @param {number} now */
   #move(now) {
     const second = Math.floor(now / 1000)
     if (second - this.#second > 60) this.#counts.fill(0)
@@ -48,13 +69,19 @@ export class Rate {
     this.#second = Math.max(this.#second, second)
   }
 
-  /** The last minute, oldest first; the second that has not ended is the last. */
+  /**
+   * Returns the counts of the last 60 seconds, oldest first. The last second has not ended.
+   * @param {number} now in milliseconds
+   */
   list(now) {
     this.#move(now)
     return Array.from({ length: 60 }, (_, i) => this.#counts[(this.#second + 1 + i) % 60])
   }
 
-  /** Per second, over the last five whole ones. */
+  /**
+   * Returns the mean per second over the last five full seconds.
+   * @param {number} now in milliseconds
+   */
   now(now) {
     return this.list(now).slice(-6, -1).reduce((sum, n) => sum + n, 0) / 5
   }

@@ -1,22 +1,29 @@
 // The keyboard.
 
-import { $ } from './dom.js'
+import { $, $of } from './dom.js'
 
-const typing = (element) => element.matches('input, select, textarea')
+/** @import { Cursor } from './cursor.js' */
 
+const typing = (/** @type {EventTarget | null} */ target) => target instanceof Element && target.matches('input, select, textarea')
+
+/** @param {Cursor} cursor */
 export function listen(cursor) {
+  const help = $of('help', HTMLDialogElement)
+  /** @type {Record<string, () => void>} */
   const inGrid = {
     ArrowDown: () => cursor.move(1), j: () => cursor.move(1), ArrowUp: () => cursor.move(-1), k: () => cursor.move(-1),
     PageDown: () => cursor.page(1), PageUp: () => cursor.page(-1), Home: () => cursor.edge(false), End: () => cursor.edge(true),
     Enter: () => cursor.open(), ' ': () => cursor.open(),
   }
+  /** @type {Record<string, () => void>} */
   const anywhere = {
     '/': () => $('search').focus(), g: () => $('goto').focus(), t: () => $('theme').click(),
-    '?': () => $('help').open || $('help').showModal(),
+    '?': () => help.open || help.showModal(),
   }
   document.addEventListener('keydown', (event) => {
     const { key, target } = event
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    /** @type {(() => void) | undefined | false} */
     let act
     if (key === 'Escape') act = () => cursor.escape()
     else if (target === $('search') && (key === 'ArrowDown' || key === 'Enter')) act = () => { $('grid').focus(); cursor.move(0) }

@@ -1,6 +1,21 @@
-// Where the page is, as its URL's hash tells: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
+// The page's location, as the hash of its URL has it: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
 
-/** @returns {{group, version, plural, namespace, search, sort, descending, selected}} texts, and descending */
+/**
+ * @typedef {object} Place
+ * @property {string} group
+ * @property {string} version
+ * @property {string} plural
+ * @property {string} namespace
+ * @property {string} search
+ * @property {string} sort the id of a column
+ * @property {boolean} descending
+ * @property {string} selected the key of an object
+ */
+
+/**
+ * @param {string} hash
+ * @returns {Place}
+ */
 export function parse(hash) {
   const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
   const [plural = '', version = '', group = ''] = path.split('/').map(decode).reverse()
@@ -16,15 +31,21 @@ export function parse(hash) {
   }
 }
 
+/**
+ * Returns a part that is not percent-encoded unchanged: a user may have typed a %.
+ * @param {string} part
+ */
 function decode(part) {
   try {
     return decodeURIComponent(part)
-  } catch {
-    return part // somebody typed a %
+  } catch (error) {
+    if (error instanceof URIError) return part
+    throw error
   }
 }
 
-export function format({ group, version, plural, namespace, search, sort, descending, selected }) {
+/** @param {Pick<Place, 'group' | 'version' | 'plural'> & Partial<Place>} place */
+export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '' }) {
   const path = [group, version, plural].filter(Boolean).map(encodeURIComponent).join('/')
   const query = Object.entries({ ns: namespace, q: search, sort: sort && (descending ? '-' : '') + sort, sel: selected })
     .filter(([, value]) => value)
@@ -33,5 +54,8 @@ export function format({ group, version, plural, namespace, search, sort, descen
   return `#/${path}${query && `?${query}`}`
 }
 
-/** The collection alone, as text to compare. */
+/**
+ * Returns the collection as text, for example "apps/v1/deployments".
+ * @param {Pick<Place, 'group' | 'version' | 'plural'>} place
+ */
 export const collectionOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')

@@ -2,68 +2,106 @@
 
 import { natural } from './columns/format.js'
 
+/**
+ * @import { Change, Item } from './listwatch/index.js'
+ * @import { Column, Kube } from './columns/format.js'
+ *
+ * @typedef {{ type: Change['type'], at: number, missed: boolean, cells: number[] }} Mark A recent change, and the columns that differ.
+ */
+
 /** How long a change is marked, and a deleted row stays, in milliseconds. */
 export const MARKED = 6000, LEAVING = 2500
 
-/** A row reads its object when it is drawn, or somebody sorts or searches: most of a long list is never parsed. */
+/** A row reads its object when it is drawn, sorted or searched: most objects of a long list are never parsed. */
 export class Row {
-  texts // of its columns; undefined until it is read
   gone = false
-  version = 0 // counts what is to be seen of it
+  left = false // out of the table
+  version = 0 // counts the visible changes
   placed = false // whether it is in the view
+  /** @type {Mark | undefined} */
+  mark
+  /** @type {string | number | undefined} What the view sorts by; undefined until the row is read. */
+  rank
+  /** @type {string[] | undefined} Of its columns; undefined until it is read. */
+  texts
+  /** @type {(number | undefined)[]} Of its columns, to sort by. */
+  values = []
+  /** @type {(string | undefined)[]} Of its columns. */
+  tones = []
+  /** @type {string | undefined} What the search looks at; undefined until the row is read. */
+  words
+  /** @type {string[] | undefined} The texts before the change. */
+  was
+  /** @type {Change<Kube> | undefined} The first unread change. It has the object before it, unparsed. */
+  past
 
+  /** @param {Item<Kube>} item */
   constructor(item) {
     this.key = item.key
     this.item = item
   }
 
+  /** @param {Change<Kube>} change */
   set(change) {
     this.was ??= this.texts
-    if (!this.was && !change.initial) this.past ??= change // it has the object before it, unparsed
+    if (!this.was && !change.initial) this.past ??= change
     this.item = change.item
     this.texts = undefined
     this.version++
   }
 
+  /**
+   * Reads the object, unless it was read. Returns the texts of the columns.
+   * @param {Column[]} columns
+   */
   read(columns) {
-    if (this.texts) return
+    if (this.texts) return this.texts
     const o = this.item.object
     this.values = columns.map((column) => column.time?.(o) ?? column.rank?.(o))
-    this.texts = textsOf(columns, o)
-    this.tones = columns.map((column, i) => column.tone?.(o, this.texts[i]))
+    const texts = this.texts = textsOf(columns, o)
+    this.tones = columns.map((column, i) => column.tone?.(o, texts[i]))
     const labels = Object.entries(o.metadata?.labels ?? {}).map(([name, value]) => `${name}=${value}`)
-    this.words = [this.key, ...this.texts, ...labels].join('\n').toLowerCase()
-    if (this.mark) this.#compare(columns)
-    this.was = this.past = undefined
-  }
-
-  #compare(columns) {
+    this.words = [this.key, ...texts, ...labels].join('\n').toLowerCase()
     const was = this.was ?? (this.past?.old && textsOf(columns, this.past.old))
-    if (was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === this.texts[i] ? [] : [i]))
+    if (this.mark && was) this.mark.cells = columns.flatMap((column, i) => (column.time || was[i] === texts[i] ? [] : [i]))
+    this.was = this.past = undefined
+    return texts
   }
 }
 
+/** @type {(columns: Column[], o: Kube) => string[]} */
 const textsOf = (columns, o) => columns.map((column) => (column.time ? '' : column.text(o)))
 
 export class Rows {
+  /** @type {Row[]} */
   view = []
+  /** @type {Map<string, Row>} */
   #all = new Map()
   #columns
+  /** @type {Set<Row>} */
   #unread = new Set()
-  #moved = new Set() // rows whose place in the view is to be found again
-  #whole = false // or all of them
+  /** @type {Set<Row>} Rows that may be at another place of the view. */
+  #moved = new Set()
+  #whole = false // all rows may be
+  /** @type {Set<Row>} */
   #marked = new Set()
+  /** @type {string[]} */
   #terms = []
   #sort = { column: -1, sign: 1 }
 
+  /** @param {Column[]} columns */
   constructor(columns) {
     this.#columns = columns
   }
 
   get size() { return this.#all.size }
-  get(key) { return this.#all.get(key) }
+  get(/** @type {string} */ key) { return this.#all.get(key) }
 
-  /** Folds changes in. `now` in milliseconds. */
+  /**
+   * Applies changes.
+   * @param {readonly Change<Kube>[]} changes
+   * @param {number} now in milliseconds
+   */
   apply(changes, now) {
     for (const change of changes) {
       let row = this.#all.get(change.key)
@@ -83,7 +121,10 @@ export class Rows {
     }
   }
 
-  /** Reads what order and search need until `enough()`, so that the page does not stand still; returns whether some are left. */
+  /**
+   * Reads rows for the order and the search until `enough()`, so that the page stays responsive. Returns whether some are left.
+   * @param {() => boolean} enough
+   */
   read(enough) {
     if (this.#sort.column < 0 && !this.#terms.length) return false
     for (const row of this.#unread) {
@@ -95,27 +136,36 @@ export class Rows {
     return this.#unread.size > 0
   }
 
+  /** @param {string} text */
   search(text) {
     this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean)
     this.#whole = true
   }
 
-  /** Sorts by the column of that id; by key if there is none. */
+  /**
+   * Sorts by the column with this id, or by key if there is none.
+   * @param {string} id
+   * @param {boolean} descending
+   */
   sort(id, descending) {
     this.#sort = { column: this.#columns.findIndex((column) => column.id === id), sign: descending ? -1 : 1 }
     this.#whole = true
   }
 
-  /** Ends marks that are old, and takes out what has left; returns whether there are any others. */
+  /**
+   * Removes old marks, and rows that were deleted. Returns whether marks are left.
+   * @param {number} now in milliseconds
+   */
   sweep(now) {
     for (const row of this.#marked) {
-      if (row.gone && now - row.mark.at >= LEAVING) {
+      const elapsed = now - (row.mark?.at ?? now)
+      if (row.gone && elapsed >= LEAVING) {
         this.#marked.delete(row)
         this.#all.delete(row.key)
         this.#unread.delete(row)
         this.#moved.add(row)
         row.left = true
-      } else if (now - row.mark.at >= MARKED) {
+      } else if (elapsed >= MARKED) {
         this.#marked.delete(row)
         row.mark = row.past = undefined
         row.version++
@@ -134,7 +184,10 @@ export class Rows {
     return true
   }
 
-  /** Where a row is in the view, or would be. */
+  /**
+   * Returns the index of a row in the view, or the index at which it belongs.
+   * @param {Row} row
+   */
   indexOf(row) {
     let low = 0, high = this.view.length
     while (low < high) {
@@ -155,6 +208,7 @@ export class Rows {
     this.view.sort((a, b) => this.#compare(a, b))
   }
 
+  /** @param {Row} row */
   #place(row) {
     if (row.placed) this.view.splice(this.indexOf(row), 1)
     row.placed = !row.left && this.#matches(row)
@@ -163,20 +217,28 @@ export class Rows {
     this.view.splice(this.indexOf(row), 0, row)
   }
 
+  /** @param {Row} row */
   #matches(row) {
     const words = row.words ?? row.key.toLowerCase()
     return this.#terms.every((term) => words.includes(term))
   }
 
-  // What is not read yet comes last until it is.
+  /**
+   * Returns what the view sorts by. A row that was not read yet comes last.
+   * @param {Row} row
+   */
   #rank(row) {
     const { column } = this.#sort
     if (column < 0) return row.key
     if (!row.texts) return row.rank
     const value = row.values[column]
-    return this.#columns[column].time ? -value : value ?? natural(row.texts[column]) // of a moment its age is shown
+    return this.#columns[column].time ? -(value ?? NaN) : value ?? natural(row.texts[column]) // a moment is shown by its age
   }
 
+  /**
+   * @param {Row} a
+   * @param {Row} b
+   */
   #compare(a, b) {
     const { sign } = this.#sort
     if (a.rank === b.rank || a.rank !== a.rank && b.rank !== b.rank) return a.key < b.key ? -sign : a.key > b.key ? sign : 0

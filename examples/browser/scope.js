@@ -2,13 +2,17 @@
 
 import { $, h } from './dom.js'
 
+/** @typedef {(namespace: string) => void} Choose */
+
 export class Scope {
   #choose
   #select = h('select', { 'aria-label': 'Namespace' })
   #input = h('input', { type: 'text', 'aria-label': 'Namespace', placeholder: 'All namespaces', autocomplete: 'off', spellcheck: 'false' })
+  /** @type {string[]} */
   #names = []
   #current = ''
 
+  /** @param {Choose} choose */
   constructor(choose) {
     this.#choose = choose
     for (const element of [this.#select, this.#input]) element.addEventListener('change', () => this.#choose(element.value.trim()))
@@ -16,7 +20,10 @@ export class Scope {
     this.names([])
   }
 
-  /** Takes the names that there are; null if nobody may know. */
+  /**
+   * Takes the names of the namespaces; null if they cannot be listed, so that the user types one.
+   * @param {string[] | null} names
+   */
   names(names) {
     this.#select.hidden = names === null
     this.#input.hidden = names !== null
@@ -25,7 +32,11 @@ export class Scope {
     this.#draw()
   }
 
-  /** Shows which is chosen; "" for all. */
+  /**
+   * Shows the chosen namespace; "" means all.
+   * @param {string} current
+   * @param {boolean} namespaced
+   */
   show(current, namespaced) {
     $('scope').hidden = !namespaced
     if (current === this.#current) return

@@ -1,28 +1,37 @@
 // The menu of collections.
 
-import { $, h, setAttribute } from './dom.js'
+import { $, $of, h, setAttribute } from './dom.js'
 import { menu } from './discovery.js'
 import { collectionOf, format } from './place.js'
 
-/** Shows the collections of a server; links keep the namespace of `place()`. */
+/**
+ * @import { Resource } from './discovery.js'
+ * @import { Place } from './place.js'
+ */
+
+/** Shows the collections of a server. Links keep the namespace of `place()`. */
 export class Sidebar {
   #place
+  #goto = $of('goto', HTMLInputElement)
+  /** @type {{ link: HTMLAnchorElement, item: HTMLElement, resource: Resource, words: string }[]} */
   #links = []
 
+  /** @param {() => Place} place */
   constructor(place) {
     this.#place = place
-    $('goto').addEventListener('input', () => this.#filter())
-    $('goto').addEventListener('keydown', (event) => {
+    this.#goto.addEventListener('input', () => this.#filter())
+    this.#goto.addEventListener('keydown', (event) => {
       const first = this.#links.find(({ link }) => !link.hidden)
       if (event.key === 'Enter' && first) first.link.click()
       if (event.key === 'Escape') event.stopPropagation()
       if (event.key !== 'Enter' && event.key !== 'Escape') return
-      $('goto').value = ''
+      this.#goto.value = ''
       this.#filter()
       $('grid').focus()
     })
   }
 
+  /** @param {Resource[]} resources */
   show(resources) {
     this.#links = []
     $('collections').replaceChildren(...menu(resources).map(({ name, members }, i) => h('section', { 'aria-labelledby': `group-${i}` },
@@ -31,6 +40,10 @@ export class Sidebar {
     this.mark()
   }
 
+  /**
+   * @param {Resource} resource
+   * @param {string} group
+   */
   #item(resource, group) {
     const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural)
     if (group === 'Kubernetes' && resource.group) link.append(h('span', { class: 'group' }, resource.group.replace(/\.k8s\.io$/, '')))
@@ -38,8 +51,9 @@ export class Sidebar {
       link.href = format({ ...resource, namespace: resource.namespaced ? this.#place().namespace : '' })
     })
     link.href = format({ ...resource, namespace: '' })
-    this.#links.push({ link, resource, words: [resource.plural, resource.kind, ...resource.shortNames].join(' ').toLowerCase() })
-    return h('li', {}, link)
+    const item = h('li', {}, link)
+    this.#links.push({ link, item, resource, words: [resource.plural, resource.kind, ...resource.shortNames].join(' ').toLowerCase() })
+    return item
   }
 
   /** Marks where the page is. */
@@ -47,17 +61,16 @@ export class Sidebar {
     const here = collectionOf(this.#place())
     for (const { link, resource } of this.#links) {
       const current = collectionOf(resource) === here
-      setAttribute(link, 'aria-current', current && 'page')
+      setAttribute(link, 'aria-current', current ? 'page' : undefined)
       if (current) link.scrollIntoView({ block: 'nearest' })
     }
   }
 
   #filter() {
-    const needle = $('goto').value.trim().toLowerCase()
-    for (const { link, words } of this.#links) {
-      link.hidden = !words.includes(needle)
-      link.parentElement.hidden = link.hidden
+    const needle = this.#goto.value.trim().toLowerCase()
+    for (const { link, item, words } of this.#links) {
+      item.hidden = link.hidden = !words.includes(needle)
     }
-    for (const section of $('collections').children) section.hidden = ![...section.querySelectorAll('a')].some((link) => !link.hidden)
+    for (const section of $('collections').querySelectorAll('section')) section.hidden = ![...section.querySelectorAll('a')].some((link) => !link.hidden)
   }
 }

@@ -1,18 +1,25 @@
 // Changes per second over the last minute, drawn small.
 
-import { $, setText } from './dom.js'
+import { $, $of, setText } from './dom.js'
+
+/** @import { Rate } from './history.js' */
 
 const WIDTH = 120, HEIGHT = 22 // CSS pixels
 
+/**
+ * @param {Rate} rate
+ * @param {number} now in milliseconds
+ */
 export function drawRate(rate, now) {
   const counts = rate.list(now), perSecond = rate.now(now)
   setText($('rate'), perSecond >= 10 ? perSecond.toFixed(0) : perSecond.toFixed(1))
-  const canvas = $('sparkline'), scale = devicePixelRatio
+  const canvas = $of('sparkline', HTMLCanvasElement), scale = devicePixelRatio
   if (canvas.width !== WIDTH * scale) {
     canvas.width = WIDTH * scale
     canvas.height = HEIGHT * scale
   }
   const pen = canvas.getContext('2d'), styles = getComputedStyle(canvas)
+  if (!pen) return // the number beside it says the same
   pen.setTransform(scale, 0, 0, scale, 0, 0)
   pen.clearRect(0, 0, WIDTH, HEIGHT)
   const most = Math.max(4, ...counts)

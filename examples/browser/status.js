@@ -2,50 +2,98 @@
 
 import { age } from './columns/format.js'
 
+/**
+ * @import { Phase, State } from './listwatch/index.js'
+ *
+ * @typedef {{ code: string, message: string, status?: number }} Cause
+ *
+ * @typedef {object} Standing How things stand with the server: a collection's State, or the page's own while there is none.
+ * @property {Phase} phase
+ * @property {boolean} stale
+ * @property {Cause} [cause]
+ * @property {number} [retryAt]
+ * @property {string} [resourceVersion]
+ * @property {number} [lastEventAt]
+ * @property {State['progress']} [progress]
+ *
+ * @typedef {object} Corner
+ * @property {'ok' | 'quiet' | 'warn' | 'bad' | 'busy'} tone
+ * @property {string} text
+ * @property {string} more what changes each second, so screen readers are not told
+ * @property {string} title
+ */
+
+/** @type {Record<string, string>} */
 const CAUSES = {
   unauthorized: 'The server does not know the token',
   forbidden: 'Not allowed',
   'not-found': 'The server has no such collection',
   expired: 'The version was too old; listing again',
   'too-many-requests': 'The server asks to wait',
+  'too-large': 'The collection is too large',
+  status: 'The server answered with an error',
   closed: 'The server ended the watch',
   silent: 'Nothing was heard for too long',
+  unsupported: 'The server or this browser cannot do this',
   network: 'No connection',
   malformed: 'The answer could not be read',
+  invalid: 'The request is not valid',
   load: 'The program could not be loaded',
 }
 
-/** A cause in plain words, and what was said exactly. */
+/**
+ * Returns a cause in plain words, and its exact message.
+ * @param {Cause | undefined} cause
+ */
 export function explain(cause) {
   if (!cause) return { short: '', long: '' }
   const offline = cause.code === 'network' && globalThis.navigator?.onLine === false
   return { short: offline ? 'This computer is offline' : CAUSES[cause.code] ?? 'Something went wrong', long: cause.message.replace(/^(listwatch: |http: )+/, '').replace(/: TypeError: .*/, '') }
 }
 
-const seconds = (ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
+const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-/** The corner: a few words and a tone. `state` is a collection's, `now` in milliseconds. */
+const QUIET = 10_000 // milliseconds without a byte after which a live page says so; a server is often quiet for a minute
+
+/**
+ * Returns the words for the corner. Only `more` changes while nothing happens.
+ * @param {Standing} state
+ * @param {number} now in milliseconds
+ * @returns {Corner}
+ */
 export function corner(state, now) {
+  const { short, long } = explain(state.cause)
   switch (state.phase) {
-    case 'live':
-      return { tone: 'ok', text: 'Live', title: `Version ${state.resourceVersion}, last heard ${age(now - state.lastEventAt)} ago` }
+    case 'live': {
+      const quiet = now - (state.lastEventAt ?? 0), title = `Version ${state.resourceVersion}`
+      if (quiet < QUIET) return { tone: 'ok', text: 'Live', more: '', title }
+      const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
+      return { tone: 'quiet', text: 'Live', more: `, last heard ${time} ago`, title }
+    }
     case 'interrupted': {
-      const { short, long } = explain(state.cause)
-      const left = state.retryAt - now
-      return { tone: 'warn', text: left > 0 ? `${short} · next try in ${seconds(left)}` : `${short} · trying now`, title: long }
+      const left = (state.retryAt ?? 0) - now
+      return { tone: 'warn', text: short, more: left > 0 ? ` · next try in ${seconds(left)}` : ' · trying now', title: long }
     }
     case 'stopped':
-      return { tone: 'bad', text: explain(state.cause).short || 'Stopped', title: explain(state.cause).long }
+      return { tone: 'bad', text: short || 'Stopped', more: '', title: long }
   }
-  return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', title: '' }
+  return { tone: 'busy', text: state.phase === 'listing' ? 'Listing' : 'Connecting', more: '', title: '' }
 }
 
-/** Whether trying now is of use: a server that answered has said what it has to say. */
+/**
+ * Reports whether the user may retry now. A delay that a server asked for stays.
+ * @param {Standing} state
+ */
 export function canRetry({ phase, cause }) {
   return phase === 'stopped' ? cause?.code !== 'unauthorized' : phase === 'interrupted' && !cause?.status
 }
 
-/** The line above rows that may be older than the server's; empty if they are not. */
+/**
+ * Returns the line above rows that may be older than the server's; empty if they are not.
+ * @param {Standing} state
+ * @param {number} size
+ * @param {number} now in milliseconds
+ */
 export function staleness(state, size, now) {
   if (!state.stale || !size || state.progress || !state.lastEventAt) return ''
   const when = new Date(state.lastEventAt).toLocaleTimeString([], { hour12: false })
@@ -53,10 +101,19 @@ export function staleness(state, size, now) {
   return `Stale: as it was at ${when}, ${age(now - state.lastEventAt)} ago. What happened since then is not known.${long && ` Cause: ${long}`}`
 }
 
-/** Whether the number of objects is one: nobody knows it before a list was complete, now or at an earlier visit. */
+/**
+ * Reports whether the number of objects is known: a list was complete, now or at an earlier visit.
+ * @param {Standing} state
+ * @param {number} size
+ */
 export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVersion
 
-/** The lines that stand in place of rows, where there are none: why, and what can be done. */
+/**
+ * Returns the lines for an empty table: the reason, and the user's next step.
+ * @param {Standing} state
+ * @param {number} size
+ * @param {{ search: string, namespace: string, plural: string }} place
+ */
 export function inPlace(state, size, { search, namespace, plural }) {
   const { short, long } = explain(state.cause)
   const what = namespace ? `${plural} in ${namespace}` : plural
@@ -68,12 +125,16 @@ export function inPlace(state, size, { search, namespace, plural }) {
   return short ? [`There were no ${what}`, `What happened since then is not known. Cause: ${long}`] : []
 }
 
-/** How far a first list is: between 0 and 1, undefined if nobody knows; and in words. */
+/**
+ * Returns how far the first list is: a part between 0 and 1 if the server says, and words.
+ * @param {Standing} state
+ * @returns {{ part?: number, text: string } | undefined}
+ */
 export function progress({ progress, phase }) {
   if (phase === 'loading') return { text: 'Loading' }
   if (!progress) return undefined
   const { received, remaining } = progress
   const n = received.toLocaleString('en')
-  if (!(remaining > 0)) return { text: `${n} received` }
+  if (!remaining || remaining < 0) return { text: `${n} received` }
   return { part: received / (received + remaining), text: `${n} of ${(received + remaining).toLocaleString('en')}` }
 }

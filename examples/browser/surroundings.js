@@ -3,18 +3,30 @@
 import { $, announce, h, hush, setAttribute, setText } from './dom.js'
 import { canRetry, corner, inPlace, isKnown, progress, staleness } from './status.js'
 
+/**
+ * @import { Feed } from './feed.js'
+ * @import { Place } from './place.js'
+ * @import { Standing } from './status.js'
+ */
+
 let told = ''
 
-/** Forgets what was told aloud, which was of another collection. */
+/** Withdraws what screen readers were told about another collection. */
 export function forget() {
   told = ''
   hush()
 }
 
-/** Shows how things stand. `feed` is undefined until the server was reached. */
+/**
+ * Shows how things stand. `feed` is undefined until the server has answered.
+ * @param {Standing} state
+ * @param {Feed | undefined} feed
+ * @param {Place} place
+ * @param {number} now in milliseconds
+ */
 export function showState(state, feed, place, now) {
-  const { tone, text, title } = corner(state, now)
-  setText($('connection-text'), text)
+  const { tone, text, more, title } = corner(state, now)
+  setText($('connection-text'), text + more)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
   showRetry(canRetry(state))
@@ -25,16 +37,22 @@ export function showState(state, feed, place, now) {
   showCount(isKnown(state, size), size, shown, place.search)
   showEmpty(shown || !$('progress').hidden ? [] : inPlace(state, size, place))
   document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
-  const says = tone === 'busy' ? '' : text.replace(/ · .*/, '') // without the countdown
+  const says = tone === 'busy' ? '' : text
   if (says && says !== told) announce(state.phase === 'live' ? `${says}. ${size} ${place.plural}` : says)
   told = says || told
 }
 
+/** @param {boolean} shown */
 function showRetry(shown) {
   if (!shown && document.activeElement === $('retry')) $('grid').focus() // or the keyboard would be nowhere
   $('retry').hidden = !shown
 }
 
+/**
+ * @param {Standing} state
+ * @param {number} size
+ * @param {number} now
+ */
 function showStale(state, size, now) {
   const text = staleness(state, size, now)
   $('stale').hidden = !text
@@ -42,23 +60,32 @@ function showStale(state, size, now) {
   document.body.classList.toggle('is-stale', !!text)
 }
 
+/** @param {Standing} state */
 function showProgress(state) {
-  const { part, text } = progress(state) ?? {}
-  $('progress').hidden = !text
-  if (!text) return
+  const found = progress(state)
+  $('progress').hidden = !found
+  if (!found) return
+  const { part, text } = found
   setAttribute($('progress'), 'aria-valuenow', part === undefined ? undefined : Math.round(part * 100))
   setAttribute($('progress'), 'aria-valuetext', text)
   $('progress').classList.toggle('unknown', part === undefined)
-  $('progress').firstElementChild.style.width = part === undefined ? '' : `${part * 100}%`
+  $('progress-bar').style.width = part === undefined ? '' : `${part * 100}%`
   setText($('count'), text)
 }
 
+/**
+ * @param {boolean} known
+ * @param {number} size
+ * @param {number} shown
+ * @param {string} search
+ */
 function showCount(known, size, shown, search) {
   if (!$('progress').hidden) return
   const all = size.toLocaleString('en')
   setText($('count'), !known ? '' : search ? `${shown.toLocaleString('en')} of ${all}` : all)
 }
 
+/** @param {string[]} lines */
 function showEmpty(lines) {
   $('empty').hidden = !lines.length
   if ($('empty').dataset.lines === lines.join('\n')) return

@@ -1,20 +1,33 @@
-// The theme, set before anything is drawn: this script is no module for that reason.
+// Sets the theme before anything is drawn, so this script is not a module.
 {
   const KEY = 'listwatch-theme', THEMES = ['auto', 'light', 'dark']
-  const LOOKS = { auto: ['◐', 'as the system has it'], light: ['☀', 'light'], dark: ['☾', 'dark'] }
+  const LOOKS = [['◐', 'as the system has it'], ['☀', 'light'], ['☾', 'dark']]
+  /** @type {(error: unknown) => void} */
+  const told = (error) => { // the browser forbids storage, or it is full
+    const detail = { kind: 'theme', text: `The theme is for this page only, because this browser stores nothing: ${error instanceof Error ? error.message : error}` }
+    document.dispatchEvent(new CustomEvent('notice', { detail }))
+  }
   const kept = () => {
     try {
       return localStorage.getItem(KEY)
-    } catch {
-      return null // the user forbade it
+    } catch (error) {
+      document.addEventListener('DOMContentLoaded', () => told(error))
+      return null
     }
   }
-  let theme = THEMES.includes(kept()) ? kept() : 'auto'
+  const keep = (/** @type {string} */ value) => {
+    try {
+      localStorage.setItem(KEY, value)
+    } catch (error) {
+      told(error)
+    }
+  }
+  let chosen = Math.max(0, THEMES.indexOf(kept() ?? ''))
   const show = () => {
-    document.documentElement.dataset.theme = theme
+    document.documentElement.dataset.theme = THEMES[chosen]
     const button = document.getElementById('theme')
     if (!button) return
-    const [sign, name] = LOOKS[theme]
+    const [sign, name] = LOOKS[chosen]
     button.textContent = sign
     button.title = `Theme: ${name} (t)`
     button.setAttribute('aria-label', `Theme: ${name}`)
@@ -24,11 +37,9 @@
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
   document.addEventListener('DOMContentLoaded', () => {
     show()
-    document.getElementById('theme').addEventListener('click', () => {
-      theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]
-      try {
-        localStorage.setItem(KEY, theme)
-      } catch { /* then it is for this page only */ }
+    document.getElementById('theme')?.addEventListener('click', () => {
+      chosen = (chosen + 1) % THEMES.length
+      keep(THEMES[chosen])
       show()
     })
   })

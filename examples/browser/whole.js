@@ -1,53 +1,80 @@
-// The whole of one object: the table has of each the fields that it shows. The rest is asked of the server, also as it was
-// before a change: the server remembers for some minutes. No watch of its own, as browsers open six connections to a server
-// that speaks HTTP/1.1.
+// The full object of a row. The table holds a few fields of each object; Whole requests the rest from the server, also for past
+// versions, which a server keeps for some minutes. It opens no watch, because browsers allow six connections to an HTTP/1.1
+// server.
 
-const MOST = 60 // versions that are held, and half as many that are waited for
+import { RequestError, get } from './request.js'
+
+/**
+ * @import { Item } from './listwatch/index.js'
+ * @import { Kube } from './columns/format.js'
+ * @import { Resource } from './discovery.js'
+ * @import { Link } from './request.js'
+ *
+ * @typedef {object} Question
+ * @property {string} [asOf] a resourceVersion at which the collection had the wanted version of the object
+ * @property {boolean} [current] also request the current object, which becomes the newest
+ *
+ * @typedef {{ object: Kube, reason?: undefined } | { object?: undefined, reason: string }} Answer
+ * The object, or the reason why the server did not return it.
+ */
+
+const MOST = 60 // versions to hold; half as many may be pending
 
 export class Whole {
-  newest // the object as it was when it was asked for last, once it has come; it stays when the object is deleted
-  arrivals = 0 // counts what has come or cannot be had
-  #versions = new Map() // to the object; null if the server does not tell it
-  #wanted = new Map() // versions to ask for, with how
+  /** @type {Kube | undefined} The object at the last current request; it stays after a deletion. */
+  newest
+  arrivals = 0 // counts the answers
+  /** @type {Map<string, Answer>} */
+  #answers = new Map()
+  /** @type {Map<string, Question>} */
+  #pending = new Map()
   #asking = false
   #ended = new AbortController()
   #link
-  #address
+  #path
+  #name
   #tell
 
-  /** @param link `{ server, token }`; @param resource as discovery told it; @param item of the row; `tell` is called when something came */
+  /**
+   * @param {Link} link
+   * @param {Resource} resource
+   * @param {Pick<Item, 'namespace' | 'name'>} item the row's
+   * @param {() => void} tell called after each answer
+   */
   constructor(link, { group, version, plural }, { namespace, name }, tell) {
     this.#link = link
-    const path = [group ? `apis/${group}` : 'api', version, ...(namespace ? ['namespaces', namespace] : []), plural].join('/')
-    this.#address = { url: `${link.server}/${path}`, name }
+    this.#path = ['', group ? `apis/${group}` : 'api', version, ...(namespace ? ['namespaces', namespace] : []), plural].join('/')
+    this.#name = name
     this.#tell = tell
   }
 
   /**
-   * The object at a version; undefined until it has come, null if it cannot be had. `asOf` is the version of a collection that
-   * had it so; with `current` the object may also be as it is now, and becomes the newest.
+   * Returns the answer for a resourceVersion of the object. Returns undefined until it has arrived.
+   * @param {string} version
+   * @param {Question} [how]
    */
-  at(version, { asOf = '', current = false } = {}) {
-    const known = this.#versions.get(version)
-    if (known !== undefined) return known
-    if (!this.#wanted.has(version)) this.#wanted.set(version, { asOf, current })
-    if (!this.#asking) this.#ask()
+  at(version, how = {}) {
+    const known = this.#answers.get(version)
+    if (known) return known
+    if (!this.#pending.has(version)) this.#pending.set(version, how)
+    if (!this.#asking) this.#ask().catch(reportError)
     return undefined
   }
 
+  /** Cancels what is pending. */
   close() {
     this.#ended.abort()
   }
 
   async #ask() {
     this.#asking = true
-    for (const [version, how] of this.#wanted) { // also what is wanted meanwhile
-      const object = await this.#fetch(version, how).catch(() => null)
+    for (const [version, how] of this.#pending) { // includes versions that are added during the loop
+      const answer = await this.#answer(version, how)
       if (this.#ended.signal.aborted) return
-      this.#wanted.delete(version)
-      this.#versions.set(version, object)
+      this.#pending.delete(version)
+      this.#answers.set(version, answer)
       this.arrivals++
-      if (how.current) this.newest = object ?? this.newest
+      if (how.current) this.newest = answer.object ?? this.newest
       this.#bound()
       this.#tell()
     }
@@ -55,37 +82,73 @@ export class Whole {
   }
 
   #bound() {
-    for (const [map, most] of [[this.#versions, MOST], [this.#wanted, MOST / 2]]) {
-      while (map.size > most) map.delete(map.keys().next().value)
-    }
+    drop(this.#answers, MOST)
+    drop(this.#pending, MOST / 2)
   }
 
-  async #fetch(version, { asOf, current }) {
-    const then = asOf && await this.#past(asOf)
-    if (then?.metadata.resourceVersion === version) return then
-    if (!current) return null
-    const now = await this.#get(`/${encodeURIComponent(this.#address.name)}`)
-    if (now) this.newest = bare(now)
-    return now?.metadata.resourceVersion === version ? this.newest : null
+  /**
+   * @param {string} version
+   * @param {Question} how
+   * @returns {Promise<Answer>}
+   */
+  async #answer(version, { asOf, current }) {
+    const past = asOf ? await this.#past(asOf) : { reason: 'nobody knows when the object had this version' }
+    if (isAt(past, version)) return past
+    if (!current) return past.object ? { reason: 'the object had another version then' } : past
+    const now = await this.#get(`/${encodeURIComponent(this.#name)}`)
+    if (!now.object) return now.status === 404 ? { reason: 'the object no longer exists' } : now
+    this.newest = now.object
+    return isAt(now, version) ? now : { reason: 'the object has changed since then' }
   }
 
-  // An object as it was is the list of it as that was.
+  /**
+   * Requests the object at a past resourceVersion of the collection. Only a list can do that.
+   * @param {string} asOf
+   * @returns {Promise<Answer>}
+   */
   async #past(asOf) {
-    const query = new URLSearchParams({ fieldSelector: `metadata.name=${this.#address.name}`, resourceVersion: asOf, resourceVersionMatch: 'Exact' })
-    const list = await this.#get(`?${query}`)
-    const item = list?.items?.find(({ metadata }) => metadata.name === this.#address.name)
-    return item && bare({ apiVersion: list.apiVersion, kind: list.kind.replace(/List$/, ''), ...item })
+    const query = new URLSearchParams({ fieldSelector: `metadata.name=${this.#name}`, resourceVersion: asOf, resourceVersionMatch: 'Exact' })
+    const answer = await this.#get(`?${query}`)
+    if (!answer.object) return answer.status === 410 ? { reason: 'the server no longer keeps this version' } : answer
+    const list = answer.object
+    const item = list.items?.find((/** @type {Kube} */ { metadata }) => metadata.name === this.#name)
+    return item ? { object: bare({ apiVersion: list.apiVersion, kind: list.kind?.replace(/List$/, ''), ...item }) } : { reason: 'the object did not exist then' }
   }
 
+  /**
+   * @param {string} rest of the path
+   * @returns {Promise<Answer & { status?: number }>}
+   */
   async #get(rest) {
-    const headers = this.#link.token ? { Authorization: `Bearer ${this.#link.token}` } : {}
-    const response = await fetch(this.#address.url + rest, { headers, cache: 'no-store', signal: this.#ended.signal })
-    return response.ok ? response.json() : null
+    try {
+      return { object: bare(await get(this.#link, this.#path + rest, { signal: this.#ended.signal })) }
+    } catch (error) {
+      if (error instanceof RequestError) return { reason: error.message, status: error.status }
+      throw error
+    }
   }
 }
 
-// Without what the package drops as well.
+/**
+ * Removes the oldest entries.
+ * @param {Map<string, unknown>} map
+ * @param {number} most
+ */
+function drop(map, most) {
+  for (const key of map.keys()) {
+    if (map.size <= most) return
+    map.delete(key)
+  }
+}
+
+/** @type {(answer: Answer, version: string) => boolean} */
+const isAt = ({ object }, version) => object?.metadata?.resourceVersion === version
+
+/**
+ * Removes managedFields, which the package removes, too.
+ * @param {Kube} object
+ */
 function bare(object) {
-  delete object.metadata.managedFields
+  delete object.metadata?.managedFields
   return object
 }

@@ -1,16 +1,33 @@
 // An object as the lines of a YAML document.
 
-const isObject = (v) => v !== null && typeof v === 'object'
-const isEmpty = (v) => isObject(v) && !Object.keys(v).length
+/**
+ * @typedef {(string | number)[]} Keys The keys that lead to a value.
+ * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `text` is undefined above other lines.
+ */
 
-/** Returns the lines, each `{ depth, dash, key, text, at }`: `at` the keys that lead to it, `text` undefined above others. */
+/** @type {(value: unknown) => value is object} */
+const isObject = (value) => value !== null && typeof value === 'object'
+const isEmpty = (/** @type {unknown} */ value) => isObject(value) && !Object.keys(value).length
+
+/**
+ * Returns the lines of an object.
+ * @param {object} object
+ */
 export function linesOf(object) {
+  /** @type {Line[]} */
   const lines = []
   walk(object, 0, [], lines)
   return lines
 }
 
+/**
+ * @param {object} value
+ * @param {number} depth
+ * @param {Keys} at
+ * @param {Line[]} lines
+ */
 function walk(value, depth, at, lines) {
+  /** @type {[string | number, unknown][]} */
   const entries = Array.isArray(value) ? value.map((element, i) => [i, element]) : Object.entries(value)
   for (const [key, member] of entries) {
     const here = [...at, key]
@@ -22,7 +39,13 @@ function walk(value, depth, at, lines) {
   }
 }
 
-// The first line of an element gets the dash.
+/**
+ * Adds an array element. Its first line gets the dash.
+ * @param {unknown} member
+ * @param {number} depth
+ * @param {Keys} at
+ * @param {Line[]} lines
+ */
 function element(member, depth, at, lines) {
   const first = lines.length
   if (isObject(member) && !isEmpty(member)) walk(member, depth + 1, at, lines)
@@ -30,8 +53,16 @@ function element(member, depth, at, lines) {
   lines[first].dash++
 }
 
+/**
+ * @param {Line} line
+ * @param {unknown} value
+ * @param {Line[]} lines
+ */
 function scalar(line, value, lines) {
-  if (typeof value !== 'string' || !value.includes('\n')) return lines.push({ ...line, text: textOf(value) })
+  if (typeof value !== 'string' || !value.includes('\n')) {
+    lines.push({ ...line, text: textOf(value) })
+    return
+  }
   lines.push({ ...line, text: value.endsWith('\n') ? '|' : '|-' })
   for (const text of value.replace(/\n$/, '').split('\n')) lines.push({ depth: line.depth + 1, dash: 0, text, at: line.at })
 }
@@ -40,16 +71,20 @@ function scalar(line, value, lines) {
 const PLAIN = /^([A-Za-z_/][\w ./@+-]*(:[\w./@+-]+)*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+){3}(\/\d+)?|\d+([KMGTP]i?|[mk]))$/
 const WORDS = /^(true|false|yes|no|on|off|null|y|n)$/i
 
+/** @param {unknown} value */
 function textOf(value) {
   if (typeof value !== 'string') return JSON.stringify(value)
   return PLAIN.test(value) && !WORDS.test(value) && !value.endsWith(' ') ? value : JSON.stringify(value)
 }
 
-const keyOf = (key) => (key === undefined ? '' : `${PLAIN.test(key) && !WORDS.test(key) ? key : JSON.stringify(key)}:`)
+const keyOf = (/** @type {string | undefined} */ key) => (key === undefined ? '' : `${PLAIN.test(key) && !WORDS.test(key) ? key : JSON.stringify(key)}:`)
 
-/** A line's parts: what is before the key, the key with its colon, and the value. */
+/**
+ * Returns the parts of a line: the indent with dashes, the key with its colon, and the value.
+ * @param {Line} line
+ */
 export function partsOf({ depth, dash, key, text }) {
   return [`${'  '.repeat(depth - dash)}${'- '.repeat(dash)}`, keyOf(key), text === undefined ? '' : key === undefined ? text : ` ${text}`]
 }
 
-export const toYAML = (object) => linesOf(object).map((line) => `${partsOf(line).join('')}\n`).join('')
+export const toYAML = (/** @type {object} */ object) => linesOf(object).map((line) => `${partsOf(line).join('')}\n`).join('')

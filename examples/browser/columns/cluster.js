@@ -2,21 +2,32 @@
 
 import { condition, count, created, labels, name, namespace, plain, since } from './format.js'
 
+/** @import { Column, Kube, TextColumn } from './format.js' */
+
+/** @param {Kube} o */
 function nodeStatus(o) {
   const ready = condition(o, 'Ready')?.status
   return (ready === 'True' ? 'Ready' : ready === 'False' ? 'Not ready' : 'Unknown') + (o.spec?.unschedulable ? ', cordoned' : '')
 }
 
+/** @type {(o: Kube, text: string) => string} */
 const nodeTone = (o, text) => (text === 'Ready' ? 'ok' : text.startsWith('Ready') ? 'warn' : 'bad')
+/** @type {(o: Kube) => string} */
 const roles = (o) => Object.keys(o.metadata?.labels ?? {}).filter((l) => l.startsWith('node-role.kubernetes.io/')).map((l) => l.split('/')[1]).join(', ')
+/** @type {(o: Kube) => number} */
 const lastSeen = (o) => since(o.series?.lastObservedTime ?? o.lastTimestamp ?? o.deprecatedLastTimestamp ?? o.eventTime ?? o.metadata?.creationTimestamp)
+/** @type {(o: Kube) => Kube} */
 const about = (o) => o.involvedObject ?? o.regarding ?? {}
+/** @type {(tones: Record<string, string>) => TextColumn} */
 const phase = (tones) => plain('status', 'Status', 110, (o) => (o.metadata?.deletionTimestamp ? 'Terminating' : o.status?.phase), {
   tone: (o, text) => tones[text] ?? 'warn', dot: true,
 })
+/** @type {(o: Kube) => number} */
 const size = (o) => Object.keys(o.data ?? {}).length + Object.keys(o.binaryData ?? {}).length
+/** @type {(port: Kube) => string} */
 const port = ({ port, nodePort, protocol }) => port + (nodePort ? `:${nodePort}` : '') + (protocol === 'TCP' || !protocol ? '' : `/${protocol}`)
 
+/** @type {Column[]} */
 const events = [
   { id: 'last', title: 'Last', width: 64, time: lastSeen, end: true },
   plain('type', 'Type', 96, (o) => o.type, { tone: (o, text) => (text === 'Normal' ? 'ok' : 'warn'), dot: true }),
@@ -27,14 +38,15 @@ const events = [
   namespace,
 ]
 
+/** @type {Record<string, Column[]>} */
 export const cluster = {
   '/nodes': [
     name, plain('status', 'Status', 140, nodeStatus, { tone: nodeTone, dot: true }),
     plain('roles', 'Roles', 120, roles, { spare: true }), plain('version', 'Version', 110, (o) => o.status?.nodeInfo?.kubeletVersion),
-    plain('address', 'Address', 120, (o) => o.status?.addresses?.find((a) => a.type === 'InternalIP')?.address, { spare: true }),
+    plain('address', 'Address', 120, (o) => o.status?.addresses?.find((/** @type {Kube} */ a) => a.type === 'InternalIP')?.address, { spare: true }),
     count('cpu', 'CPU', 64, (o) => o.status?.capacity?.cpu, { spare: true }),
     plain('memory', 'Memory', 104, (o) => o.status?.capacity?.memory, { end: true, spare: true }),
-    plain('pressure', 'Pressure', [120, 1], (o) => o.status?.conditions?.filter((c) => c.type !== 'Ready' && c.status === 'True').map((c) => c.type).join(', ') || 'none', {
+    plain('pressure', 'Pressure', [120, 1], (o) => o.status?.conditions?.filter((/** @type {Kube} */ c) => c.type !== 'Ready' && c.status === 'True').map((/** @type {Kube} */ c) => c.type).join(', ') || 'none', {
       tone: (o, text) => (text === 'none' ? 'dim' : 'bad'),
     }), created,
   ],
@@ -43,7 +55,7 @@ export const cluster = {
   '/namespaces': [name, phase({ Active: 'ok' }), labels, created],
   '/services': [
     namespace, name, plain('type', 'Type', 110, (o) => o.spec?.type ?? 'ClusterIP'), plain('ip', 'Cluster IP', 120, (o) => o.spec?.clusterIP),
-    plain('outside', 'External', 130, (o) => o.status?.loadBalancer?.ingress?.map((i) => i.ip ?? i.hostname).join(', ') || '—', { spare: true }),
+    plain('outside', 'External', 130, (o) => o.status?.loadBalancer?.ingress?.map((/** @type {Kube} */ i) => i.ip ?? i.hostname).join(', ') || '—', { spare: true }),
     plain('ports', 'Ports', [120, 1], (o) => o.spec?.ports?.map(port).join(', ')), created,
   ],
   '/configmaps': [namespace, name, count('keys', 'Keys', 64, size), labels, created],
@@ -59,7 +71,7 @@ export const cluster = {
   ],
   'networking.k8s.io/ingresses': [
     namespace, name, plain('class', 'Class', 110, (o) => o.spec?.ingressClassName),
-    plain('hosts', 'Hosts', [180, 2], (o) => o.spec?.rules?.map((r) => r.host ?? '*').join(', ')), created,
+    plain('hosts', 'Hosts', [180, 2], (o) => o.spec?.rules?.map((/** @type {Kube} */ r) => r.host ?? '*').join(', ')), created,
   ],
   'coordination.k8s.io/leases': [
     namespace, name, plain('holder', 'Holder', [180, 2], (o) => o.spec?.holderIdentity),

@@ -5,13 +5,14 @@ const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTime
 const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
 const GENERIC = `${CONDITIONS} status.phase status.state`
 
-const inContainers = (kind) => ['name', 'ready', 'started', 'restartCount', 'state'].map((field) => `status.${kind}[*].${field}`).join(' ')
+const inContainers = (/** @type {string} */ kind) => ['name', 'ready', 'started', 'restartCount', 'state'].map((field) => `status.${kind}[*].${field}`).join(' ')
 const replicas = 'spec.replicas status.readyReplicas'
 const image = 'spec.template.spec.containers[*].image'
 
 const EVENTS = 'type reason message note count deprecatedCount series lastTimestamp deprecatedLastTimestamp eventTime ' +
   'involvedObject.kind involvedObject.name regarding.kind regarding.name'
 
+/** @type {Record<string, string>} */
 const KINDS = {
   '/pods': `spec.nodeName spec.containers[*].name status.phase status.reason status.podIP ${inContainers('containerStatuses')} ${inContainers('initContainerStatuses')}`,
   'apps/deployments': `${replicas} status.updatedReplicas status.availableReplicas ${image}`,
@@ -34,5 +35,8 @@ const KINDS = {
   'coordination.k8s.io/leases': 'spec.holderIdentity spec.renewTime',
 }
 
-/** The paths of the fields that a collection's columns and the search read, as discovery describes it. */
+/**
+ * Returns the paths of the fields that the columns of a collection and the search read.
+ * @param {{ group: string, plural: string }} resource
+ */
 export const fieldsOf = ({ group, plural }) => `${ALWAYS} ${KINDS[`${group}/${plural}`] ?? GENERIC}`.split(' ')

@@ -1,10 +1,30 @@
-// What columns are made with. A column has an id for the URL, a title, a width in pixels (or [least, share of what is left]),
-// and `text(object)`; optionally `time(object)` in place of text, whose age is shown and sorted by, `tone(object, text)`,
-// `rank(object)` to sort by, `end` to align to the right, `spare` to give way where there is no room.
+// The parts that columns are made of.
 
+/**
+ * @typedef {Record<string, any>} Kube A Kubernetes object of any kind.
+ *
+ * @typedef {object} Options
+ * @property {(object: Kube, text: string) => string | undefined} [tone]
+ * @property {(object: Kube) => number} [rank] the number to sort by
+ * @property {boolean} [end] aligns to the right
+ * @property {boolean} [spare] gives way where there is no room
+ * @property {boolean} [strong]
+ * @property {boolean} [dot]
+ *
+ * @typedef {Options & { id: string, title: string, width: Width, text: (object: Kube) => string, time?: undefined }} TextColumn
+ * @typedef {Options & { id: string, title: string, width: Width, text?: undefined, time: (object: Kube) => number }} TimeColumn
+ * Shows the age of a moment, and sorts by it.
+ * @typedef {TextColumn | TimeColumn} Column The id is for the URL.
+ * @typedef {number | [number, number]} Width In pixels; or the least width, and the share of the rest.
+ */
+
+/** @type {(text: string | undefined) => number} */
 export const since = (text) => (text ? Date.parse(text) : NaN)
 
-/** A duration in milliseconds, as kubectl would round it. */
+/**
+ * Returns a duration as kubectl rounds it.
+ * @param {number} ms
+ */
 export function age(ms) {
   if (Number.isNaN(ms)) return '—'
   const seconds = Math.max(0, Math.floor(ms / 1000))
@@ -15,30 +35,35 @@ export function age(ms) {
   return `${Math.floor(seconds / (365 * 86400))}y`
 }
 
-/** Text in an order in which web-2 comes before web-10. */
+/** @type {(text: string) => string} Returns text that sorts web-2 before web-10. */
 export const natural = (text) => text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, '0'))
 
-export const condition = (o, type) => o.status?.conditions?.find((c) => c.type === type)
+/** @type {(o: Kube, type: string) => Kube | undefined} */
+export const condition = (o, type) => o.status?.conditions?.find((/** @type {Kube} */ c) => c.type === type)
 
+/** @type {TextColumn} */
 export const name = { id: 'name', title: 'Name', width: [170, 3], text: (o) => o.metadata?.name ?? '', strong: true }
+/** @type {TextColumn} */
 export const namespace = { id: 'namespace', title: 'Namespace', width: 128, text: (o) => o.metadata?.namespace ?? '', spare: true }
+/** @type {TimeColumn} */
 export const created = { id: 'age', title: 'Age', width: 64, time: (o) => since(o.metadata?.creationTimestamp), end: true }
 
+/** @type {TextColumn} */
 export const labels = {
   id: 'labels', title: 'Labels', width: [160, 3], spare: true,
   text: (o) => Object.entries(o.metadata?.labels ?? {}).map(([key, value]) => `${key.replace(/^.*\//, '')}=${value}`).join('  '),
   tone: () => 'dim',
 }
 
-/** A column of plain text. */
+/** @type {(id: string, title: string, width: Width, text: (o: Kube) => any, more?: Options) => TextColumn} A column of plain text. */
 export const plain = (id, title, width, text, more = {}) => ({ id, title, width, text: (o) => String(text(o) ?? ''), ...more })
 
-/** A column of a number. */
+/** @type {(id: string, title: string, width: Width, number: (o: Kube) => any, more?: Options) => TextColumn} A column of a number. */
 export const count = (id, title, width, number, more = {}) => plain(id, title, width, number, { rank: (o) => Number(number(o) ?? 0), end: true, ...more })
 
-/** "2/3", warned of while they differ. */
+/** @type {(id: string, title: string, width: Width, parts: (o: Kube) => any[]) => TextColumn} "2/3", with a warning while they differ. */
 export const outOf = (id, title, width, parts) => {
-  const read = (o) => parts(o).map((n) => n ?? 0)
+  const read = (/** @type {Kube} */ o) => parts(o).map((n) => n ?? 0)
   return {
     id, title, width, end: true,
     text: (o) => read(o).join('/'),

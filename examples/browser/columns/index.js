@@ -4,9 +4,16 @@ import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'
 import { workloads } from './workloads.js'
 
+/**
+ * @import { Resource } from '../discovery.js'
+ * @import { Column, Kube } from './format.js'
+ */
+
+/** @type {Record<string, Column[]>} */
 const known = { ...workloads, ...cluster }
 
 // Most custom resources tell their state in one of these ways.
+/** @param {Kube} o */
 function status(o) {
   if (o.metadata?.deletionTimestamp) return 'Terminating'
   const ready = condition(o, 'Ready') ?? condition(o, 'Available')
@@ -15,14 +22,23 @@ function status(o) {
   return typeof told === 'string' ? told : ''
 }
 
+/** @type {Record<string, string>} */
 const TONES = { Ready: 'ok', Available: 'ok', Active: 'ok', Running: 'ok', Bound: 'ok', Failed: 'bad', Error: 'bad' }
+/** @type {Column[]} */
 const generic = [namespace, name, plain('status', 'Status', 140, status, { tone: (o, text) => TONES[text] ?? (text ? 'warn' : 'dim'), dot: true }), labels, created]
 
-/** The columns of a collection, as discovery describes it; a namespace that is chosen needs none. */
+/**
+ * Returns the columns of a collection. A chosen namespace needs no column.
+ * @param {Pick<Resource, 'group' | 'plural' | 'namespaced'>} resource
+ * @param {string} chosen
+ */
 export function columnsOf({ group, plural, namespaced }, chosen) {
   const columns = known[`${group}/${plural}`] ?? generic
   return columns.filter((column) => column.id !== 'namespace' || (namespaced && !chosen))
 }
 
-/** How a collection is sorted unless somebody asks: by key, but what tells of a moment by its age. */
+/**
+ * Returns the default order of a collection: events by age, all others by key.
+ * @param {Pick<Resource, 'plural'>} resource
+ */
 export const sortOf = ({ plural }) => (plural === 'events' ? { sort: 'last', descending: false } : { sort: '', descending: false })

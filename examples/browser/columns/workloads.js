@@ -2,14 +2,21 @@
 
 import { age, condition, count, created, name, namespace, outOf, plain, since } from './format.js'
 
+/** @import { Column, Kube, TextColumn } from './format.js' */
+
+/** @type {(o: Kube) => Kube[]} */
 const statuses = (o) => [...o.status?.containerStatuses ?? []]
+/** @type {(status: Kube) => string | undefined} */
 const reasonOf = ({ state = {} }) => state.waiting?.reason ?? (state.terminated && (state.terminated.reason || `Exit ${state.terminated.exitCode}`))
 
-/** What kubectl shows as a Pod's status: the phase, unless a container tells more. */
+/**
+ * Returns the status of a Pod as kubectl shows it: the phase, unless a container has a reason.
+ * @param {Kube} o
+ */
 export function podStatus(o) {
   const { phase = 'Unknown', reason, initContainerStatuses = [] } = o.status ?? {}
   if (o.metadata?.deletionTimestamp) return reason === 'NodeLost' ? 'Unknown' : 'Terminating'
-  const starting = initContainerStatuses.find((c) => !c.ready && c.state?.terminated?.exitCode !== 0 && !c.started)
+  const starting = initContainerStatuses.find((/** @type {Kube} */ c) => !c.ready && c.state?.terminated?.exitCode !== 0 && !c.started)
   if (starting) return `Init:${reasonOf(starting) ?? `${initContainerStatuses.indexOf(starting)}/${initContainerStatuses.length}`}`
   const told = statuses(o).map(reasonOf).filter(Boolean)
   const running = statuses(o).some((c) => c.state?.running)
@@ -19,6 +26,7 @@ export function podStatus(o) {
 
 const WAITING = /^(Pending|ContainerCreating|PodInitializing|Terminating|Init:\d|NotReady|SchedulingGated|Unknown)/
 
+/** @type {(o: Kube, text: string) => string} */
 function podTone(o, text) {
   if (/^(Completed|Succeeded)$/.test(text)) return 'dim'
   if (WAITING.test(text)) return 'warn'
@@ -26,18 +34,21 @@ function podTone(o, text) {
   return statuses(o).every((c) => c.ready) ? 'ok' : 'warn'
 }
 
+/** @type {(o: Kube, text: string) => string | undefined} */
 function readyTone(o, text) {
   if (/^(Succeeded|Failed)$/.test(o.status?.phase)) return 'dim' // it will not be any more
   const [is, of] = text.split('/')
   return is === of ? undefined : 'warn'
 }
 
+/** @type {(replicas: (o: Kube) => number) => TextColumn} */
 const ready = (replicas) => outOf('ready', 'Ready', 76, (o) => [o.status?.readyReplicas, replicas(o)])
 const image = plain('image', 'Images', [160, 3], (o) => {
   const { containers = [] } = o.spec?.template?.spec ?? o.spec?.jobTemplate?.spec?.template?.spec ?? {}
-  return containers.map((c) => c.image?.replace(/^.*\//, '').replace(/@.*/, '')).join(', ')
+  return containers.map((/** @type {Kube} */ c) => c.image?.replace(/^.*\//, '').replace(/@.*/, '')).join(', ')
 }, { tone: () => 'dim', spare: true })
 
+/** @param {Kube} o */
 function jobStatus(o) {
   if (condition(o, 'Failed')?.status === 'True') return 'Failed'
   if (condition(o, 'Complete')?.status === 'True') return 'Complete'
@@ -45,13 +56,16 @@ function jobStatus(o) {
   return o.status?.active ? 'Running' : 'Pending'
 }
 
+/** @type {Record<string, string>} */
 const JOB_TONES = { Failed: 'bad', Complete: 'dim', Running: 'ok', Suspended: 'dim', Pending: 'warn' }
 
+/** @param {Kube} o */
 function took(o) {
   const from = since(o.status?.startTime), to = since(o.status?.completionTime)
   return Number.isNaN(to) ? '' : age(to - from)
 }
 
+/** @type {Record<string, Column[]>} */
 export const workloads = {
   '/pods': [
     namespace, name,

@@ -5,7 +5,7 @@ import { diff, telling } from '../diff.js'
 import { titleOf } from '../discovery.js'
 import { History, Rate } from '../history.js'
 import { format, parse } from '../place.js'
-import { progress, staleness } from '../status.js'
+import { corner, progress, staleness } from '../status.js'
 import { toYAML } from '../yaml.js'
 
 test('a difference names the field, and elements of arrays by what names them', () => {
@@ -88,6 +88,23 @@ test('stale is said when it is, and how old', () => {
   assert.equal(staleness({ stale: false, lastEventAt: at }, 3, at), '')
   assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'nothing is shown that could be stale')
   assert.deepEqual(progress({ phase: 'listing', progress: { received: 500, remaining: 1500 } }), { part: 0.25, text: '500 of 2,000' })
+})
+
+test('a live page says when it last heard from a quiet server', () => {
+  const at = Date.UTC(2030, 0, 1)
+  const shown = (ms) => corner({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
+  const words = (ms) => shown(ms).text + shown(ms).more
+  assert.deepEqual(shown(9_999), { tone: 'ok', text: 'Live', more: '', title: 'Version 7' })
+  assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last heard 43 s ago', title: 'Version 7' })
+  assert.deepEqual([10_000, 59_999, 60_000, 150_000].map(words), ['Live, last heard 10 s ago', 'Live, last heard 59 s ago', 'Live, last heard 1 min ago', 'Live, last heard 2 min ago'])
+  assert.equal(words(-5000), 'Live', 'the clock was set back')
+})
+
+test('only the part that screen readers skip changes while nothing happens', () => {
+  const state = { phase: 'interrupted', stale: true, cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
+  assert.deepEqual(corner(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
+  assert.deepEqual(corner(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
+  assert.equal(corner({ ...state, phase: 'stopped', cause: { code: 'status', message: 'x' } }, 0).text, 'The server answered with an error')
 })
 
 test('history is bounded, in all and for each object', () => {

@@ -1,0 +1,76 @@
+// The changes of an object: both of its versions, and how they differ.
+
+import { brief, diff, telling } from './diff.js'
+import { h } from './dom.js'
+
+/**
+ * @import { Kube } from './columns/format.js'
+ * @import { Difference } from './diff.js'
+ * @import { Entry } from './history.js'
+ * @import { Whole } from './whole.js'
+ *
+ * @typedef {object} Pair Both objects of a change.
+ * @property {Kube} [old]
+ * @property {Kube} [object]
+ * @property {boolean} [complete] false if these are only the fields of the table; undefined while the rest may still arrive
+ * @property {string} [reason] why the rest is missing
+ */
+
+const SHOWN = 30 // differences of one change; the rest is counted
+
+/** @param {string} reason */
+export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
+
+/**
+ * Returns both objects of a change: the full ones once they have arrived, otherwise the fields of the table.
+ * @param {Entry} entry
+ * @param {Whole | undefined} whole
+ * @returns {Pair}
+ */
+export function objectsOf({ change, before, after }, whole) {
+  if (change.type !== 'modified') return { complete: true }
+  const { old, object, item } = change
+  if (!whole) return { old, object, complete: true }
+  const now = whole.at(item.resourceVersion, { asOf: after })
+  const then = whole.at(old?.metadata.resourceVersion, { asOf: before })
+  if (now?.object && then?.object) return { old: then.object, object: now.object, complete: true }
+  const reason = now?.reason ?? then?.reason
+  return { old, object, complete: reason ? false : undefined, reason }
+}
+
+const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
+
+/**
+ * Returns the element that shows a change, field by field.
+ * @param {Entry} entry
+ * @param {Pair} pair
+ * @param {boolean} open
+ */
+export function changeElement({ change, at }, { old, object, complete, reason }, open) {
+  const time = new Date(at).toLocaleTimeString([], { hour12: false })
+  const found = old && object ? telling(diff(old, object)) : []
+  const nothing = complete === undefined ? '…' : complete ? 'no field' : 'no field of the table'
+  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.missed ? 'while nobody watched' : ''
+  const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]
+  const part = reason && h('p', { class: 'part' }, inPart(reason))
+  if (!found.length) return h('li', {}, h('div', { class: 'summary' }, ...head), part)
+  return h('li', {}, h('details', { open }, h('summary', {}, ...head), differences(found), part))
+}
+
+/** @param {Difference[]} found */
+function differences(found) {
+  const rows = found.slice(0, SHOWN).map(({ path, old, now }) => h('div', { class: 'field' }, h('dt', {}, path), h('dd', {}, ...values(old, now))))
+  if (found.length > SHOWN) rows.push(h('div', { class: 'field' }, h('dt', {}, `and ${found.length - SHOWN} more`), h('dd', {})))
+  return h('dl', {}, ...rows)
+}
+
+/**
+ * @param {unknown} old
+ * @param {unknown} now
+ */
+function values(old, now) {
+  const sign = (/** @type {string} */ text) => h('span', { class: 'arrow', 'aria-hidden': 'true' }, text)
+  if (old === undefined) return [sign('+'), h('ins', {}, brief(now))]
+  if (now === undefined) return [h('del', {}, brief(old)), h('em', {}, 'removed')]
+  return [h('del', {}, brief(old)), sign('→'), h('ins', {}, brief(now))]
+}

@@ -1,0 +1,131 @@
+// The server of the page: which one it is, whether it answers, and its collections and namespaces.
+
+import { ask, remember, serverOfPage } from './connect.js'
+import { $, announce, setText } from './dom.js'
+import { followNamespaces } from './feed.js'
+import { notice } from './notices.js'
+import { Reach } from './reach.js'
+import { explain } from './status.js'
+
+/**
+ * @import { Resource } from './discovery.js'
+ * @import { Feed } from './feed.js'
+ * @import { Link, RequestError } from './request.js'
+ * @import { Cause, Standing } from './status.js'
+ *
+ * @typedef {object} Page
+ * @property {Feed | undefined} feed
+ * @property {() => void} leave closes the feed
+ * @property {() => void} show shows the collections, which may have changed
+ * @property {(names: string[] | null) => void} showNamespaces null if they cannot be listed
+ * @property {() => void} draw
+ */
+
+export class Session {
+  /** @type {Link} */
+  link = { server: serverOfPage(), token: '' }
+  /** @type {Resource[]} */
+  resources = []
+  /** @type {Standing | undefined} Instead of a feed's state, until the server has answered. */
+  waiting
+  /** @type {(() => void) | undefined} */
+  #endNamespaces
+  #page
+  #reach = new Reach({
+    found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
+    unkept: (why) => notice('storage', `The next visit must wait for the server, because this browser stores nothing: ${why}`),
+  })
+
+  /** @param {Page} page */
+  constructor(page) {
+    this.#page = page
+  }
+
+  /** Begins with the server of the link. */
+  connect() {
+    setText($('server-name'), this.link.server.replace(/^https?:\/\//, ''))
+    this.#page.leave()
+    this.waiting = undefined
+    this.#endNamespaces?.()
+    this.#endNamespaces = undefined
+    this.ask()
+  }
+
+  /** Asks the server for its collections until it answers. */
+  ask() {
+    this.#reach.ask(this.link).catch(reportError)
+  }
+
+  /** @param {Resource[]} resources */
+  #found(resources) {
+    this.waiting = undefined
+    notice('collections', '')
+    const same = JSON.stringify(resources) === JSON.stringify(this.resources)
+    if (same && this.#page.feed) return
+    this.resources = resources
+    this.#endNamespaces ??= followNamespaces(this.link, (names, cause) => this.#showNamespaces(names, cause))
+    this.#page.show()
+  }
+
+  /**
+   * @param {string[] | null} names
+   * @param {Cause | undefined} cause
+   */
+  #showNamespaces(names, cause) {
+    this.#page.showNamespaces(names)
+    const { short, long } = explain(cause)
+    notice('namespaces', cause ? `The namespaces are not followed. ${short}: ${long}` : '')
+  }
+
+  /** Asks once for the collections, for the user, who is told the outcome. */
+  refresh() {
+    const before = this.resources
+    this.#reach.refresh(this.link).then((error) => {
+      if (error) this.#outdated(error)
+      else announce(this.resources === before ? 'No other collections' : 'The collections have changed')
+    }).catch(reportError)
+  }
+
+  /**
+   * Asks once for the collections. If the server does not answer, a feed that is not live says so, too.
+   * @param {boolean} [seldom] does nothing soon after another refresh
+   */
+  refreshQuietly(seldom = false) {
+    this.#reach.refresh(this.link, seldom).then((error) => {
+      if (error && this.#page.feed?.state.phase === 'live') this.#outdated(error)
+    }).catch(reportError)
+  }
+
+  /** @param {Cause} cause */
+  #outdated({ message }) {
+    notice('collections', `The menu may be out of date: ${message}`)
+  }
+
+  /** @param {Standing & { cause: Cause }} state */
+  #wait(state) {
+    const { feed } = this.#page
+    if (!feed) this.waiting = state
+    else if (feed.state.phase === 'live') this.#outdated(state.cause)
+    this.#page.draw()
+  }
+
+  /** @param {RequestError} error */
+  #refused({ status, message }) {
+    this.#page.leave()
+    this.#wait({ phase: 'stopped', stale: true, cause: { code: status === 401 ? 'unauthorized' : 'forbidden', message } })
+    this.change(message)
+  }
+
+  /**
+   * Asks the user for another server.
+   * @param {string} [why]
+   */
+  change(why = '') {
+    ask(this.link, why).then((answer) => {
+      if (!answer) return
+      this.link = answer
+      remember(answer.server)
+      this.connect()
+    }).catch(reportError)
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Reach } from '../reach.js'
+
+const link = { server: 'http://host', token: '' }
+const version = { version: 'v1', resources: [{ resource: 'pods', verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Pod' } }] }
+const collections = { kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [version] }] }
+const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
+
+// Returns a Reach and all that it tells. `answers` are the responses to requests for /api; /apis has no collections.
+function reach(t, answers, storage = { getItem: () => null, setItem() {} }) {
+  const told = []
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+  t.mock.method(globalThis, 'fetch', async (url) => {
+    const next = url.endsWith('/api') ? answers.shift() : () => Response.json({ kind: 'APIGroupDiscoveryList' })
+    return next()
+  })
+  globalThis.localStorage = storage
+  t.after(() => delete globalThis.localStorage)
+  return { told, reach: new Reach(Object.fromEntries(['found', 'refused', 'waiting', 'unkept'].map((name) => [name, (value) => told.push([name, value])]))) }
+}
+
+const turn = () => new Promise(setImmediate)
+const answer = (body, status = 200) => () => Response.json(body, { status })
+const away = () => { throw new TypeError('Failed to fetch') }
+
+test('a server is asked until it answers, and each failure is told', async (t) => {
+  const { reach: it, told } = reach(t, [away, answer({ message: 'overloaded' }, 503), () => new Response('<html>'), answer(collections)])
+  const asked = it.ask(link)
+  for (const delay of [1000, 2000, 4000]) {
+    await turn()
+    assert.equal(told.at(-1)[1].retryAt, Date.now() + delay)
+    t.mock.timers.tick(delay)
+  }
+  await asked
+  assert.deepEqual(told.slice(0, 3).map(([name, { cause }]) => [name, cause.code, cause.message]), [
+    ['waiting', 'network', 'the server did not answer: Failed to fetch'],
+    ['waiting', 'status', 'the server answered 503: overloaded'],
+    ['waiting', 'malformed', 'the answer is not a JSON object'],
+  ])
+  assert.deepEqual(told.slice(3), [['found', [pods]]])
+})
+
+test('a server that refuses the token is not asked again', async (t) => {
+  const { reach: it, told } = reach(t, [answer({ message: 'Unauthorized' }, 401)])
+  await it.ask(link)
+  assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
+})
+
+test('a refresh returns the failure', async (t) => {
+  const { reach: it, told } = reach(t, [answer({ message: 'no' }, 403), answer(collections)])
+  assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
+  assert.deepEqual(told, [])
+  assert.equal(await it.refresh(link, true), undefined, 'it was refreshed just now')
+  assert.equal(await it.refresh(link), undefined)
+  assert.deepEqual(told, [['found', [pods]]])
+})
+
+test('storage that fails is told, and the collections are shown all the same', async (t) => {
+  const forbidden = () => { throw new Error('forbidden') }
+  const { reach: it, told } = reach(t, [answer(collections)], { getItem: forbidden, setItem: forbidden })
+  await it.ask(link)
+  assert.deepEqual(told, [['unkept', 'forbidden'], ['unkept', 'forbidden'], ['found', [pods]]])
+})
+
+test('an unexpected error is not swallowed', async (t) => {
+  const { reach: it } = reach(t, [answer({ ...collections, items: [null] })])
+  await assert.rejects(it.ask(link), TypeError)
+})
