@@ -10,7 +10,8 @@ COMPILER    := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 # What the tests in browsers need, and what of it is missing.
 CHROME      ?= $(firstword $(shell which chromium chromium-browser google-chrome 2>/dev/null))
 FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
-NO_BROWSER   = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
+NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
+NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # The packages whose tests run as wasm too: those of the browser's bundle.
 WASM_PACKAGES = ./lw ./cache ./transport/... ./wasm
 # What make size allows the package's program, and a program of one's own without transports, in kB after brotli: a little
@@ -164,7 +165,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 
 .PHONY: lint
-lint: vulncheck ## gofmt, vet, staticcheck, module files; native and as wasm
+lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
@@ -183,6 +184,19 @@ lint: vulncheck ## gofmt, vet, staticcheck, module files; native and as wasm
 	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
 	cd examples/metrics && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+
+# The types of the dashboard, and the rules of wasm/eslint.config.mjs. wasm/eslint-suppressions.json counts the old problems of a
+# file. It may only shrink: ESLint fails if a file has fewer, until --prune-suppressions removes them.
+.PHONY: lint-js
+lint-js: ## ESLint over the package and the dashboard, and tsc over the dashboard (Node and npm)
+ifneq ($(NO_NPM),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_NPM)"; exit 1; fi
+	@echo "Missing: $(NO_NPM), so the JavaScript is not linted; with Node 20.16 or later and npm: make lint-js"
+else
+	cd wasm && npm ci --no-audit --no-fund
+	wasm/node_modules/.bin/tsc -p examples/browser
+	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs --suppressions-location wasm/eslint-suppressions.json wasm examples/browser
+endif
 	$(GO) mod verify
 
 # The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.

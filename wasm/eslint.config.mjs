@@ -1,0 +1,61 @@
+// The lint rules of the package and of the dashboard. Their purpose is that no failure is swallowed: no rejection and no caught
+// error. ESLint runs in the root of the repository: make lint-js.
+
+import { fileURLToPath } from 'node:url'
+import tseslint from 'typescript-eslint'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const FILES = ['wasm/*.js', 'examples/browser/**/*.js']
+const SWALLOWED = 'This swallows every failure. Handle the one failure that is expected, and pass on all others.'
+const EMPTY = 'A function without a body hides failures that it is given.'
+
+const swallowing = [
+  'CatchClause:not([param])',
+  ...["CallExpression[callee.property.name='catch'] > :function", "CallExpression[callee.property.name='then'] > :function:nth-child(2)"]
+    .map((handler) => `${handler}:matches([params.length=0], [body.body.length=0])`),
+].map((selector) => ({ selector, message: SWALLOWED }))
+const empty = ['VariableDeclarator > :function[body.body.length=0]', 'FunctionDeclaration[body.body.length=0]']
+  .map((selector) => ({ selector, message: EMPTY }))
+const timers = [{ // any function is a timer's by its type, so no-misused-promises does not see these
+  selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/] > :function[async=true]', message: 'Nobody handles the rejection of this function.',
+}]
+
+// A comment that switches a rule off must name the rule and have a reason after "--". The report is before the first column of
+// the line, because a comment cannot switch off problems there.
+const reasons = {
+  create: (context) => ({
+    Program() {
+      for (const { value, loc } of context.sourceCode.getAllComments()) {
+        if (!/^\s*eslint-disable/.test(value) || /^\s*eslint-disable(-\S+)?\s+[\w@].*\s--\s+\S/s.test(value)) continue
+        const at = { line: loc.start.line, column: -1 }
+        context.report({ loc: { start: at, end: at }, message: 'Name the rule and give the reason: eslint-disable-next-line rule -- reason' })
+      }
+    },
+  }),
+}
+
+export default [
+  { ignores: ['wasm/test/**', 'wasm/go.js', 'examples/browser/listwatch/**'] },
+  {
+    files: FILES,
+    languageOptions: { ecmaVersion: 2024, parser: tseslint.parser },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { listwatch: { rules: { reasons } } },
+    rules: {
+      'listwatch/reasons': 'error',
+      'no-empty': 'error',
+      'no-restricted-syntax': ['error', ...swallowing, ...empty, ...timers],
+      'no-unused-vars': ['error', { args: 'after-used', caughtErrors: 'all', ignoreRestSiblings: true }],
+    },
+  },
+  {
+    files: FILES,
+    ignores: ['examples/browser/test/**'], // node:test returns promises that need no await
+    languageOptions: { parserOptions: { project: ['wasm/tsconfig.lint.json', 'examples/browser/tsconfig.json'], tsconfigRootDir: ROOT } },
+    plugins: { '@typescript-eslint': tseslint.plugin },
+    rules: {
+      '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],
+      '@typescript-eslint/no-misused-promises': 'error',
+    },
+  },
+]
