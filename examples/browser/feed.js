@@ -151,9 +151,12 @@ export function followNamespaces({ server, token }, tell) {
     return () => undefined
   }
   const followed = collection
-  followed.subscribe(() => {
+  const unsubscribe = followed.subscribe(() => {
     const { phase, cause } = followed.state, stopped = phase === 'stopped'
     tell(stopped && !followed.size ? null : followed.list().map(({ name }) => name), stopped || cause?.status ? cause : undefined)
   })
-  return () => followed.close()
+  return () => {
+    unsubscribe()
+    followed.close()
+  }
 }

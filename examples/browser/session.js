@@ -48,6 +48,7 @@ export class Session {
     this.waiting = undefined
     this.#endNamespaces?.()
     this.#endNamespaces = undefined
+    for (const kind of ['collections', 'namespaces']) notice(kind, '')
     this.ask()
   }
 
