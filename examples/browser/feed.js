@@ -49,7 +49,7 @@ export class Feed {
     this.columns = columnsOf(resource, namespace)
     this.rows = new Rows(this.columns)
     if (!resource.version) { // the URL names it by its plural only, and the server told none of that name
-      this.#failure = { code: 'not-found', message: `${resource.plural} is none that it told` }
+      this.#failure = { code: 'not-found', message: `the server does not list ${resource.plural}` }
       return
     }
     try {
