@@ -3,12 +3,14 @@
 import { glue } from './glue.js'
 import { makeGo } from './go.js'
 import { ListWatchError } from './error.js'
+import { Slots } from './slots.js'
 
 export class Engine {
   #commands = []
   #idle // takes the next command, if the program waits for one
   #sinks = new Map() // by the collection's number
   #last = 0
+  #slots = new Slots()
   #gone // why there is no program any more
 
   /** Loads the program, which is named as in InitOptions. */
@@ -58,9 +60,12 @@ export class Engine {
 
   // Called by the program, through the glue.
 
-  ask = (question) => {
+  ask = (question, closed) => {
     const [what, id] = question.split(' ')
     switch (what) {
+      case 'slot':
+      case 'turn':
+        return this.#slots.take(id, what === 'turn', closed)
       case 'token':
         return this.#sinks.get(Number(id))?.token() ?? ''
       case 'kept':

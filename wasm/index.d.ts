@@ -99,7 +99,10 @@ export interface State {
   readonly resourceVersion: string
   /** When something was last heard of the collection, in milliseconds since 1970; 0 for never. */
   readonly lastEventAt: number
-  /** What went wrong last; undefined while live. */
+  /**
+   * What went wrong last; undefined while live, unless its code is `"turns"`: too many watches share the connections of the
+   * browser, so changes arrive some seconds late.
+   */
   readonly cause?: ListWatchError | undefined
   /** When the next try begins, in milliseconds since 1970, while interrupted. */
   readonly retryAt?: number | undefined
@@ -188,7 +191,7 @@ export function wake(): void
 
 export type ErrorCode =
   | 'unauthorized' | 'forbidden' | 'not-found' | 'expired' | 'too-many-requests' | 'status'
-  | 'malformed' | 'too-large' | 'closed' | 'silent' | 'unsupported' | 'network' | 'invalid' | 'load' | 'aborted'
+  | 'malformed' | 'too-large' | 'closed' | 'silent' | 'turns' | 'unsupported' | 'network' | 'invalid' | 'load' | 'aborted'
 
 export class ListWatchError extends Error {
   readonly code: ErrorCode

@@ -11,11 +11,10 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 )
 
 func main() {
-	p := &program{running: map[int32]*collection{}, servers: map[string]*fallback.Transport{}}
+	p := &program{running: map[int32]*collection{}, servers: map[string]*server{}}
 	ctx := context.Background()
 	go p.outbox.send()
 	for {
@@ -33,7 +32,7 @@ func main() {
 // program is what runs.
 type program struct {
 	running map[int32]*collection
-	servers map[string]*fallback.Transport // by URL and credentials, as what one stream learned of a server is for all
+	servers map[string]*server // by URL and credentials
 	outbox  outbox
 }
 
@@ -43,7 +42,7 @@ func (p *program) do(ctx context.Context, command lw.Value) {
 	switch command.Get("do").String() {
 	case "start":
 		c := &collection{id: id, command: command, out: &p.outbox, wake: make(chan struct{}, 1)}
-		transport, err := p.transport(command.Get("endpoint"))
+		transport, err := p.transport(command.Get("endpoint"), c.waits)
 		if err != nil {
 			c.refuse(err)
 			return

@@ -130,11 +130,10 @@ export class Mirror {
       case SYNCED:
         this.#listing = false
         this.#synced = true
-        if (fields[0]) this.#heard(fields[0]) // else it is what was known before
+        if (fields[0]) this.#live(fields[0]) // else it is the state that was kept from before
         return this.#set({ progress: undefined })
       case LIVE:
-        this.#heard(fields[0])
-        return this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
+        return this.#live(fields[0])
       case BOOKMARK:
         return this.#heard(fields[0])
       case HEARD:
@@ -145,6 +144,13 @@ export class Mirror {
     }
   }
 
+  // A list that the server has just sent is as fresh as a watch from there, which may take long to answer. If that fails, the
+  // state is interrupted.
+  #live(version) {
+    this.#heard(version)
+    this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
+  }
+
   #progress() {
     if (this.#synced) return
     this.#set({ progress: { received: this.items.size, remaining: this.#remaining } })
@@ -152,6 +158,7 @@ export class Mirror {
 
   #broken(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(code, message, { status: Number(status) || undefined, reason })
+    if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch goes on
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
     // A healthy watch that closed cleanly resumes soon. The state stays live, so that a page does not flicker. The shortest
     // backoff is 800 ms.

@@ -21,9 +21,9 @@ export function* retell(mirror, unknown) {
   if (synced && !unknown) batch.push([SYNCED, ''])
   if (progress) batch.push([PAGE, String(progress.remaining ?? 0), progress.remaining === undefined ? 'more' : ''])
   if (phase === 'live') batch.push([LIVE, ''])
-  if (phase === 'interrupted') {
+  if (phase === 'interrupted' || cause?.code === 'turns') {
     const { code, message, status = '', reason = '' } = cause
-    batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max(retryAt - Date.now(), 0)), '1'])
+    batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max((retryAt ?? 0) - Date.now(), 0)), '1'])
   }
   batch.push([HEARD, String(lastEventAt), resourceVersion])
   yield encode(batch)

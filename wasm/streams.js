@@ -121,15 +121,26 @@ export class Body {
   }
 }
 
-/** The host's answer to a question. */
+/**
+ * The host's answer to a question: text, bytes, or `{ text, over }` for something that the host lends until the stream is
+ * closed. That stream ends when the promise `over` resolves. The host is given a promise that resolves when it is closed.
+ */
 export class Answer {
   state = PENDING
   chunks = new Chunks()
+  #lent
 
   constructor(question, host, wake) {
-    Promise.resolve(question).then(host.ask).then((answer) => {
-      this.chunks.push(typeof answer === 'string' ? new TextEncoder().encode(answer) : answer)
+    const closed = new Promise((resolve) => { this.close = resolve })
+    Promise.resolve(question).then((question) => host.ask(question, closed)).then(async (answer) => {
+      const { text = answer, over } = answer
+      this.chunks.push(typeof text === 'string' ? new TextEncoder().encode(text) : text)
       this.state = 200
+      if (!over) return
+      this.#lent = true
+      soon(wake)
+      await over
+      this.#lent = false
     }).catch((error) => {
       this.failure = explain(error)
       this.state = FAILED
@@ -137,7 +148,7 @@ export class Answer {
   }
 
   read(view) {
-    return this.chunks.move(view)
+    return this.#lent && !this.chunks.size ? PENDING : this.chunks.move(view)
   }
 }
 

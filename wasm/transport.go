@@ -7,16 +7,24 @@ import (
 	"errors"
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+	"github.com/seed-6d2a410a/listwatch/internal/turns"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// transport returns that of an endpoint that a command describes.
-func (p *program) transport(description lw.Value) (lw.Transport, error) {
-	headers := header(description.Get("headers"))
-	over, err := http.New(description.Get("server").String(), &http.Options{
+// server is what the streams to one server have learned about it.
+type server struct {
+	verdict *fallback.Transport
+	sockets *turns.Support
+}
+
+// transport returns the transport that an endpoint of a command describes. waits is called when a watch begins to take turns
+// on the connections.
+func (p *program) transport(description lw.Value, waits func()) (lw.Transport, error) {
+	url, headers := description.Get("server").String(), header(description.Get("headers"))
+	over, err := http.New(url, &http.Options{
 		TokenFunc:   token(description.Get("token").String()),
 		Header:      headers,
 		Credentials: description.Get("credentials").String(),
@@ -24,22 +32,50 @@ func (p *program) transport(description lw.Value) (lw.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	bounded := &turns.Transport{HTTP: over, Take: slotOf(url), Waits: waits}
 	switch kind := description.Get("transport").String(); kind {
 	case "http":
-		return over, nil
+		return bounded, nil
 	case "ws":
 		return ws.New(over, nil), nil
 	case "auto":
 		if len(headers) > 0 {
-			return over, nil // a WebSocket would go without them, as another user where one is impersonated
+			return bounded, nil // a WebSocket would go without them, as another user if one is impersonated
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
-		if p.servers[at] == nil {
-			p.servers[at] = fallback.New(over, ws.New(over, nil))
+		known := p.servers[at]
+		if known == nil {
+			known = &server{fallback.New(over, over), turns.NewSupport()}
+			p.servers[at] = known
 		}
-		return p.servers[at].With(over, ws.New(over, nil)), nil
+		free := &turns.Transport{HTTP: over, Take: bounded.Take}
+		bounded.First = known.verdict.With(free, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
+		return bounded, nil
 	default:
 		return nil, errors.New("there is no transport " + kind)
+	}
+}
+
+// slotOf returns a function that asks the host for a slot of a server. slots.js has the answers.
+func slotOf(url string) func(context.Context, bool) (*turns.Slot, error) {
+	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
+		question := "slot " + url
+		if wait {
+			question = "turn " + url
+		}
+		lent, answer, err := jsx.Borrow(ctx, question)
+		if err != nil {
+			return nil, err
+		}
+		slot := &turns.Slot{Release: lent.Close}
+		switch answer {
+		case "slot":
+			slot.Over = lent.Recalled
+		case "busy":
+			lent.Close()
+			return nil, turns.ErrBusy
+		}
+		return slot, nil
 	}
 }
 

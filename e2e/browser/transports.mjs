@@ -1,7 +1,7 @@
 // How "auto" finds the transport that does.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { equal, follow } from './page.mjs'
+import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function transports(scene) {
@@ -36,6 +36,8 @@ export function transports(scene) {
     await until('its watch', async () => (await cluster.look()).watches === watches + 1)
     await follow(page, 'ws', { server: cluster.url, transport: 'ws', headers: { 'X-Requested-With': 'test' } })
     await equal(cluster, page, 'ws')
-    assert.equal(await page.evaluate(() => globalThis.stage.show('all').state.phase), 'listing')
+    await cluster.put({ object: { metadata: { name: 'late' } } })
+    await equal(cluster, page, 'ws')
+    assert.deepEqual((await show(page, 'all')).objects, {}, 'its watch is held back')
   }))
 }

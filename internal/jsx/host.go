@@ -33,5 +33,28 @@ func Ask(ctx context.Context, question string) ([]byte, error) {
 	}
 }
 
+// Borrow asks the host for something that it lends, and returns the answer's text. The stream lends it until the stream is
+// closed. [Stream.Recalled] blocks until the host wants it back.
+func Borrow(ctx context.Context, question string) (s *Stream, text string, err error) {
+	s = NewStream(question)
+	ask(s.id)
+	part, n := make([]byte, 64), 0
+	if _, err = s.opened(ctx); err == nil {
+		n, err = s.Read(ctx, part)
+	}
+	if err != nil {
+		s.Close()
+		return nil, "", err
+	}
+	return s, string(part[:n]), nil
+}
+
+// Recalled blocks until the host wants back what a stream of [Borrow] lends, and returns false if ctx ends or the stream is
+// closed first.
+func (s *Stream) Recalled(ctx context.Context) bool {
+	n, err := s.Read(ctx, make([]byte, 1))
+	return n == 0 && err == nil
+}
+
 // Emit gives bytes to the program's host, under a number that the host knows. They are copied before it returns.
 func Emit(id int32, p []byte) { emit(id, unsafe.Pointer(unsafe.SliceData(p)), int32(len(p))) }

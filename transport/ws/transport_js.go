@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/internal/turns"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -63,7 +64,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		if _, refused := errors.AsType[*jsx.Failure](err); !refused {
 			return nil, err
 		}
-		probe, err := t.over.Open(ctx, req)
+		probe, err := t.over.Open(ctx, turns.Brief(req)) // Firefox shows no answer without events before its end
 		if err != nil {
 			return nil, err
 		}

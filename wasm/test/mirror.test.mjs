@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED } from '../records.js'
+import { BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
 import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
+import { retell } from '../retell.js'
 import { added, fields, first } from './support.mjs'
 
 const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror.apply(kind, rest))
@@ -103,6 +104,20 @@ test('an item gives the fields of its record again, also after it was parsed', (
   assert.deepEqual(valuesOf(item), ['n1'])
 })
 
+test('a collection whose watches take turns is live, and says why changes arrive late', () => {
+  const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
+  const mirror = new Mirror()
+  fold(mirror, ...first(added('a', 1)), turns)
+  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code, mirror.state.retryAt], ['live', false, 'turns', undefined])
+  const late = new Mirror()
+  for (const bytes of retell(mirror)) decode(bytes, (kind, fields) => late.apply(kind, fields))
+  assert.deepEqual([late.state.phase, late.state.stale, late.state.cause.message], ['live', false, 'watches take turns'])
+  fold(mirror, [LIVE, '2'])
+  assert.equal(mirror.state.cause, undefined)
+  fold(mirror, [INTERRUPTED, 'network', 'the server is away', '', '', '800', ''], turns)
+  assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code], ['interrupted', true, 'network'])
+})
+
 test('from loading over listing to live', () => {
   const mirror = new Mirror()
   assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
@@ -115,7 +130,10 @@ test('from loading over listing to live', () => {
   assert.equal(mirror.state.progress.remaining, 0)
   assert.equal(mirror.synced, false)
   fold(mirror, [SYNCED, '5'])
-  assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.stale, mirror.state.progress], [true, 'listing', true, undefined])
+  assert.deepEqual([mirror.synced, mirror.state.phase, mirror.state.stale, mirror.state.progress], [true, 'live', false, undefined],
+    'a list that the server has just sent is fresh')
+  fold(mirror, [INTERRUPTED, 'network', 'the watch failed', '', '', '800', ''])
+  assert.deepEqual([mirror.state.phase, mirror.state.stale], ['interrupted', true])
   fold(mirror, [LIVE, '5'])
   assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.resourceVersion], ['live', false, '5'])
   fold(mirror, [BOOKMARK, '8'], [SWITCHED, 'a proxy'])

@@ -1,0 +1,298 @@
+package turns
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+var errGone = errors.New("the server is gone")
+
+// reply is what a server answers: text, after a delay, and then it keeps the response open for a time.
+type reply struct {
+	delay time.Duration
+	text  string
+	open  time.Duration // zero: until the request ends
+	err   error
+}
+
+// server answers requests, and counts those that are open.
+type server struct {
+	replies    []reply
+	queries    []string
+	open, most int
+}
+
+func (s *server) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	r := s.replies[min(len(s.queries), len(s.replies)-1)]
+	s.queries = append(s.queries, req.Query)
+	s.open++
+	s.most = max(s.most, s.open)
+	select {
+	case <-ctx.Done():
+		s.open--
+		return nil, context.Cause(ctx)
+	case <-time.After(r.delay):
+	}
+	if r.err != nil {
+		s.open--
+		return nil, r.err
+	}
+	return &response{server: s, ctx: ctx, reply: r}, nil
+}
+
+type response struct {
+	server *server
+	ctx    context.Context
+	reply
+}
+
+func (r *response) Read(p []byte) (int, error) {
+	if r.text != "" {
+		n := copy(p, r.text)
+		r.text = r.text[n:]
+		return n, nil
+	}
+	var end <-chan time.Time
+	if r.reply.open > 0 {
+		end = time.After(r.reply.open)
+	}
+	select {
+	case <-end:
+		return 0, io.EOF
+	case <-r.ctx.Done():
+		return 0, context.Cause(r.ctx)
+	}
+}
+
+func (r *response) Close() error {
+	r.server.open--
+	return nil
+}
+
+// slots are those of one server. A slot is wanted back after over, if that is not zero.
+type slots struct {
+	free  chan struct{}
+	over  time.Duration
+	asked []bool // wait
+}
+
+func newSlots(n int, over time.Duration) *slots {
+	s := &slots{free: make(chan struct{}, 1), over: over} // n is at most one
+	for range n {
+		s.free <- struct{}{}
+	}
+	return s
+}
+
+func (s *slots) take(ctx context.Context, wait bool) (*Slot, error) {
+	s.asked = append(s.asked, wait)
+	if !wait {
+		select {
+		case <-s.free:
+		default:
+			return nil, ErrBusy
+		}
+	} else {
+		select {
+		case <-s.free:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	slot := &Slot{Release: func() { s.free <- struct{}{} }}
+	if s.over > 0 {
+		slot.Over = func(ctx context.Context) bool {
+			select {
+			case <-time.After(s.over):
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return slot, nil
+}
+
+var (
+	watchRequest = &lw.Request{Path: "/api/v1/pods", Query: "watch=1&resourceVersion=7&timeoutSeconds=83", Watch: true}
+	listRequest  = &lw.Request{Path: "/api/v1/pods", Query: "limit=500"}
+)
+
+func TestListNeedsNoSlot(t *testing.T) {
+	s := newSlots(0, 0)
+	transport := &Transport{HTTP: &server{replies: []reply{{text: "{}"}}}, Take: s.take, Waits: func() {}}
+	body, err := transport.Open(t.Context(), listRequest)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Empty(t, s.asked)
+}
+
+func TestWatchReleasesItsSlot(t *testing.T) {
+	s := newSlots(1, 0)
+	transport := &Transport{HTTP: &server{replies: []reply{{text: "x\n"}, {err: errGone}}}, Take: s.take, Waits: func() {}}
+	body, err := transport.Open(t.Context(), watchRequest)
+	require.NoError(t, err)
+	require.Empty(t, s.free)
+	require.NoError(t, body.Close())
+	require.Len(t, s.free, 1)
+	_, err = transport.Open(t.Context(), watchRequest)
+	require.Equal(t, errGone, err)
+	require.Len(t, s.free, 1)
+}
+
+func TestWatchWithoutSlotFailsIfItMayNotWait(t *testing.T) {
+	transport := &Transport{HTTP: &server{replies: []reply{{}}}, Take: newSlots(0, 0).take}
+	_, err := transport.Open(t.Context(), watchRequest)
+	require.Equal(t, ErrBusy, err)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+}
+
+func TestWatchThatWaitedAsksForABriefOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, far, waits := newSlots(0, 0), &server{replies: []reply{{text: "x\n"}}}, 0
+		transport := &Transport{HTTP: far, Take: s.take, Waits: func() { waits++ }}
+		go func() {
+			time.Sleep(time.Second)
+			s.free <- struct{}{}
+		}()
+		body, err := transport.Open(t.Context(), watchRequest)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		query, err := url.ParseQuery(far.queries[0])
+		require.NoError(t, err)
+		require.Equal(t, "2", query.Get("timeoutSeconds"))
+		require.Equal(t, "7", query.Get("resourceVersion"))
+		require.Equal(t, []bool{false, true}, s.asked)
+		require.Equal(t, 1, waits)
+	})
+}
+
+func TestWatchEndsAsIfClosedWhenItsTurnIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots(1, 5*time.Second)
+		transport := &Transport{HTTP: &server{replies: []reply{{text: "x\n"}}}, Take: s.take, Waits: func() {}}
+		body, err := transport.Open(t.Context(), watchRequest)
+		require.NoError(t, err)
+		_, err = io.ReadAll(body)
+		require.Equal(t, lw.ErrWatchClosed, err)
+		require.NoError(t, body.Close())
+		require.Len(t, s.free, 1)
+	})
+}
+
+// Firefox shows nothing of a response before its first byte.
+func TestTurnWithoutAnswerIsFollowedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far := &server{replies: []reply{{delay: time.Hour}, {text: "x\n"}}}
+		transport := &Transport{HTTP: far, Take: newSlots(1, 5*time.Second).take, Waits: func() {}}
+		body, err := transport.Open(t.Context(), watchRequest)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		require.Len(t, far.queries, 2)
+	})
+}
+
+// crowded opens a watch that takes turns with another one, whose turns last a second.
+func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
+	s := newSlots(1, 0)
+	<-s.free
+	go func() {
+		for t.Context().Err() == nil {
+			time.Sleep(time.Second)
+			s.free <- struct{}{}
+			synctest.Wait() // the watch has taken it, if it waits
+			select {
+			case <-s.free:
+			case <-t.Context().Done():
+			}
+		}
+	}()
+	waits = new(int)
+	body, err := (&Transport{HTTP: far, Take: s.take, Waits: func() { *waits++ }}).Open(t.Context(), watchRequest)
+	require.NoError(t, err)
+	return body, waits
+}
+
+func TestQuietWatchIsOneWatchOverManyTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far := &server{replies: []reply{{open: 2 * time.Second}}}
+		body, waits := crowded(t, far)
+		began := time.Now()
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Empty(t, text)
+		require.NoError(t, body.Close())
+		require.GreaterOrEqual(t, time.Since(began), quiet-time.Second)
+		require.Less(t, time.Since(began), 60*time.Second)
+		require.Greater(t, len(far.queries), 5)
+		require.Equal(t, 1, *waits)
+		require.Equal(t, 1, far.most)
+		require.Zero(t, far.open)
+	})
+}
+
+func TestTurnWithNewsEndsTheWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far := &server{replies: []reply{{open: 2 * time.Second}, {text: "news\n", open: 2 * time.Second}}}
+		body, _ := crowded(t, far)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Equal(t, "news\n", string(text))
+		require.Len(t, far.queries, 2, "the resourceVersion moved on")
+	})
+}
+
+// A server that ends watches at once may mean that the resourceVersion expired, which the engine finds out.
+func TestTurnThatTheServerEndsEarlyEndsTheWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}
+		body, _ := crowded(t, far)
+		_, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Len(t, far.queries, 1)
+	})
+}
+
+func TestWatchThatFailsBetweenTurnsReportsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		far := &server{replies: []reply{{open: 2 * time.Second}, {err: errGone}}}
+		body, _ := crowded(t, far)
+		_, err := io.ReadAll(body)
+		require.Equal(t, errGone, err)
+	})
+}
+
+func TestClosedContextEndsAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(errGone) })
+		_, err := (&Transport{HTTP: &server{}, Take: newSlots(0, 0).take, Waits: func() {}}).Open(ctx, watchRequest)
+		require.Equal(t, errGone, err)
+	})
+}
+
+func TestFirstTransportSparesTheWait(t *testing.T) {
+	s := newSlots(1, 0)
+	first := &server{replies: []reply{{text: "first\n"}, {err: errGone}, {err: ErrBusy}}}
+	transport := &Transport{HTTP: &server{replies: []reply{{text: "second\n"}}}, First: first, Take: s.take, Waits: func() {}}
+	body, err := transport.Open(t.Context(), watchRequest)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Empty(t, s.asked)
+	_, err = transport.Open(t.Context(), watchRequest)
+	require.Equal(t, errGone, err)
+	require.Empty(t, s.asked)
+	body, err = transport.Open(t.Context(), watchRequest)
+	require.NoError(t, err)
+	require.NoError(t, body.Close())
+	require.Len(t, s.asked, 1)
+}
