@@ -1,27 +1,59 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 	"github.com/seed-6d2a410a/listwatch/internal/need"
 )
 
-// TestBrowsersAndRealServer: the package of wasm/ in Node, Chromium and Firefox against a real server, whose CORS, tokens
-// among the subprotocols and requests for client certificates are nobody's imitation.
-func TestBrowsersAndRealServer(t *testing.T) {
+func needBrowsers(t *testing.T) {
 	for _, needed := range []string{"browser/node_modules/puppeteer-core", "../wasm/listwatch.wasm", "../bin/stage"} {
 		if _, err := os.Stat(needed); err != nil || os.Getenv("CHROME") == "" || os.Getenv("FIREFOX") == "" {
 			need.Missing(t, "Node, Chromium or Firefox is missing, or what they run; with all of them: make e2e")
 		}
 	}
+}
+
+// TestBrowsersBehindKubectlProxy follows ten collections in a page of each browser, through kubectl proxy, which speaks
+// HTTP/1.1.
+func TestBrowsersBehindKubectlProxy(t *testing.T) {
+	needBrowsers(t)
+	c := shared.Get(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	proxy := exec.CommandContext(ctx, filepath.Join(kube.Binaries(t), "kubectl"), "--kubeconfig", c.Kubeconfig, "proxy", "--port=0")
+	said, err := proxy.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, proxy.Start())
+	defer func() {
+		_ = proxy.Process.Kill()
+		_ = proxy.Wait()
+	}()
+	line, err := bufio.NewReader(said).ReadString('\n') // "Starting to serve on 127.0.0.1:8001"
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx, "node", "--test-reporter=spec", "browser/proxy.mjs")
+	cmd.Env = append(os.Environ(), "PROXY=http://"+line[strings.LastIndex(line, " ")+1:len(line)-1])
+	output, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	t.Logf("%s", output)
+}
+
+// TestBrowsersAndRealServer: the package of wasm/ in Node, Chromium and Firefox against a real server, whose CORS, tokens
+// among the subprotocols and requests for client certificates are nobody's imitation.
+func TestBrowsersAndRealServer(t *testing.T) {
+	needBrowsers(t)
 	c := shared.Get(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

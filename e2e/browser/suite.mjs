@@ -1,5 +1,6 @@
 // The package in a real browser, in every mode and over every transport.
 import { after, before, describe, it } from 'node:test'
+import { connections } from './connections.mjs'
 import { course } from './course.mjs'
 import { origin } from './origin.mjs'
 import { refusals } from './refusals.mjs'
@@ -30,5 +31,6 @@ export function suite(name) {
     tabs(scene)
     transports(scene)
     origin(scene)
+    connections(scene)
   })
 }

@@ -4,6 +4,8 @@ const followed = new Map()
 let library
 
 globalThis.stage = {
+  followed,
+
   /** Imports the package from a folder, and loads the program. */
   async load(options = {}, folder = '/listwatch') {
     library = await import(`${folder}/index.js`)

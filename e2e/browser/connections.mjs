@@ -1,0 +1,118 @@
+// Pages whose server speaks HTTP/1.1, of which a browser opens six connections for all tabs.
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { follow, show } from './page.mjs'
+import { front } from './front.mjs'
+import { until } from './stage.mjs'
+
+const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
+
+/** Opens a page that `front` serves. */
+export async function open(profile, { url }, options) {
+  const page = await profile.newPage()
+  await page.goto(`${url}/`)
+  await page.waitForFunction('globalThis.stage', { polling: 20 })
+  await page.evaluate((options) => globalThis.stage.load(options), options)
+  return page
+}
+
+// The app's own requests, several at a time, each of which must be answered.
+const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].map(async () => {
+  const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(30000) })
+  await response.text()
+  return response.status
+})), path)
+
+/**
+ * Follows ten collections in one page, each with a label of its own, and checks that each shows what is put there, that the
+ * app's own requests are answered, and that the server never saw more watches over HTTP than there are slots.
+ * @param put puts an object with a name, which begins with `prefix`, and labels
+ */
+export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {}) {
+  for (const n of TEN) await follow(page, n, { server: at.url, labelSelector: `n=${n}`, ...options })
+  for (const n of TEN) await until(`${n} is live`, async () => (await show(page, n)).state.phase === 'live')
+  assert.deepEqual(await own(page, path), [200, 200, 200])
+  for (const round of ['a', 'b']) {
+    for (const n of TEN) await put(`${prefix}-${round}-${n}`, { n })
+    await until(`round ${round}`, async () => {
+      const all = await Promise.all(TEN.map((n) => show(page, n)))
+      return all.every(({ objects }, n) => Object.keys(objects).some((key) => key.endsWith(`/${prefix}-${round}-${n}`)))
+    })
+    assert.deepEqual(await own(page, path), [200, 200, 200])
+  }
+}
+
+export const MOST = 2
+
+export function connections(scene) {
+  const path = '/api/v1/namespaces/default/configmaps?limit=1'
+  const putter = (cluster) => (name, labels) => cluster.put({ object: { metadata: { name, namespace: 'default', labels }, data: {} } })
+  const fronted = (options, f) => () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster(options)
+    const at = await front(scene.stage.url, cluster.url, options)
+    try {
+      await f(profile, at, cluster)
+    } finally {
+      at.close()
+      await cluster.close()
+    }
+  })
+
+  it('HTTP/1.1: ten collections take two connections and WebSockets, and the page can fetch', fronted({}, async (profile, at, cluster) => {
+    const page = await open(profile, at, { mode: 'shared' })
+    await ten(page, at, path, putter(cluster))
+    assert.ok(at.seen.most <= MOST, `${at.seen.most} watches over HTTP`)
+    await until('each has its watch', () => at.seen.watches + at.seen.sockets === 10)
+  }))
+
+  for (const [why, options, more] of [['a server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
+    it(`HTTP/1.1, ${why}: ten collections take turns on two connections, say so, and the page can fetch`, fronted(options, async (profile, at, cluster) => {
+      const page = await open(profile, at, { mode: 'shared' })
+      await ten(page, at, path, putter(cluster), more)
+      assert.ok(at.seen.most <= MOST, `${at.seen.most} watches over HTTP`)
+      assert.equal(at.seen.sockets, 0)
+      assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were refused`)
+      const { state } = await until('a collection that waits', async () => {
+        const all = await Promise.all(TEN.map((n) => show(page, n)))
+        return all.find(({ state }) => state.cause)
+      })
+      assert.equal(state.cause.code, 'turns')
+      assert.match(state.cause.message, /HTTP\/2/)
+      assert.deepEqual([state.phase, state.stale], ['live', false])
+    }))
+  }
+
+  it('HTTP/1.1: six tabs, each with a worker, load and share two connections', fronted({}, async (profile, at, cluster) => {
+    const put = putter(cluster), pages = []
+    for (let n = 0; n < 6; n++) {
+      const page = await open(profile, at, { mode: 'worker' })
+      await follow(page, 'all', { server: at.url, labelSelector: `n=${n}` })
+      await until(`tab ${n} is live`, async () => (await show(page, 'all')).state.phase === 'live')
+      pages.push(page)
+    }
+    for (let n = 0; n < 6; n++) await put(`cm-${n}`, { n: `${n}` })
+    for (const page of pages) {
+      await until('the change', async () => Object.keys((await show(page, 'all')).objects).length === 1)
+      assert.deepEqual(await own(page, path), [200, 200, 200])
+    }
+    assert.ok(at.seen.most <= MOST, `${at.seen.most} watches over HTTP`)
+    await until('each has its watch', () => at.seen.watches + at.seen.sockets === 6)
+  }))
+
+  // Firefox shows nothing of a response before its first byte, which never comes here.
+  for (const transport of ['http', 'auto']) {
+    it(`a fresh list of a quiet collection is not stale, also without WebSocket: ${transport}`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
+      const page = await open(profile, at, { mode: 'main' })
+      await cluster.hold()
+      await follow(page, 'all', { server: at.url, transport })
+      const before = await show(page, 'all')
+      assert.deepEqual([before.state.stale, before.outcome], [true, undefined])
+      await page.evaluate(() => { // what the page paints first when the list is complete
+        const { collection } = globalThis.stage.followed.get('all')
+        globalThis.first = collection.synced.then(() => ({ phase: collection.state.phase, stale: collection.state.stale }))
+      })
+      await cluster.release()
+      assert.deepEqual(await page.evaluate(() => globalThis.first), { phase: 'live', stale: false })
+    }))
+  }
+}

@@ -1,0 +1,70 @@
+// A server in front of an API server and of the stage's page, so that both have one origin. It speaks HTTP/1.1, and counts.
+import http from 'node:http'
+import net from 'node:net'
+import { once } from 'node:events'
+
+const PAGE = /^\/(page\.js|listwatch\/.*)?$/
+
+const AGE = 1000 // ms, which is less than a turn
+
+/**
+ * @param stage the URL that serves the page
+ * @param api the URL of the API server
+ * @param sockets false: WebSocket handshakes are refused
+ */
+export async function front(stage, api, { sockets = true } = {}) {
+  const seen = { watches: 0, most: 0, sockets: 0, refused: 0 }
+  const server = http.createServer((request, response) => {
+    const target = PAGE.test(request.url) ? stage : api
+    if (new URL(request.url, api).searchParams.get('watch') === '1') count(response)
+    const forward = http.request(new URL(request.url, target), { method: request.method, headers: { ...request.headers, host: new URL(target).host } }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers)
+      response.flushHeaders()
+      answer.pipe(response)
+      answer.on('error', () => response.destroy())
+    })
+    forward.on('error', () => response.destroy())
+    response.on('close', () => forward.destroy())
+    request.pipe(forward)
+  })
+  const settled = new Set()
+  const count = (response) => {
+    seen.watches++
+    // A watch that the page has ended is seen a moment longer here, so only those of a certain age count for the maximum.
+    const timer = setTimeout(() => {
+      settled.add(response)
+      seen.most = Math.max(seen.most, settled.size)
+    }, AGE)
+    response.on('close', () => {
+      seen.watches--
+      clearTimeout(timer)
+      settled.delete(response)
+    })
+  }
+  server.on('upgrade', (request, near, head) => {
+    if (!sockets) {
+      seen.refused++
+      return near.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    }
+    const { hostname, port, host } = new URL(api)
+    const far = net.connect(port, hostname, () => {
+      const headers = Object.entries({ ...request.headers, host }).map(([name, value]) => `${name}: ${value}\r\n`)
+      far.write(`GET ${request.url} HTTP/1.1\r\n${headers.join('')}\r\n`)
+      far.write(head)
+      near.pipe(far).pipe(near)
+    })
+    seen.sockets++
+    near.on('close', () => { seen.sockets-- })
+    for (const [one, other] of [[near, far], [far, near]]) one.on('error', () => other.destroy()).on('close', () => other.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    seen,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

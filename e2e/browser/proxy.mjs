@@ -1,0 +1,39 @@
+// Ten collections in a page behind a real kubectl proxy. Run by TestBrowsersBehindKubectlProxy, with the URL of the proxy in
+// PROXY. A server in between gives the page the proxy's origin, and counts.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { MOST, open, ten } from './connections.mjs'
+import { front } from './front.mjs'
+import { Scene } from './scene.mjs'
+
+const { PROXY } = process.env
+const namespace = 'behind-a-proxy', configMaps = `/api/v1/namespaces/${namespace}/configmaps`
+
+const post = async (path, object) => {
+  const answer = await fetch(PROXY + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(object) })
+  assert.ok(answer.ok || answer.status === 409, await answer.text())
+}
+
+before(() => post('/api/v1/namespaces', { metadata: { name: namespace } }))
+
+for (const browser of ['chrome', 'firefox']) {
+  describe(browser, () => {
+    const scene = new Scene(browser)
+    before(() => scene.begin())
+    after(() => scene.end())
+    for (const sockets of [true, false]) {
+      it(sockets ? 'over two connections and WebSockets' : 'without WebSocket, in turns', () => scene.fresh(async (profile) => {
+        const at = await front(scene.stage.url, PROXY, { sockets })
+        try {
+          const page = await open(profile, at, { mode: 'shared' })
+          const put = (name, labels) => post(configMaps, { metadata: { name, labels } })
+          await ten(page, at, `${configMaps}?limit=1`, put, { namespace, prefix: `${browser}-${sockets}` })
+          assert.ok(at.seen.most <= MOST, `${at.seen.most} watches over HTTP`)
+          assert.equal(at.seen.sockets > 0, sockets)
+        } finally {
+          at.close()
+        }
+      }))
+    }
+  })
+}
