@@ -200,8 +200,8 @@ func (c *collection) interruption(b *lw.Break) {
 
 // waits reports that the watch takes turns with others. It is not interrupted: what changes arrives some seconds later.
 func (c *collection) waits() {
-	c.tell(interrupted, "turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its protocol, "+
-		"and WebSocket cannot be used: serve it over HTTP/2, or allow WebSockets", "", "", "0", "")
+	c.tell(interrupted, []string{"turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its " +
+		"protocol, and WebSocket cannot be used: serve it over HTTP/2, or allow WebSockets", "", "", "0", ""}...)
 }
 
 // refuse tells that nothing will come.

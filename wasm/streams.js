@@ -140,11 +140,13 @@ export class Answer {
       this.#lent = true
       soon(wake)
       await over
-      this.#lent = false
     }).catch((error) => {
       this.failure = explain(error)
       this.state = FAILED
-    }).then(() => soon(wake))
+    }).then(() => {
+      this.#lent = false
+      soon(wake)
+    })
   }
 
   read(view) {

@@ -14,6 +14,7 @@ export function tabs(scene) {
     const pages = await Promise.all(Array.from({ length: 20 }, () => scene.open(profile, { mode: 'shared' })))
     for (const page of pages) await follow(page, 'all', { server: cluster.url })
     await Promise.all(pages.map((page) => equal(cluster, page)))
+    await open(1) // a complete list is live before its watch is open
     const { open: connections, lists, watches } = await cluster.look()
     assert.deepEqual({ connections, lists, watches }, { connections: 1, lists: 1, watches: 1 })
 

@@ -22,6 +22,8 @@ export function transports(scene) {
     await until('a bookmark', async () => page.evaluate(() => globalThis.stage.show('first').calls > 3))
     const { watches } = await cluster.look()
     await follow(page, 'second', { server: cluster.url, transport: 'auto', ask: 'second' })
+    await equal(cluster, page, 'second')
+    await cluster.put({ object: { metadata: { name: 'new' } } }) // which only a watch over WebSocket brings
     assert.equal((await equal(cluster, page, 'second')).has.watches, watches + 1)
   }))
 

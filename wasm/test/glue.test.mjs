@@ -156,6 +156,28 @@ test('the host is asked and told, and its failure is the answer', async () => {
   assert.deepEqual(seen, [[3, 7, 8]])
 })
 
+test('what the host lends is lent until the host wants it back, or the program closes the stream', async () => {
+  for (const end of ['resolve', 'reject']) {
+    let over, returned = false
+    const p = program({ ask: (question, closed) => {
+      closed.then(() => { returned = true })
+      return { text: 'slot', over: new Promise((resolve, reject) => { over = { resolve, reject } }) }
+    } })
+    const id = p.open('question')
+    p.imports.ask(id)
+    await until(() => p.woken.length === 1)
+    assert.equal(p.imports.state(id), 200)
+    assert.equal(p.read(id), 'slot')
+    assert.equal(p.read(id), PENDING)
+    over[end](new Error('no locks'))
+    await until(() => p.woken.length === 2)
+    assert.equal(p.read(id), '', 'the host wants it back')
+    assert.equal(returned, false)
+    p.imports.close(id)
+    await until(() => returned)
+  }
+})
+
 test('a program that has ended is not woken', async () => {
   const p = program({ ask: async () => 'late' })
   p.imports.ask(p.open('question'))

@@ -4,7 +4,7 @@ const followed = new Map()
 let library
 
 globalThis.stage = {
-  followed,
+  followed, // by name
 
   /** Imports the package from a folder, and loads the program. */
   async load(options = {}, folder = '/listwatch') {
