@@ -31,10 +31,11 @@ export async function front(stage, api, { sockets = true } = {}) {
   const count = (response) => {
     seen.watches++
     // A watch that the page has ended is seen a moment longer here, so only those of a certain age count for the maximum.
-    const timer = setTimeout(() => {
+    const timer = setTimeout(() => setImmediate(() => { // behind what has arrived
+      if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)
-    }, AGE)
+    }), AGE)
     response.on('close', () => {
       seen.watches--
       clearTimeout(timer)

@@ -2,7 +2,7 @@
 // PROXY. A server in between gives the page the proxy's origin, and counts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { MOST, open, ten } from './connections.mjs'
+import { bounded, open, ten } from './connections.mjs'
 import { front } from './front.mjs'
 import { Scene } from './scene.mjs'
 
@@ -28,7 +28,7 @@ for (const browser of ['chrome', 'firefox']) {
           const page = await open(profile, at, { mode: 'shared' })
           const put = (name, labels) => post(configMaps, { metadata: { name, labels } })
           await ten(page, at, `${configMaps}?limit=1`, put, { namespace, prefix: `${browser}-${sockets}` })
-          assert.ok(at.seen.most <= MOST, `${at.seen.most} watches over HTTP`)
+          bounded(at)
           assert.equal(at.seen.sockets > 0, sockets)
         } finally {
           at.close()
