@@ -149,7 +149,7 @@ func (c *collection) tell(kind byte, fields ...string) {
 	})
 }
 
-// change tells of an object. One that is there is that of the event that is told just now.
+// change records what happened to an object.
 func (c *collection) change(delta *cache.Delta[*row], version string) {
 	if delta.Type == cache.Deleted {
 		missed := ""
@@ -159,22 +159,26 @@ func (c *collection) change(delta *cache.Delta[*row], version string) {
 		c.tell(deleted, delta.Old.key, version, missed)
 		return
 	}
+	if delta.New.text == nil {
+		return // the host has this object already
+	}
 	kind := byte(added)
 	if delta.Type == cache.Updated {
 		kind = modified
 	}
 	c.out.add(c, kind, 6+len(c.indexes), func(batch []byte) []byte {
 		r := delta.New
+		text := c.rows.take(r)
 		for _, field := range []string{r.key, version, r.uid, r.version, r.sum} {
 			batch = appendField(batch, field)
 		}
 		if len(c.indexes) > 0 {
-			object := lw.Value(c.rows.text)
+			object := lw.Value(text)
 			for _, path := range c.indexes {
 				batch = appendField(batch, object.Get(path).String())
 			}
 		}
-		return appendField(batch, c.rows.text) // last, as records.js reads all before it at once
+		return appendField(batch, text) // last, because records.js reads all fields before it at once
 	})
 }
 

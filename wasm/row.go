@@ -15,7 +15,8 @@ type row struct {
 	namespace int    // how much of it is the namespace
 	uid       string
 	version   string
-	sum       string // of the object's text: its length and checksum
+	sum       string  // of the object's text: its length and checksum
+	text      *[]byte // the object's text until the host has it
 }
 
 func (r *row) GetNamespace() string       { return r.key[:r.namespace] }
@@ -37,20 +38,39 @@ type codec interface {
 // rows is the codec of one collection's rows.
 type rows struct {
 	codec
-	text []byte // of the object that was decoded last: the host is told of it before there is another
+	spare *[]byte // a buffer for the next object's text
 }
 
-// Decode implements [lw.Codec].
+func (c *rows) buffer() *[]byte {
+	b := c.spare
+	if c.spare = nil; b == nil {
+		b = new([]byte)
+	}
+	return b
+}
+
+// Decode implements [lw.Codec]. The row has the object's text until [rows.take].
 func (c *rows) Decode(s *lw.Scanned) (*row, error) {
-	c.text = c.AppendText(c.text[:0], s)
-	return newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, c.text)), nil
+	b := c.buffer()
+	*b = c.AppendText((*b)[:0], s)
+	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
+	r.text = b
+	return r, nil
+}
+
+// take returns the text of a row's object, which the row then has no longer. It is valid until the next object is decoded.
+func (c *rows) take(r *row) []byte {
+	c.spare, r.text = r.text, nil
+	return *c.spare
 }
 
 // Same implements [lw.Comparer], by the texts' sums.
 func (c *rows) Same(r *row, s *lw.Scanned) bool {
-	c.text = c.AppendText(c.text[:0], s)
+	b := c.buffer()
+	*b = c.AppendText((*b)[:0], s)
+	c.spare = b
 	var sum [32]byte
-	return r.sum == string(appendSum(sum[:0], c.text))
+	return r.sum == string(appendSum(sum[:0], *b))
 }
 
 // newRow copies the texts, all into one.

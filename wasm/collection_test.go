@@ -1,0 +1,48 @@
+//go:build js
+
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// answer is a transport whose responses are all the same.
+type answer string
+
+func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(a))), nil
+}
+
+func TestEveryRowKeepsItsTextUntilTheHostHasIt(t *testing.T) {
+	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[` +
+		`{"metadata":{"name":"a","uid":"1","resourceVersion":"1"},"spec":{"nodeName":"north"}},` +
+		`{"metadata":{"name":"b","uid":"2","resourceVersion":"2"},"spec":{"nodeName":"south"}}]}`
+	c := &collection{out: &outbox{}, rows: &rows{codec: lw.RawCodec{}}, indexes: []string{"spec.nodeName"}}
+	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, c.rows, nil)
+	require.NoError(t, err)
+	var decoded []*row
+	for r, err := range client.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
+		require.NoError(t, err)
+		decoded = append(decoded, r)
+	}
+	require.Len(t, decoded, 2)
+
+	record := func(delta cache.Delta[*row]) string {
+		c.batch = nil
+		c.change(&delta, "3")
+		return string(c.batch)
+	}
+	for i, node := range []string{"north", "south"} {
+		told := record(cache.Delta[*row]{Type: cache.Added, New: decoded[i]})
+		require.Equal(t, 2, strings.Count(told, node), "the index and the text of %s: %q", decoded[i].key, told)
+	}
+	require.Empty(t, record(cache.Delta[*row]{Type: cache.Updated, Old: decoded[0], New: decoded[0]}), "the host has it")
+	require.NotNil(t, c.rows.spare, "the next object's text uses the buffer of the last one")
+}
