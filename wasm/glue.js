@@ -4,26 +4,59 @@
 import { Answer, Body, FAILED, Messages } from './streams.js'
 
 /**
- * Adds to a Go program's imports what transport/http and transport/ws need in a browser, in a worker or in Node. Call it
- * before the program is instantiated.
- * @param go a `Go` of Go's wasm_exec.js
- * @param host what the program of this package asks and tells: `ask(question)` returns the answer's bytes or text, or a
- * promise of it, and `emit(id, bytes)` is given bytes that are valid during the call
+ * What the WASM module asks of and reports to JavaScript. `ask(question)` returns the answer or a promise of it. `emit(id,
+ * bytes)` gets bytes that are valid only during the call. `crashed(error)` gets a trap of the module; without it, glue
+ * throws the trap.
+ * @typedef {object} GlueHost
+ * @property {(question: string) => string | Uint8Array | Promise<string | Uint8Array>} [ask]
+ * @property {(id: number, bytes: Uint8Array) => void} [emit]
+ * @property {(error: unknown) => void} [crashed]
+ */
+
+/**
+ * Adds the imports of transport/http and transport/ws to a Go program. Call it before the program is instantiated. It returns
+ * a function that stops the program and closes its connections.
+ * @param {any} go a `Go` of Go's wasm_exec.js
+ * @param {GlueHost} [host]
+ * @returns {() => void}
  */
 export function glue(go, host) {
+  /** @type {Map<number, any>} */
   const streams = new Map()
   const decoder = new TextDecoder()
   let last = 0
 
-  const view = (pointer, length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
-  const string = (pointer, length) => decoder.decode(view(pointer, length))
-  const resume = (id) => {
-    if (go.exited || !streams.has(id)) return
-    go._inst.exports.listwatch_wake(id)
+  const end = () => {
+    go.exited = true
+    go._scheduledTimeouts.forEach((/** @type {number} */ timer) => clearTimeout(timer))
+    go._scheduledTimeouts.clear()
+    streams.forEach((stream) => stream.close?.())
+    streams.clear()
+  }
+  // Runs a part of the program. The program cannot continue after an exception, so it ends.
+  const run = (/** @type {() => void} */ part) => {
+    if (go.exited) return
+    try {
+      part()
+    } catch (error) {
+      end()
+      if (!host?.crashed) throw error
+      host.crashed(error)
+    }
+  }
+  const resumeAll = go._resume
+  go._resume = () => run(() => resumeAll.call(go)) // the timers of wasm_exec.js call it, too
+
+  const view = (/** @type {number} */ pointer, /** @type {number} */ length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
+  const string = (/** @type {number} */ pointer, /** @type {number} */ length) => decoder.decode(view(pointer, length))
+  const resume = (/** @type {number} */ id) => {
+    if (!streams.has(id)) return
+    run(() => go._inst.exports.listwatch_wake(id))
     go._resume() // runs the goroutines until all wait
   }
 
-  go.importObject.listwatch = {
+  /** @type {Record<string, (...args: any[]) => any>} */
+  const imports = {
     open(pointer, length) {
       streams.set(++last, { url: string(pointer, length), headers: [] })
       return last
@@ -37,13 +70,13 @@ export function glue(go, host) {
     },
     socket(id, limit) {
       const { url, headers } = streams.get(id)
-      streams.set(id, new Messages(url, headers.map(([, value]) => value), limit, () => resume(id)))
+      streams.set(id, new Messages(url, headers.map((/** @type {string[]} */ [, value]) => value), limit, () => resume(id)))
     },
     ask(id) {
       const { url } = streams.get(id)
       streams.set(id, new Answer(url, host, () => resume(id)))
     },
-    emit: (id, pointer, length) => host.emit(id, view(pointer, length)),
+    emit: (id, pointer, length) => host?.emit?.(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,
     read: (id, pointer, length) => streams.get(id)?.read(() => view(pointer, length)) ?? FAILED,
     text(id, what, pointer, length) {
@@ -57,4 +90,6 @@ export function glue(go, host) {
       streams.delete(id)
     },
   }
+  go.importObject.listwatch = imports
+  return end
 }

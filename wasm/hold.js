@@ -1,15 +1,22 @@
-// Locks tell that somebody lives: whoever holds one is gone when another gets it, by whatever way it went.
+// A Web Lock shows that its holder is alive: another context gets the lock when the holder is gone, for whatever reason.
 
-/** Takes a lock for as long as this page or worker lives, and returns its name; "" where there are none. */
-export async function hold() {
-  if (!navigator.locks) return '' // in an insecure context: who crashes is not noticed
+/**
+ * Takes a lock and returns its name. The name is "" where locks are missing, such as in an insecure context, or forbidden,
+ * such as in a sandboxed frame; a crash is not noticed there.
+ * @returns {Promise<{ name: string, release: () => void }>}
+ */
+export function hold() {
   const name = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
-  await new Promise((held) => navigator.locks.request(name, () => {
-    held()
-    return new Promise(() => {})
-  }))
-  return name
+  return new Promise((resolve, reject) => {
+    const nothing = { name: '', release() {} }
+    if (!globalThis.navigator?.locks) return resolve(nothing)
+    navigator.locks.request(name, () => new Promise((release) => resolve({ name, release: () => release(undefined) })))
+      .catch((error) => (error?.name === 'SecurityError' ? resolve(nothing) : reject(error)))
+  })
 }
 
-/** Resolves when whoever holds a lock is gone. */
+/**
+ * Resolves when the holder of a lock is gone.
+ * @param {string} name
+ */
 export const gone = (name) => navigator.locks.request(name, { mode: 'shared' }, () => {})

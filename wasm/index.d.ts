@@ -191,7 +191,8 @@ export function wake(): void
 
 export type ErrorCode =
   | 'unauthorized' | 'forbidden' | 'not-found' | 'expired' | 'too-many-requests' | 'status'
-  | 'malformed' | 'too-large' | 'closed' | 'silent' | 'turns' | 'unsupported' | 'network' | 'invalid' | 'load' | 'aborted'
+  | 'malformed' | 'too-large' | 'closed' | 'silent' | 'turns' | 'unsupported' | 'network' | 'invalid' | 'load' | 'crashed'
+  | 'aborted'
 
 export class ListWatchError extends Error {
   readonly code: ErrorCode

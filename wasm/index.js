@@ -6,27 +6,38 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
+// The link opens collections. There is none before the first call, and after a failure.
 let link, ready
+let last = {} // the options of the last link, for its successor
 
 /** Loads the program, once. */
 export function init(options = {}) {
-  if (!link) {
-    link = connect(options)
-    ready = link.then(() => {}, (error) => {
-      link = undefined // so that a later try is one
-      throw error
-    })
-  }
+  if (link) return ready
+  const begun = link = connect(options, () => forget(begun))
+  ready = begun.then(() => { last = options }, (error) => {
+    forget(begun) // the next call tries again
+    throw error
+  })
   return ready
+}
+
+function forget(failed) {
+  if (link === failed) link = undefined
 }
 
 /** Follows a collection. */
 export function listWatch(options) {
   const { spec, token } = specOf(options)
-  return new Collection(spec, token, options.signal, () => init().then(() => link))
+  return new Collection(spec, token, options.signal, linked)
+}
+
+async function linked() {
+  const loaded = init(last), begun = link
+  await loaded
+  return begun
 }
 
 /** Has all collections look at once whether their connections live, and try again where they wait. */
 export function wake() {
-  link?.then((host) => host.wake(), () => {}) // what could not be loaded is told by those who asked for it
+  link?.then((host) => host.wake(), () => {}) // init and the collections report why it could not be loaded
 }

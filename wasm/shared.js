@@ -1,112 +1,240 @@
-// The host of all tabs of an origin, which share what they follow. It holds no objects: who comes late is told by another tab.
+// The host of all tabs of an origin. Tabs that follow the same collection as the same user share one watch.
 
 import { Followed, Host } from './host.js'
+import { crashed } from './messages.js'
 
+/** @typedef {import('./host.js').Client} Client */
+
+/** The host of a SharedWorker. It keeps no objects: a tab describes the collection to a tab that opens it later. */
 export class SharedHost extends Host {
-  #groups = new Map() // by what is followed
+  /** @type {Map<string | symbol, Group>} by the collection and its user */
+  #groups = new Map()
 
   /**
-   * As Host's. A client has `retell()`, too, which returns a promise of records that tell what it has been told, as bytes.
+   * Opens a collection and returns a function that ends it.
+   * @param {any} spec
+   * @param {Client} client
    */
   open(spec, client) {
-    if (!spec.asks || typeof spec.persist === 'string') return this.#share(JSON.stringify(spec), spec, client)
-    // Those who follow the same as different users must not see what the other sees. By their tokens they are told apart;
-    // whoever has none just now shares with nobody.
-    let end, ended = false
-    Promise.resolve().then(() => client.token()).then((token) => JSON.stringify([spec, token]), () => Symbol('nobody')).then((name) => {
-      if (!ended) end = this.#share(name, spec, client)
-    })
+    /** @type {Seat} */
+    const seat = { left: false }
+    const enter = (/** @type {string | symbol} */ name) => this.#enter(name, spec, client, seat)
+    if (!spec.asks || typeof spec.persist === 'string') enter(JSON.stringify(spec))
+    else nameOf(spec, client).then(enter).catch((error) => client.failed(crashed('the collection could not be opened', error)))
     return () => {
-      ended = true
-      end?.()
+      seat.left = true
+      seat.group?.leave(client)
     }
   }
 
-  #share(name, spec, client) {
-    let group = this.#groups.get(name), ended = false
-    const begin = () => this.#groups.set(name, group = new Group(this.engine, spec, client))
-    if (!group) begin()
-    else group.join(client).then((joined) => joined || ended || begin())
-    return () => {
-      ended = true
-      if (group.leave(client)) return
-      if (this.#groups.get(name) === group) this.#groups.delete(name)
-      group.end()
+  /**
+   * @param {string | symbol} name
+   * @param {any} spec
+   * @param {Client} client
+   * @param {Seat} seat
+   */
+  #enter(name, spec, client, seat) {
+    if (seat.left) return
+    const group = this.#groups.get(name)
+    if (!group) {
+      const founded = seat.group = new Group(this.engine, spec, client, () => this.#forget(name, founded))
+      this.#groups.set(name, founded)
+      return
     }
+    seat.group = group
+    group.join(client).then((settled) => {
+      if (settled) return
+      // No member answers. The first client that finds this out starts another group, and the others join that one.
+      this.#forget(name, group)
+      this.#enter(name, spec, client, seat)
+    }).catch((error) => {
+      group.leave(client)
+      client.failed(crashed('the collection could not be joined', error))
+    })
+  }
+
+  /**
+   * @param {string | symbol} name
+   * @param {Group} group
+   */
+  #forget(name, group) {
+    if (this.#groups.get(name) === group) this.#groups.delete(name)
   }
 }
 
-const PATIENCE = 1000 // ms
+/**
+ * A client's place, from its open to its close.
+ * @typedef {{ left: boolean, group?: Group }} Seat
+ */
 
-// A group is one client of its collection, and all of its clients.
+/**
+ * Clients with different tokens may be different users, and must not see each other's objects. A client whose token function
+ * fails shares with no other client.
+ * @param {any} spec
+ * @param {Client} client
+ */
+async function nameOf(spec, client) {
+  try {
+    return JSON.stringify([spec, await client.token?.()])
+  } catch {
+    return Symbol('unknown user') // the engine asks for the token again and reports the failure
+  }
+}
+
+const PATIENCE = 1000 // ms; a frozen tab does not answer
+
+/**
+ * A group is one watch and the clients that share it.
+ *
+ * Invariants:
+ * - A client is in `#members` or in `#joining`, or it has left. A member was told everything that the watch has told.
+ * - The watch runs from the constructor until `#end`. The group ends when its last client has left, or when the watch fails.
+ * - `#end` runs once. The host has forgotten the group when it returns, so that no client joins an ended group.
+ * - `#members` begins with the clients that answered last. A client that did not answer in time is last.
+ */
 class Group {
-  #clients = new Map() // each with what is held back for it, if it waits to be told what happened before
+  /** @type {Client[]} */
+  #members
+  /** @type {Map<Client, Uint8Array[]>} with the records that arrived since another client was asked */
+  #joining = new Map()
+  /** @type {Followed | undefined} */
   #followed
+  #ended = false
+  #forget
 
-  constructor(engine, spec, client) {
-    this.#clients.set(client)
+  /**
+   * @param {import('./engine.js').Engine} engine
+   * @param {any} spec
+   * @param {Client} client
+   * @param {() => void} forget makes the host forget the group
+   */
+  constructor(engine, spec, client, forget) {
+    this.#members = [client]
+    this.#forget = forget
     this.#followed = new Followed(engine, spec, this)
   }
 
+  /** @param {Uint8Array} bytes */
   records(bytes) {
-    this.#clients.forEach((held, client) => held ? held.push(bytes.slice()) : client.records(bytes))
+    for (const held of this.#joining.values()) held.push(bytes.slice())
+    for (const client of [...this.#members]) client.records(bytes)
   }
 
+  /** @param {Error} error */
   failed(error) {
-    this.#clients.forEach((_, client) => client.failed(error))
+    const clients = this.#clients()
+    this.#end()
+    for (const client of clients) client.failed(error)
   }
 
-  // Any client may be asked: they follow the same as the same user. One that does not answer, as a tab that is frozen, is
-  // asked last from then on.
+  #clients() {
+    return [...this.#members, ...this.#joining.keys()]
+  }
+
+  /**
+   * Asks the clients for a token. All of them are the same user. A client that does not answer in time is not waited for: the
+   * next one is asked, too.
+   * @returns {Promise<string>}
+   */
   async token() {
+    /** @type {Promise<string>[]} */
     const answers = []
     let failure
-    for (const client of [...this.#clients.keys()]) {
-      answers.push(Promise.resolve().then(() => client.token()))
+    for (const client of this.#clients()) {
+      answers.push(Promise.resolve().then(() => client.token?.() ?? ''))
       try {
-        const token = await Promise.race([Promise.any(answers), new Promise((late) => setTimeout(late, PATIENCE))])
+        const token = await within(PATIENCE, Promise.any(answers))
         if (token !== undefined) return token
-        const held = this.#clients.get(client)
-        if (this.#clients.delete(client)) this.#clients.set(client, held)
-      } catch ({ errors }) {
-        failure = errors[0]
+        this.#askLast(client)
+      } catch (error) {
+        failure = /** @type {AggregateError} */ (error).errors[0]
       }
     }
     if (failure) throw failure
     return answers.length ? Promise.any(answers) : ''
   }
 
+  /** @param {Client} client */
+  #askLast(client) {
+    if (this.#remove(client)) this.#members.push(client)
+  }
+
   /**
-   * Lets another client follow, too. What happened before it is told by one that saw it. Returns whether that succeeded: who
-   * is frozen tells nothing.
+   * Makes a client a member, after another member has described the collection. It returns false if no member did.
+   * @param {Client} client
    */
   async join(client) {
-    const others = [...this.#clients].filter(([, held]) => !held)
-    this.#clients.set(client, [])
-    for (const [other] of others) {
-      const held = [] // what comes while the other one tells
-      this.#clients.set(client, held)
-      let told
-      try {
-        told = await other.retell() // which is asked now, between what it is told and what is held back
-      } catch {}
-      if (!this.#clients.has(client)) return true // it has left
-      if (!told) continue
+    const asked = new Set()
+    for (let member; (member = this.#members.find((each) => !asked.has(each))); asked.add(member)) {
+      /** @type {Uint8Array[]} */
+      const held = []
+      this.#joining.set(client, held)
+      const told = await descriptionBy(member)
+      if (!this.#joining.has(client)) return true // it has left, or the watch has failed
+      if (!told) {
+        this.#askLast(member)
+        continue
+      }
       for (const bytes of [...told, ...held]) client.records(bytes)
-      this.#clients.set(client)
+      this.#joining.delete(client)
+      this.#members.unshift(client)
       return true
     }
-    this.#clients.delete(client)
+    this.leave(client)
     return false
   }
 
-  /** Returns whether others are left. */
-  leave(client) {
-    this.#clients.delete(client)
-    return this.#clients.size > 0
+  /** @param {Client} client */
+  #remove(client) {
+    const at = this.#members.indexOf(client)
+    if (at >= 0) this.#members.splice(at, 1)
+    return at >= 0
   }
 
-  end() {
-    this.#followed.end()
+  /** @param {Client} client */
+  leave(client) {
+    this.#joining.delete(client)
+    this.#remove(client)
+    if (!this.#members.length && !this.#joining.size) this.#end()
+  }
+
+  #end() {
+    if (this.#ended) return
+    this.#ended = true
+    this.#members = []
+    this.#joining.clear()
+    this.#forget()
+    this.#followed?.end()
+  }
+}
+
+/**
+ * Returns undefined if the member cannot answer, for example because its tab is frozen or was just closed. The caller asks
+ * another one.
+ * @param {Client} member
+ */
+async function descriptionBy(member) {
+  try {
+    return await member.retell?.()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Returns undefined if the promise takes longer.
+ * @template T
+ * @param {number} ms
+ * @param {Promise<T>} promise
+ * @returns {Promise<T | undefined>}
+ */
+async function within(ms, promise) {
+  /** @type {any} */
+  let timer
+  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(resolve, ms) })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
   }
 }

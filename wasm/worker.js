@@ -1,106 +1,91 @@
-// The program in a worker: of one page, or of all tabs of an origin.
+// The WASM module in a worker: the worker of one page, or the SharedWorker of all tabs of an origin.
 
 import { Engine } from './engine.js'
+import { ListWatchError } from './error.js'
 import { gone, hold } from './hold.js'
 import { Host } from './host.js'
+import { Channel, PROTOCOL, plain } from './messages.js'
 import { SharedHost } from './shared.js'
 
-const PATIENCE = 1000 // ms
+/** @typedef {import('./messages.js').Port} Port */
 
-// What a page is asked, and has not answered yet.
-class Questions {
-  #port
-  #asked = new Map()
-  #last = 0
+const PATIENCE = 1000 // ms; a frozen page does not answer
 
-  constructor(port) {
-    this.#port = port
-  }
+const scope = /** @type {any} */ (globalThis)
+const shared = 'onconnect' in scope
+const lock = hold()
+/** @type {Host | undefined} */
+let host
+/** @type {Promise<Host> | undefined} */
+let loading
 
-  /** Resolves with a token, or, of another question, with the parts of an answer. */
-  ask(id, what) {
-    return new Promise((resolve, reject) => {
-      this.#asked.set(++this.#last, { resolve, reject, parts: [] })
-      this.#port.postMessage({ ask: this.#last, id, what })
-      if (what) this.#hurry(this.#last)
-    })
-  }
+if (shared) scope.onconnect = (/** @type {MessageEvent} */ { ports: [port] }) => serve(port)
+else serve(scope)
 
-  // A page that is frozen does not answer.
-  #hurry(n) {
-    const question = this.#asked.get(n)
-    clearTimeout(question.timer)
-    question.timer = setTimeout(() => question.reject(new Error('no answer')), PATIENCE)
-  }
+// After an uncaught error nothing is certain, so all collections of all pages fail. Before the module is loaded, there is no
+// collection, and the browser reports the error.
+const uncaught = (/** @type {Event} */ event, /** @type {unknown} */ error) => {
+  if (!host) return
+  event.preventDefault()
+  host.engine.die(error)
+}
+scope.addEventListener('error', (/** @type {ErrorEvent} */ event) => uncaught(event, event.error ?? event.message))
+scope.addEventListener('unhandledrejection', (/** @type {PromiseRejectionEvent} */ event) => uncaught(event, event.reason))
 
-  part(n, bytes) {
-    this.#asked.get(n).parts.push(bytes)
-    this.#hurry(n)
-  }
-
-  answer(n, token, failed) {
-    const { resolve, reject, parts, timer } = this.#asked.get(n)
-    clearTimeout(timer)
-    this.#asked.delete(n)
-    if (failed) reject(new Error(failed))
-    else resolve(token ?? parts)
-  }
-
-  giveUp() {
-    for (const { reject } of this.#asked.values()) reject(new Error('the page is gone'))
+/** @param {any} wasm */
+async function load(wasm) {
+  loading ??= Engine.load(wasm).then((engine) => new (shared ? SharedHost : Host)(engine))
+  try {
+    host = await loading
+  } catch (error) {
+    loading = undefined // the next page tries again
+    throw error
   }
 }
 
-const shared = 'onconnect' in globalThis
-const lock = shared ? hold() : ''
-let host
-
-if (shared) globalThis.onconnect = ({ ports: [port] }) => serve(port)
-else serve(globalThis)
-
+/** @param {Port} port */
 function serve(port) {
-  const open = new Map() // what ends each, by the page's number
-  const questions = new Questions(port)
-
-  const client = (id) => ({
-    records(bytes) {
-      const copy = bytes.slice()
-      port.postMessage({ records: id, bytes: copy }, [copy.buffer])
-    },
-    failed: ({ code, message }) => port.postMessage({ failed: id, code, message }),
-    token: () => questions.ask(id),
-    retell: () => questions.ask(id, 'retell'),
-  })
-  const leave = () => {
+  /** @type {Map<number, () => void>} the functions that end the page's collections */
+  const open = new Map()
+  const leave = (/** @type {Error} */ error) => {
+    channel.end(error)
     for (const end of open.values()) end()
     open.clear()
-    questions.giveUp()
   }
-
-  const messages = {
-    async hello({ hello, wasm }) {
-      if (hello) gone(hello).then(leave)
-      try {
-        host ??= Engine.load(wasm).then((engine) => new (shared ? SharedHost : Host)(engine))
-        await host
-        port.postMessage({ ready: true, lock: await lock })
-      } catch (error) {
-        host = undefined
-        port.postMessage({ broken: error.message })
+  const channel = new Channel(port, {
+    async hello({ protocol, lock: page }) {
+      if (protocol !== PROTOCOL) {
+        throw new ListWatchError('load', `listwatch: the page speaks version ${protocol} of the protocol and its worker version ${PROTOCOL}; reload the page`)
       }
+      if (page) gone(page).then(() => leave(new Error('the page is gone')))
+      return (await lock).name
     },
-    async open({ open: id, spec }) {
-      open.set(id, (await host).open(spec, client(id)))
+    load: ({ wasm }) => load(wasm),
+    open({ collection, spec }) {
+      open.set(collection, /** @type {Host} */ (host).open(spec, client(channel, collection)))
     },
-    close({ close: id }) {
-      open.get(id)?.()
-      open.delete(id)
+    close({ collection }) {
+      open.get(collection)?.()
+      open.delete(collection)
     },
-    part: ({ part, bytes }) => questions.part(part, bytes),
-    answer: ({ answer, token, failed }) => questions.answer(answer, token, failed),
-    async wake() {
-      (await host).wake()
-    },
-  }
-  port.onmessage = ({ data }) => messages[Object.keys(data)[0]](data)
+    wake: () => host?.wake(),
+  }, (error) => {
+    channel.send({ type: 'broken', error: plain(error) })
+    leave(error)
+  })
 }
+
+/**
+ * @param {Channel} channel
+ * @param {number} collection
+ * @returns {import('./host.js').Client}
+ */
+const client = (channel, collection) => ({
+  records(bytes) {
+    const copy = bytes.slice()
+    channel.send({ type: 'records', collection, bytes: copy }, [copy.buffer])
+  },
+  failed: (error) => channel.send({ type: 'failed', collection, error: plain(error) }),
+  token: () => channel.call({ type: 'token', collection }),
+  retell: () => channel.call({ type: 'retell', collection }, PATIENCE),
+})

@@ -3,6 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { Engine } from '../engine.js'
+import { Mirror } from '../mirror.js'
+import { decode } from '../records.js'
+import { until } from './support.mjs'
+import { trap, trapsAtStart } from './trap.mjs'
 
 const file = new URL('../listwatch.wasm', import.meta.url)
 const bytes = readFileSync(file)
@@ -92,12 +96,88 @@ test('nothing global is left behind', async () => {
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-test('a program that ended fails what it follows, and what is opened then', async () => {
-  const engine = await Engine.load(bytes)
-  const failed = []
-  const sink = { records() {}, failed: (error) => failed.push(error.code) }
-  engine.start({ endpoint: {} }, sink)
-  engine.end()
-  engine.start({ endpoint: {} }, sink)
-  assert.deepEqual(failed, ['load', 'load'])
+// A sink that keeps the phases and the failures that it gets.
+const sink = () => {
+  const mirror = new Mirror()
+  const failures = []
+  return { failures, get phase() { return mirror.state.phase }, failed: (error) => failures.push(error),
+    records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)) }
+}
+const live = (...sinks) => until(() => sinks.every(({ phase }) => phase === 'live'))
+
+test('a trap fails all collections, and the next one starts the module again', async () => {
+  const engine = await Engine.load(trap)
+  const first = sink(), second = sink(), closed = sink(), third = sink()
+  engine.start({ endpoint: {} }, first)
+  engine.start({ endpoint: {} }, second)
+  const id = engine.start({ endpoint: {} }, closed)
+  await live(first, second, closed)
+  engine.stop(id)
+  engine.wake()
+  await until(() => second.failures.length)
+  for (const { failures } of [first, second]) {
+    assert.deepEqual(failures.map(({ name, code }) => [name, code]), [['ListWatchError', 'crashed']])
+    assert.match(failures[0].message, /the WASM module crashed: unreachable/)
+    assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
+  }
+  assert.deepEqual(closed.failures, [])
+  engine.wake() // nothing runs
+  engine.stop(id)
+  engine.start({ endpoint: {} }, third)
+  await live(third)
+  engine.wake()
+  await until(() => third.failures.length)
+  assert.deepEqual([first.failures.length, second.failures.length], [1, 1])
+})
+
+test('a module that traps when it starts fails all collections', async () => {
+  const engine = await Engine.load(trapsAtStart), it = sink()
+  engine.start({ endpoint: {} }, it)
+  await until(() => it.failures.length)
+  assert.match(it.failures[0].message, /crashed: unreachable/)
+})
+
+test('a module that exits, as Go does after a panic, fails all collections', async (t) => {
+  t.mock.method(WebAssembly, 'instantiate', async (_, imports) => {
+    const run = () => imports.gojs['runtime.wasmExit'](0)
+    return Object.create(WebAssembly.Instance.prototype, { exports: { value: { mem: { buffer: new ArrayBuffer(1 << 16) }, run } } })
+  })
+  const engine = await Engine.load(trap), it = sink()
+  engine.start({ endpoint: {} }, it)
+  await until(() => it.failures.length)
+  assert.deepEqual([it.failures[0].code, it.failures.length], ['crashed', 1])
+  assert.match(it.failures[0].message, /crashed: it exited/)
+})
+
+test('a client that throws while it gets records does not leave the others waiting', async () => {
+  const engine = await Engine.load(trap), other = sink()
+  engine.start({ endpoint: {} }, other)
+  await live(other)
+  const bad = { ...sink(), records() { throw new Error('a mistake') } }
+  engine.start({ endpoint: {} }, bad)
+  await until(() => other.failures.length)
+  assert.deepEqual([other.failures[0].code, bad.failures[0].code], ['crashed', 'crashed'])
+  assert.match(other.failures[0].message, /a mistake/)
+})
+
+test('an engine that is told of an error stops the module, which asks for nothing more', async () => {
+  const engine = await Engine.load(trap), first = sink(), second = sink()
+  engine.start({ endpoint: {} }, first)
+  await live(first)
+  engine.die(new Error('from elsewhere'))
+  assert.deepEqual(first.failures.map(({ code }) => code), ['crashed'])
+  engine.start({ endpoint: {} }, second)
+  await live(second)
+  assert.equal(first.failures.length, 1)
+})
+
+test('a module that cannot be started again fails the collections', async (t) => {
+  const engine = await Engine.load(trap), first = sink(), second = sink()
+  engine.start({ endpoint: {} }, first)
+  await live(first)
+  engine.die(new Error('from elsewhere'))
+  t.mock.method(WebAssembly, 'instantiate', async () => { throw new RangeError('out of memory') })
+  engine.start({ endpoint: {} }, second)
+  await until(() => second.failures.length)
+  assert.match(second.failures[0].message, /crashed: out of memory/)
 })

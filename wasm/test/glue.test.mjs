@@ -8,10 +8,10 @@ import { until } from './support.mjs'
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
 // A program that has memory and nothing else, and what it imports.
-function program(host) {
+function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
-  const go = { importObject: {}, _inst: { exports: { mem: memory, listwatch_wake: (id) => woken.push(id) } }, _resume() {} }
+  const go = { importObject: {}, _inst: { exports: { mem: memory, listwatch_wake: (id) => woken.push(id) } }, _scheduledTimeouts: new Map(), _resume: resume }
   glue(go, host)
   const imports = go.importObject.listwatch
   const put = (text, at) => new TextEncoder().encodeInto(text, new Uint8Array(memory.buffer, at)).written
@@ -176,6 +176,45 @@ test('what the host lends is lent until the host wants it back, or the program c
     p.imports.close(id)
     await until(() => returned)
   }
+})
+
+test('a trap ends the program: its connections and timers are closed, and the host gets the error once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let gone
+  const closed = new Promise((resolve) => { gone = resolve })
+  const url = await listen((_, response) => {
+    response.on('close', gone)
+    response.write('x')
+  })
+  const crashes = [], p = program({ crashed: (error) => crashes.push(error) })
+  const id = p.fetch(url)
+  while (p.imports.state(id) !== 200) await new Promise(setImmediate)
+  p.go._scheduledTimeouts.set(1, setTimeout(() => p.go._resume(), 1000))
+  const error = new WebAssembly.RuntimeError('unreachable')
+  p.go._inst.exports.listwatch_wake = () => { throw error }
+  p.read(id)
+  p.read(id)
+  while (!crashes.length) await new Promise(setImmediate)
+  await closed
+  assert.equal(p.go._scheduledTimeouts.size, 0)
+  t.mock.timers.tick(1000)
+  assert.deepEqual(crashes, [error])
+  assert.ok(p.go.exited)
+})
+
+test('a trap in a timer of the program ends it, too', () => {
+  const crashes = [], error = new WebAssembly.RuntimeError('memory access out of bounds')
+  const p = program({ crashed: (error) => crashes.push(error) }, () => { throw error })
+  p.go._resume()
+  p.go._resume()
+  assert.deepEqual(crashes, [error])
+})
+
+test('a trap of a program without a host is thrown', () => {
+  const error = new WebAssembly.RuntimeError('unreachable')
+  const p = program(undefined, () => { throw error })
+  assert.throws(() => p.go._resume(), error)
+  assert.ok(p.go.exited)
 })
 
 test('a program that has ended is not woken', async () => {

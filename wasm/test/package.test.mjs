@@ -92,7 +92,7 @@ test('every option that is declared is known, and every one that is known is dec
 test('every code of an error is declared', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
-  const sources = ['collection.js', 'connect.js', 'engine.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
+  const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   for (const [, code] of ['collection.go', 'causes.go'].map((file) => readFileSync(root + file, 'utf8')).join().matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())

@@ -11,6 +11,7 @@ function shared() {
   const engine = {
     started: [],
     stopped: [],
+    open: () => engine.started.length - engine.stopped.length,
     start(spec, sink) { return this.started.push({ spec, tell: (...records) => sink.records(encode(records)), sink }) },
     stop(id) { this.stopped.push(id) },
   }
@@ -195,4 +196,146 @@ test('of a worker that began anew only what it has told is told on', () => {
   assert.deepEqual(told(new Set(['default/a', 'default/b'])), ['loading', [], false])
   records(encode([[RESET], added('b', 2)]))
   assert.deepEqual(told(new Set(['default/a'])), ['listing', ['default/b'], false])
+})
+
+// A tab that is frozen answers nothing.
+const frozen = () => ({ ...client(), retell: () => new Promise(() => {}) })
+// A tab whose page has timed out, as the channel reports it.
+const timedOut = () => Promise.reject(new Error('no answer within 1000 ms'))
+
+// Tabs of one user, which save nothing.
+const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
+
+test('a tab that closes while another one joins leaves no watch behind', async () => {
+  const { engine, host } = shared()
+  const early = client(), late = client()
+  let refuse
+  early.retell = () => new Promise((_, reject) => { refuse = reject })
+  const endEarly = host.open(spec, early)
+  engine.started[0].tell(...first(added('a', 1)))
+  const endLate = host.open(spec, late)
+  endEarly()
+  refuse(new Error('the page is gone'))
+  await settled()
+  assert.deepEqual([engine.started.length, engine.stopped], [2, [1]], 'the watch of the closed tab has ended')
+  engine.started[1].tell(...first(added('b', 2)))
+  assert.deepEqual([...late.mirror.items.keys()], ['default/b'])
+  endLate()
+  assert.equal(engine.open(), 0)
+})
+
+test('tabs that close in any order while others join leave no watch behind', async () => {
+  for (const order of [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]) {
+    for (const answers of [false, true]) {
+      const { engine, host } = shared()
+      let settle
+      const early = { ...client(), retell: () => new Promise((resolve, reject) => { settle = answers ? () => resolve([]) : () => reject(new Error('gone')) }) }
+      const ends = [early, client(), client()].map((each) => host.open(spec, each))
+      ends[order[0]]()
+      settle()
+      await settled()
+      ends[order[1]]()
+      await settled()
+      ends[order[2]]()
+      await settled()
+      assert.equal(engine.open(), 0, `${order} ${answers}`)
+      host.open(spec, client())
+      await settled()
+      assert.equal(engine.open(), 1)
+    }
+  }
+})
+
+test('three tabs that open beside a frozen one share one watch', async () => {
+  const { engine, host } = shared()
+  const asleep = { ...client(), retell: timedOut }, late = [client(), client(), client()]
+  const ends = [asleep, ...late].map((each) => host.open(spec, each))
+  await settled()
+  assert.equal(engine.started.length, 2)
+  engine.started[1].tell(...first(added('a', 1)))
+  await settled()
+  for (const { mirror } of late) assert.deepEqual([...mirror.items.keys()], ['default/a'])
+  ends.forEach((end) => end())
+  assert.equal(engine.open(), 0)
+})
+
+test('a tab that did not answer is asked last, for what happened and for a token', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const asked = []
+  const tab = (name, answer) => ({ ...client(), token: () => { asked.push(`token ${name}`); return answer() },
+    retell: () => { asked.push(`retell ${name}`); return answer() === 'jane' ? Promise.resolve([]) : timedOut() } })
+  const { engine, host } = shared()
+  const group = oneUser()
+  let asleep = false
+  host.open(group, tab('a', () => (asleep ? new Promise(() => {}) : 'jane')))
+  host.open(group, tab('b', () => 'jane'))
+  await settled()
+  asleep = true
+  host.open(group, tab('c', () => 'jane'))
+  await settled()
+  asked.length = 0
+  const ask = async () => {
+    const answer = engine.started[0].sink.token()
+    await settled()
+    t.mock.timers.tick(1000)
+    await settled()
+    return answer
+  }
+  // b joined last but one, and c last: both have just answered.
+  assert.equal(await ask(), 'jane')
+  assert.deepEqual(asked, ['token c'])
+  asked.length = 0
+  host.open(group, tab('d', () => 'jane'))
+  await settled()
+  assert.deepEqual(asked, ['retell c'])
+  assert.equal(engine.started.length, 1)
+})
+
+test('while a frozen tab is asked for a token, the next one is asked after a second, and from then on first', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const asked = []
+  let wake
+  const { engine, host } = shared()
+  const group = oneUser()
+  host.open(group, { ...client(), token: () => { asked.push('awake'); return 'jane' } })
+  host.open(group, { ...client(), token: () => { asked.push('asleep'); return new Promise((resolve) => { wake = resolve }) } })
+  await settled()
+  const { token } = engine.started[0].sink
+  const first = token()
+  await settled()
+  assert.deepEqual(asked, ['asleep'])
+  t.mock.timers.tick(1000)
+  assert.equal(await first, 'jane')
+  assert.equal(await token(), 'jane')
+  assert.deepEqual(asked, ['asleep', 'awake', 'awake'])
+  wake('late')
+})
+
+test('a watch that fails is reported to members and to those who join, and the next tab gets another one', async () => {
+  const { engine, host } = shared()
+  const failures = []
+  const tab = (name) => ({ ...frozen(), failed: ({ message }) => failures.push(`${name} ${message}`) })
+  const ends = [host.open(spec, tab('a')), host.open(spec, tab('b'))]
+  engine.started[0].sink.failed(new Error('crashed'))
+  assert.deepEqual(failures, ['a crashed', 'b crashed'])
+  const late = client()
+  host.open(spec, late)
+  engine.started[1].tell(...first(added('a', 1)))
+  assert.equal(late.mirror.state.phase, 'live')
+  ends.forEach((end) => end())
+  assert.equal(engine.open(), 1)
+})
+
+test('a tab that cannot be given the records is told so, and the others stay', async () => {
+  const { engine, host } = shared()
+  const failures = []
+  const end = host.open(spec, client())
+  engine.started[0].tell(...first(added('a', 1)))
+  host.open(spec, { ...client(), records() { throw new Error('could not be cloned') }, failed: ({ code, message }) => failures.push([code, message]) })
+  await settled()
+  assert.equal(failures.length, 1)
+  assert.match(failures[0].join(), /crashed,.*could not be joined: could not be cloned/)
+  engine.started[0].tell(added('b', 2))
+  end()
+  assert.equal(engine.open(), 0)
 })

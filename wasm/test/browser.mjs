@@ -1,0 +1,114 @@
+// A browser for tests in Node: a page with workers, ports, locks and events, all of which the test controls. The workers run
+// worker.js.
+
+/** Web Locks. `kill(name)` is the end of the holder's process. */
+class Locks {
+  names = [] // of the exclusive locks that were given, in this order
+  #queues = new Map()
+  #holders = new Map()
+
+  request(name, options, given = options) {
+    return new Promise((resolve, reject) => {
+      const queue = this.#queues.get(name) ?? []
+      this.#queues.set(name, queue)
+      queue.push({ given, shared: options?.mode === 'shared', resolve, reject })
+      queueMicrotask(() => this.#next(name))
+    })
+  }
+
+  async #next(name) {
+    const queue = this.#queues.get(name)
+    if (this.#holders.has(name) || !queue.length) return
+    const { given, shared, resolve, reject } = queue.shift()
+    if (!shared) this.names.push(name)
+    const killed = new Promise((kill) => this.#holders.set(name, kill))
+    try {
+      resolve(await Promise.race([given(), killed]))
+    } catch (error) {
+      reject(error)
+    }
+    this.#holders.delete(name)
+    this.#next(name)
+  }
+
+  kill(name) {
+    this.#holders.get(name)?.()
+  }
+
+  held(name) {
+    return this.#holders.has(name)
+  }
+}
+
+let imports = 0
+
+// A collection may draw after its test.
+globalThis.requestAnimationFrame = (f) => setTimeout(f)
+globalThis.cancelAnimationFrame = clearTimeout
+
+/**
+ * Sets the globals of a page and removes them after the test. `shared` and `worker` say what becomes of a new worker: "works",
+ * "throws", "errors", or a function that serves the port.
+ */
+export function browser(t, { shared = 'works', worker = 'works' } = {}) {
+  const at = {
+    shared, worker, locks: new Locks(), events: new EventTarget(), document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
+    started: [], // [kind, URL, name]
+    workers: [], ports: [], scopes: new Map(),
+    /** Imports another instance of index.js: another page. */
+    page: () => import(`../index.js?page=${++imports}`),
+    /** Runs worker.js, and returns what connects a port to it. */
+    async run() {
+      globalThis.onconnect = null
+      await import(`../worker.js?worker=${++imports}`)
+      const { onconnect } = globalThis
+      delete globalThis.onconnect
+      return (port) => onconnect({ ports: [port] })
+    },
+    /** The next shared worker is another one. */
+    die() {
+      at.scopes.clear()
+    },
+  }
+
+  const start = (kind, how, url, name, object) => {
+    at.started.push([kind, String(url), name])
+    if (how === 'throws') throw Object.assign(new Error('not allowed here'), { name: 'SecurityError' })
+    const { port1, port2 } = new MessageChannel()
+    at.ports.push(port1, port2)
+    at.workers.push(object)
+    if (how === 'errors') return port1, setImmediate(() => object.onerror?.({ message: undefined })), port1
+    if (typeof how === 'function') how(port2)
+    else {
+      if (!at.scopes.has(name) || kind === 'worker') at.scopes.set(name, at.run())
+      at.scopes.get(name).then((connect) => connect(port2))
+    }
+    return port1
+  }
+  class SharedWorker {
+    constructor(url, { name }) { this.port = start('shared', at.shared, url, name, this) }
+  }
+  class Worker {
+    #port
+    constructor(url, { name }) { this.#port = start('worker', at.worker, url, name, this) }
+    postMessage(...message) { this.#port.postMessage(...message) }
+    terminate() { this.terminated = true; this.#port.close() }
+    set onmessage(f) { this.#port.onmessage = f }
+    set onmessageerror(f) { this.#port.onmessageerror = f }
+  }
+
+  const globals = {
+    SharedWorker, Worker, document: at.document, origin: 'null', location: new URL('http://page/index.html'), navigator: { locks: at.locks },
+    addEventListener: (...all) => at.events.addEventListener(...all),
+  }
+  const before = new Map(Object.keys(globals).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]))
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  t.after(() => {
+    for (const [name, descriptor] of before) {
+      if (descriptor) Object.defineProperty(globalThis, name, descriptor)
+      else delete globalThis[name]
+    }
+    at.ports.forEach((port) => port.close())
+  })
+  return at
+}

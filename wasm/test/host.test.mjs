@@ -1,0 +1,70 @@
+// The host: what becomes of a collection that fails, or is closed, before the engine follows it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Host } from '../host.js'
+import { specOf } from '../spec.js'
+
+const turns = () => new Promise(setImmediate)
+const { spec } = specOf({ server: 'http://host', resource: 'pods', persist: true, headers: { 'X-A': 'b' } })
+
+// Locks, and an IndexedDB that opens when the test says so.
+const held = new Set()
+const locks = {
+  request: async (name, _, given) => {
+    held.add(name)
+    await given()
+    held.delete(name)
+  },
+}
+Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true })
+globalThis.IDBKeyRange = { bound() {} }
+const opening = {}
+globalThis.indexedDB = { open: () => opening }
+const empty = { transaction: () => ({ objectStore: () => ({ get: result, getAll: result }) }) }
+function result() {
+  const request = {}
+  queueMicrotask(() => request.onsuccess())
+  return request
+}
+
+test('a collection that is closed while its saved state is opened starts nothing and releases the lock', async () => {
+  const started = []
+  const end = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
+  while (!opening.onsuccess) await turns()
+  end()
+  Object.assign(opening, { result: empty }).onsuccess()
+  await turns()
+  await turns()
+  assert.deepEqual(started, [])
+  assert.deepEqual([...held], [])
+  const other = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
+  while (!started.length) await turns()
+  assert.equal(held.size, 1, 'the next one saves')
+  other()
+  await turns()
+  assert.deepEqual([...held], [])
+})
+
+test('an error of the engine while a collection starts reaches the client once and releases the lock', async () => {
+  const failures = []
+  const engine = { start() { throw new TypeError('no command') }, stop() {} }
+  new Host(engine).open(spec, { records() {}, failed: (error) => failures.push(error) })
+  while (!failures.length) await turns()
+  await turns()
+  assert.deepEqual(failures.map(({ name, code }) => [name, code]), [['ListWatchError', 'crashed']])
+  assert.match(failures[0].message, /could not be opened: no command/)
+  assert.deepEqual([...held], [])
+})
+
+test('a failure stops the collection: it releases the lock and passes on no records', async () => {
+  const failures = [], records = []
+  let sink
+  const end = new Host({ start: (_, given) => { sink = given }, stop() {} }).open(spec, { records: (bytes) => records.push(bytes), failed: (error) => failures.push(error) })
+  while (!sink) await turns()
+  sink.failed(new Error('a crash'))
+  sink.failed(new Error('another crash'))
+  sink.records(new Uint8Array(0))
+  await turns()
+  assert.deepEqual([failures.map(({ message }) => message), records, [...held]], [['a crash'], [], []])
+  end()
+})

@@ -1,0 +1,273 @@
+// The lifecycle of a worker as its pages see it: fake workers that run worker.js, with a module that traps on demand.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Channel, PROTOCOL } from '../messages.js'
+import { browser } from './browser.mjs'
+import { trap } from './trap.mjs'
+
+const turn = () => new Promise(setImmediate)
+const until = async (holds) => {
+  for (const deadline = Date.now() + 10_000; !holds(); await turn()) assert.ok(Date.now() < deadline, `waited in vain: ${holds}`)
+}
+const options = { server: 'http://host', resource: 'pods' }
+const isStopped = ({ state }, code) => assert.deepEqual([state.phase, state.stale, state.cause?.name, state.cause?.code], ['stopped', true, 'ListWatchError', code])
+const live = (...all) => until(() => all.every(({ state }) => state.phase === 'live'))
+const stopped = (...all) => until(() => all.every(({ state }) => state.phase === 'stopped'))
+
+async function opened(at, init = { wasm: trap }) {
+  const page = await at.page()
+  await page.init(init)
+  const collection = page.listWatch(options)
+  await live(collection)
+  return { page, collection }
+}
+
+for (const mode of ['shared', 'worker', 'main']) {
+  test(`${mode}: a trap stops every collection, and the next one starts the module again`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at, { wasm: trap, mode })
+    const nodes = page.listWatch({ ...options, resource: 'nodes' })
+    await live(nodes)
+    page.wake()
+    await stopped(collection, nodes)
+    for (const each of [collection, nodes]) isStopped(each, 'crashed')
+    const again = page.listWatch(options)
+    await live(again)
+    assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker goes on')
+  })
+}
+
+test('a trap in the shared worker stops the collections of every page', async (t) => {
+  const at = browser(t)
+  const first = await opened(at), second = await opened(at)
+  first.page.wake()
+  await stopped(first.collection, second.collection)
+  isStopped(second.collection, 'crashed')
+  const again = [first, second].map(({ page }) => page.listWatch(options))
+  await live(...again)
+})
+
+for (const [type, event] of [['error', { error: new TypeError('a mistake') }], ['unhandledrejection', { reason: new TypeError('a mistake') }]]) {
+  test(`an uncaught error in a worker stops every collection: ${type}`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at)
+    const uncaught = Object.assign(new Event(type, { cancelable: true }), event)
+    at.events.dispatchEvent(uncaught)
+    assert.ok(uncaught.defaultPrevented)
+    await stopped(collection)
+    isStopped(collection, 'crashed')
+    assert.match(collection.state.cause.message, /a mistake/)
+    await live(page.listWatch(options))
+  })
+}
+
+test('an uncaught error in a worker before the module is loaded is left to the browser', async (t) => {
+  const at = browser(t)
+  await at.run()
+  const uncaught = Object.assign(new Event('error', { cancelable: true }), { error: new Error('early') })
+  at.events.dispatchEvent(uncaught)
+  assert.equal(uncaught.defaultPrevented, false)
+})
+
+for (const mode of ['shared', 'worker']) {
+  test(`${mode}: a worker that is killed is replaced, and its collections go on`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at, { wasm: trap, mode })
+    const closed = page.listWatch({ ...options, resource: 'nodes' })
+    await live(closed)
+    closed.close()
+    at.die()
+    at.locks.kill(at.locks.names.at(-1))
+    await until(() => collection.state.phase === 'interrupted')
+    await live(collection)
+    assert.equal(at.started.length, 2)
+  })
+
+  test(`${mode}: if the successor of a killed worker is refused, the collections stop, and the next one begins anew`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at, { wasm: trap, mode })
+    at.die()
+    at[mode] = 'errors'
+    at.locks.kill(at.locks.names.at(-1))
+    await stopped(collection)
+    isStopped(collection, 'load')
+    assert.match(collection.state.cause.message, /worker file:.*worker\.js could not be started/)
+    at[mode] = 'works'
+    await live(page.listWatch(options))
+    assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay')
+  })
+
+  test(`${mode}: a worker that dies while it loads the module is not waited for`, async (t) => {
+    const at = browser(t)
+    let lock
+    at[mode] = (port) => {
+      at.locks.request('the worker', () => new Promise(() => {}))
+      new Channel(port, { hello: () => 'the worker', load: () => new Promise(() => { lock = 'the worker' }) }, assert.fail)
+    }
+    const page = await at.page()
+    const loading = page.init({ mode, wasm: trap })
+    await until(() => lock)
+    at.locks.kill(lock)
+    await assert.rejects(loading, { code: 'crashed', message: /the worker is gone/ })
+  })
+
+  test(`${mode}: an error event of a running worker stops every collection, and the next one begins anew`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at, { wasm: trap, mode })
+    const pageLock = at.locks.names[0]
+    at.workers[0].onerror({ message: 'out of memory' })
+    isStopped(collection, 'crashed')
+    assert.match(collection.state.cause.message, /out of memory/)
+    if (mode === 'worker') assert.ok(at.workers[0].terminated)
+    else await until(() => !at.locks.held(pageLock)) // so the shared worker ends what this page followed
+    at.die()
+    await live(page.listWatch(options))
+    assert.equal(at.started.length, 2)
+  })
+
+  test(`${mode}: a message of the worker that cannot be read stops every collection`, async (t) => {
+    const at = browser(t)
+    const { collection } = await opened(at, { wasm: trap, mode })
+    if (mode === 'shared') at.workers[0].port.onmessageerror({})
+    else at.ports[0].onmessageerror({})
+    isStopped(collection, 'load')
+  })
+}
+
+test('a message of the page that the worker does not understand stops the collections of that page only', async (t) => {
+  const at = browser(t)
+  const first = await opened(at), second = await opened(at)
+  at.ports[0].postMessage({ type: 'from the future' })
+  await stopped(first.collection)
+  isStopped(first.collection, 'load')
+  assert.match(first.collection.state.cause.message, /unknown type from the future; reload the page/)
+  await live(second.collection)
+})
+
+test('a page that goes takes only its own collections with it', async (t) => {
+  const at = browser(t)
+  const first = await opened(at), second = await opened(at)
+  at.locks.kill(at.locks.names[0]) // of the first page
+  await turn()
+  first.page.listWatch(options)
+  await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
+})
+
+for (const [words, how, kinds] of [
+  ['a shared worker that cannot be constructed', { shared: 'throws' }, ['shared', 'worker']],
+  ['a shared worker that cannot be loaded', { shared: 'errors' }, ['shared', 'worker']],
+  ['workers that cannot be constructed', { shared: 'throws', worker: 'throws' }, ['shared', 'worker']],
+  ['workers that cannot be loaded', { shared: 'errors', worker: 'errors' }, ['shared', 'worker']],
+]) {
+  test(`the page does without ${words}`, async (t) => {
+    const at = browser(t, how)
+    await opened(at)
+    assert.deepEqual(at.started.map(([kind]) => kind), kinds)
+  })
+  for (const mode of ['shared', 'worker']) {
+    if (!how[mode]) continue
+    test(`a mode that the user chose is an error without ${words}: ${mode}`, async (t) => {
+      const at = browser(t, how), page = await at.page()
+      await assert.rejects(page.init({ wasm: trap, mode }), ({ name, code, message }) => {
+        assert.deepEqual([name, code], ['ListWatchError', 'load'])
+        assert.match(message, /file:.*\/wasm\/worker\.js could not be started.*; serve it from the origin of the page, .*init\({ mode: "main" }\)/)
+        return true
+      })
+      await page.init({ wasm: trap, mode: 'main' })
+      await live(page.listWatch(options))
+    })
+  }
+}
+
+test('a worker of another origin is started through a blob that imports it', async (t) => {
+  const at = browser(t)
+  globalThis.origin = 'http://page'
+  const blobs = []
+  t.mock.method(URL, 'createObjectURL', (blob) => { blobs.push(blob); return 'blob:1' })
+  const revoked = t.mock.method(URL, 'revokeObjectURL', () => {})
+  const { collection } = await opened(at, { wasm: trap, mode: 'worker' })
+  assert.equal(at.started[0][1], 'blob:1')
+  assert.match(await blobs[0].text(), /^import "file:.*\/wasm\/worker\.js"$/)
+  at.workers[0].onerror({ message: 'gone' })
+  isStopped(collection, 'crashed')
+  assert.equal(revoked.mock.callCount(), 1)
+})
+
+test('a module that does not load is no reason to try another kind of worker', async (t) => {
+  const at = browser(t), page = await at.page()
+  await assert.rejects(page.init({ wasm: new Uint8Array(3) }), { code: 'load', message: /could not be loaded/ })
+  assert.equal(at.started.length, 1)
+  await page.init({ wasm: trap })
+  await live(page.listWatch(options))
+})
+
+test('a page and a worker of different versions do not meet, and if they do, the page is to be reloaded', async (t) => {
+  const at = browser(t)
+  const seen = []
+  at.shared = (port) => {
+    new Channel(port, { hello: ({ protocol }) => { seen.push(protocol); return '' }, load() {} }, assert.fail)
+  }
+  const page = await at.page()
+  await page.init()
+  assert.deepEqual([seen, at.started[0][2]], [[PROTOCOL], `listwatch ${PROTOCOL}`])
+
+  const { port1, port2 } = new MessageChannel()
+  at.ports.push(port1, port2)
+  const connect = await at.run()
+  connect(port2)
+  await assert.rejects(new Channel(port1, {}, assert.fail).call({ type: 'hello', protocol: PROTOCOL + 1, lock: '' }),
+    { name: 'ListWatchError', code: 'load', message: /version 2 .*version 1; reload the page/ })
+})
+
+test('a page whose version the worker refuses fails, and does not try another kind of worker', async (t) => {
+  const at = browser(t)
+  at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) } }, assert.fail)
+  const page = await at.page()
+  await assert.rejects(page.init(), { code: 'load', message: 'reload the page' })
+  assert.equal(at.started.length, 1)
+})
+
+test('a page that comes online, is shown or is restored wakes the worker', async (t) => {
+  const at = browser(t)
+  const woken = []
+  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, wake: () => woken.push('woken') }, assert.fail)
+  await (await at.page()).init()
+  const wakes = async (target, name) => {
+    woken.length = 0
+    target.dispatchEvent(new Event(name))
+    for (let i = 0; i < 5; i++) await turn()
+    return woken.length
+  }
+  assert.deepEqual([await wakes(at.events, 'online'), await wakes(at.events, 'pageshow'), await wakes(at.document, 'visibilitychange')], [1, 1, 1])
+  at.document.visibilityState = 'hidden'
+  assert.equal(await wakes(at.document, 'visibilitychange'), 0)
+})
+
+test('a link that has failed listens to the page no more', async (t) => {
+  const at = browser(t)
+  const { page } = await opened(at)
+  const added = t.mock.method(at.events, 'addEventListener'), woken = []
+  at.workers[0].onerror({ message: 'gone' })
+  at.shared = (port) => new Channel(port, { hello: () => '', load() {}, wake: () => woken.push('woken') }, assert.fail)
+  await page.init()
+  assert.equal(added.mock.callCount(), 2)
+  at.events.dispatchEvent(new Event('online'))
+  for (let i = 0; i < 5; i++) await turn()
+  assert.equal(woken.length, 1)
+})
+
+test('a token and a description of the collection come from the page, until it has closed the collection', async (t) => {
+  const at = browser(t)
+  let channel
+  const open = []
+  at.shared = (port) => { channel = new Channel(port, { hello: () => '', load() {}, open: ({ collection }) => open.push(collection), close() {} }, assert.fail) }
+  const page = await at.page()
+  await page.init()
+  const collection = page.listWatch({ ...options, token: () => 'jane' })
+  await until(() => open.length)
+  assert.equal(await channel.call({ type: 'token', collection: open[0] }), 'jane')
+  assert.deepEqual(await channel.call({ type: 'retell', collection: open[0] }), [])
+  collection.close()
+  assert.equal(await channel.call({ type: 'token', collection: open[0] }), '')
+  await assert.rejects(channel.call({ type: 'retell', collection: open[0] }), /the collection is closed/)
+})
