@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { connections } from './connections.mjs'
 import { course } from './course.mjs'
 import { origin } from './origin.mjs'
+import { inPlaces } from './places.mjs'
 import { refusals } from './refusals.mjs'
 import { Scene } from './scene.mjs'
 import { secrets } from './secrets.mjs'
@@ -32,5 +33,6 @@ export function suite(name) {
     transports(scene)
     origin(scene)
     connections(scene)
+    inPlaces(scene, MODES)
   })
 }

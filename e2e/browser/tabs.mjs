@@ -33,6 +33,22 @@ export function tabs(scene) {
     await open(0)
   }))
 
+  it('tabs that close while others join leave no watch behind', () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    await cluster.write({ n: 100, seed: 1 })
+    const pages = []
+    for (let i = 0; i < 6; i++) pages.push(await scene.open(profile, { mode: 'shared' }))
+    await follow(pages[0], 'all', { server: cluster.url })
+    for (let i = 1; i < pages.length; i++) {
+      await follow(pages[i], 'all', { server: cluster.url })
+      await pages[i - 1].close()
+    }
+    await equal(cluster, pages.at(-1))
+    await until('one connection', async () => (await cluster.look()).open === 1)
+    await pages.at(-1).close()
+    await until('no connection', async () => (await cluster.look()).open === 0)
+  }))
+
   it('a tab that crashes is gone, and a shared worker that crashes with it is replaced', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 100, seed: 1 })
@@ -101,6 +117,24 @@ export function tabs(scene) {
     await cluster.write({ n: 20, seed: 1 })
     await follow(late, 'all', { server: cluster.url })
     await equal(cluster, late)
+    await freeze(frozen, false)
+    await equal(cluster, frozen)
+  }))
+
+  it('three tabs that come while the only other one is frozen share one watch', only, () => scene.fresh(async (profile) => {
+    const cluster = await scene.cluster()
+    const pages = []
+    for (let i = 0; i < 4; i++) pages.push(await scene.open(profile, { mode: 'shared' }))
+    const [frozen, ...late] = pages
+    await follow(frozen, 'all', { server: cluster.url })
+    await equal(cluster, frozen)
+    await freeze(frozen, true)
+    await cluster.write({ n: 20, seed: 1 })
+    await Promise.all(late.map((page) => follow(page, 'all', { server: cluster.url })))
+    await Promise.all(late.map((page) => equal(cluster, page)))
+    assert.equal((await cluster.look()).open, 2)
+    await Promise.all(late.map((page) => page.close()))
+    await until('the watch of the frozen tab', async () => (await cluster.look()).open === 1)
     await freeze(frozen, false)
     await equal(cluster, frozen)
   }))

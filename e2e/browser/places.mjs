@@ -1,0 +1,158 @@
+// The lifecycle of workers, and places in which a page may not start them. The module is that of wasm/test/trap.mjs, so that
+// no API server is needed.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { readFile } from 'node:fs/promises'
+import { it } from 'node:test'
+import { trap } from '../../wasm/test/trap.mjs'
+import { until } from './stage.mjs'
+
+const TYPES = { js: 'text/javascript', wasm: 'application/wasm' }
+const PAGES = {
+  '/plain.html': [''],
+  '/typed.html': ['', "require-trusted-types-for 'script'"],
+  '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
+}
+
+/** Serves pages, and the package for pages of any origin, on two origins. */
+async function places() {
+  const refused = new Set() // paths
+  const serve = async ({ url }, response) => {
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
+    if (refused.has(url)) return response.writeHead(404, headers).end()
+    if (PAGES[url]) {
+      const [body, policy] = PAGES[url]
+      if (policy) headers['Content-Security-Policy'] = policy
+      return response.writeHead(200, { ...headers, 'Content-Type': 'text/html' }).end(`<!doctype html><link rel="icon" href="data:,">${body}`)
+    }
+    try {
+      const bytes = await readFile(new URL(`../../wasm/${url.replace('/listwatch/', '')}`, import.meta.url))
+      response.writeHead(200, { ...headers, 'Content-Type': TYPES[url.split('.').pop()] }).end(bytes)
+    } catch (error) {
+      response.writeHead(404, headers).end(error.message)
+    }
+  }
+  const servers = await Promise.all([0, 1].map(() => new Promise((resolve) => {
+    const server = createServer(serve).listen(0, '127.0.0.1', () => resolve(server))
+  })))
+  const [page, cdn] = servers.map((server) => `http://127.0.0.1:${server.address().port}`)
+  return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
+}
+
+/** Loads the package into a page or a frame; `collections` there are those that are opened. */
+const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
+  const { init, listWatch } = await import(`${base}/listwatch/index.js`)
+  globalThis.collections = []
+  globalThis.open = () => globalThis.collections.push(listWatch({ server: 'http://host', resource: 'pods' }))
+  try {
+    await init({ ...options, wasm: bytes && new Uint8Array(bytes) })
+    return 'loaded'
+  } catch ({ name, code, message }) {
+    return { name, code, message }
+  }
+}, base, options, options.real ? undefined : [...trap])
+
+const states = (frame) => frame.evaluate(() => globalThis.collections.map(({ state: { phase, cause } }) => (cause ? `${phase} ${cause.code}` : phase)))
+
+async function open(frame) {
+  await frame.evaluate(() => globalThis.open())
+  return are(frame, 'live')
+}
+
+/** Waits until the collection that was opened last is in a state. */
+const are = (frame, state) => until(state, async () => (await states(frame)).at(-1) === state)
+
+export function inPlaces(scene, modes) {
+  const test = (words, f, options = {}) => it(words, options, () => scene.fresh(async (profile) => {
+    const at = await places()
+    try {
+      const page = await profile.newPage()
+      await f({ ...at, page, profile, at: (path) => page.goto(at.page + path), base: at.page })
+    } finally {
+      at.close()
+    }
+  }))
+  const chromium = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to, in chromium.test.mjs' }
+
+  for (const mode of modes) {
+    test(`${mode}: a trap in the module stops the collections, and the next one starts it again`, async ({ page, at, base }) => {
+      await at('/plain.html')
+      assert.equal(await load(page, base, { mode }), 'loaded')
+      await open(page)
+      await open(page)
+      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // the trap
+      await are(page, 'stopped crashed')
+      assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
+      await open(page)
+    })
+  }
+
+  for (const mode of ['worker', 'shared']) {
+    test(`${mode}: a worker that is killed is replaced; if that is refused, the collections stop, and the next one begins anew`, async ({ page, profile, at, base, refused }) => {
+      await at('/plain.html')
+      await page.evaluate(() => {
+        globalThis.started = []
+        for (const kind of ['Worker', 'SharedWorker']) {
+          globalThis[kind] = class extends globalThis[kind] {
+            constructor(...all) {
+              super(...all)
+              globalThis.started.push(this)
+            }
+          }
+        }
+      })
+      assert.equal(await load(page, base, { mode }), 'loaded')
+      await open(page)
+      const kill = async () => {
+        if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
+        const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
+        await (await target.worker()).evaluate(() => globalThis.close())
+      }
+      await kill()
+      await until('it is replaced', () => page.evaluate(() => globalThis.started.length === 2))
+      await are(page, 'live')
+      refused.add('/listwatch/worker.js')
+      await kill()
+      await are(page, 'stopped load')
+      refused.clear()
+      await open(page)
+    }, mode === 'shared' ? chromium : {})
+  }
+
+  test('a package from another origin runs in a worker, with its own module', async ({ page, at, cdn }) => {
+    await at('/plain.html')
+    assert.equal(await load(page, cdn, {}), 'loaded')
+    await open(page)
+    if (scene.name === 'chrome') assert.equal(page.workers().length, 1)
+    await at('/plain.html')
+    assert.equal(await load(page, cdn, { mode: 'worker', real: true }), 'loaded')
+    await at('/plain.html')
+    const { name, code, message } = await load(page, cdn, { mode: 'shared' })
+    assert.deepEqual([name, code], ['ListWatchError', 'load'])
+    assert.ok(message.includes(`${cdn}/listwatch/worker.js could not be started`), message)
+  })
+
+  test('a page that requires trusted types runs the module', async ({ page, at, base }) => {
+    await at('/typed.html')
+    assert.equal(await load(page, base, {}), 'loaded')
+    await open(page)
+  })
+
+  test('a sandboxed frame runs the module', async ({ page, at, base }) => {
+    await at('/framed.html')
+    const frame = await until('the frame', () => page.frames().find((each) => each.url().endsWith('/plain.html')))
+    assert.equal(await load(frame, base, {}), 'loaded')
+    await open(frame)
+  })
+
+  test('a worker script that is missing is not needed, unless the mode asks for it', async ({ page, at, base, refused }) => {
+    refused.add('/listwatch/worker.js')
+    await at('/plain.html')
+    assert.equal(await load(page, base, {}), 'loaded')
+    await open(page)
+    for (const mode of ['shared', 'worker']) {
+      await at('/plain.html')
+      assert.equal((await load(page, base, { mode })).code, 'load')
+    }
+  })
+}
