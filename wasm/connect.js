@@ -1,6 +1,6 @@
 // Chooses where the WASM module runs: in a worker that all tabs share, in a worker of this page, or on this thread.
 
-import { Engine } from './engine.js'
+import { Engine, wasmURL } from './engine.js'
 import { ListWatchError } from './error.js'
 import { Host } from './host.js'
 import { Remote } from './remote.js'
@@ -13,28 +13,17 @@ import { Remote } from './remote.js'
  * @param {(error: Error) => void} failed is called when the worker has failed for good; a later connect starts another one
  */
 export async function connect({ wasm, mode }, failed) {
-  if (mode) check(mode)
+  if (mode && !['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
   const listening = new AbortController()
   const link = await begin(mode ? [mode] : available(), wasm, (error) => {
     listening.abort()
     failed(error)
   })
   // A tab that slept or was offline retries at once.
-  const on = (/** @type {EventTarget | undefined} */ target, /** @type {string} */ event, /** @type {() => void} */ f) =>
-    target?.addEventListener?.(event, f, { signal: listening.signal })
-  on(globalThis.document, 'visibilitychange', () => {
-    if (document.visibilityState === 'visible') link.wake()
-  })
-  for (const event of ['online', 'pageshow']) on(/** @type {any} */ (globalThis), event, () => link.wake())
+  const { signal } = listening, wake = () => link.wake()
+  globalThis.document?.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake(), { signal })
+  for (const event of ['online', 'pageshow']) globalThis.addEventListener?.(event, wake, { signal })
   return link
-}
-
-/** @param {Mode} mode */
-function check(mode) {
-  if (!['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
-  const needed = { shared: 'SharedWorker', worker: 'Worker', main: 'Object' }[mode]
-  if (typeof (/** @type {any} */ (globalThis))[needed] === 'function') return
-  throw new ListWatchError('invalid', `listwatch: there is no ${needed} here: leave out mode, or say "main"`)
 }
 
 /** @returns {Mode[]} the modes to try, in this order */
@@ -63,7 +52,8 @@ async function begin([mode, ...others], wasm, failed) {
 
 /** @param {any} wasm */
 function sendable(wasm) {
-  if (wasm === undefined || typeof wasm === 'string' || wasm instanceof URL) return wasm && new URL(wasm, location.href).href
+  if (wasm === undefined) return wasmURL().href // a worker from a blob cannot find it
+  if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, location.href).href
   if (wasm instanceof WebAssembly.Module || ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return wasm
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
 }

@@ -3,7 +3,7 @@
 import { ListWatchError } from './error.js'
 import { glue } from './glue.js'
 import { makeGo } from './go.js'
-import { crashed, messageOf } from './messages.js'
+import { because, crashed } from './messages.js'
 import { Slots } from './slots.js'
 
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
@@ -43,7 +43,7 @@ export class Engine {
       engine.#module = await compile(wasm ?? wasmURL())
       await engine.#begin()
     } catch (cause) {
-      throw new ListWatchError('load', `listwatch: the program could not be loaded: ${messageOf(cause)}`, { cause })
+      throw new ListWatchError('load', `listwatch: the program could not be loaded${because(cause)}`, { cause })
     }
     return engine
   }

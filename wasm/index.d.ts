@@ -23,7 +23,8 @@ export interface InitOptions {
   wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module
   /**
    * `"shared"`: in one SharedWorker for all tabs of the origin, which share one watch of each collection. `"worker"`: in a
-   * worker of this page. `"main"`: on this thread. By default the first of them that there is.
+   * worker of this page. `"main"`: on this thread. By default the first of them that the browser allows. If a mode is given and
+   * cannot be used, `init` rejects with the code `"load"`.
    */
   mode?: 'shared' | 'worker' | 'main'
 }

@@ -51,7 +51,7 @@ export const PROTOCOL = 1
  * @property {(value: any) => void} resolve
  * @property {(error: Error) => void} reject
  * @property {Uint8Array[]} parts
- * @property {() => void} hurry starts the timeout again
+ * @property {number} [patience]
  * @property {ReturnType<typeof setTimeout>} [timer]
  */
 
@@ -65,8 +65,8 @@ export class Channel {
   #port
   #handlers
   #report
-  /** @type {Map<number, Call>} */
-  #pending = new Map()
+  /** @type {Map<number, Call>} the calls that wait for an answer */
+  pending = new Map()
   #last = 0
   /** @type {Error | undefined} */
   #ended
@@ -82,7 +82,7 @@ export class Channel {
     this.#handlers = handlers
     this.#report = report
     port.onmessage = (/** @type {MessageEvent} */ { data }) => this.#take(data)
-    port.onmessageerror = () => report(misunderstood('could not be read'))
+    port.onmessageerror = () => report(misunderstood('an unreadable message'))
   }
 
   /** @param {any} message @param {Transferable[]} [transfer] */
@@ -101,14 +101,10 @@ export class Channel {
       if (this.#ended) throw this.#ended
       const id = ++this.#last
       this.send({ ...message, id })
-      const hurry = () => {
-        clearTimeout(call.timer)
-        if (patience) call.timer = setTimeout(() => this.#settle(id)?.reject(new Error(`no answer within ${patience} ms`)), patience)
-      }
       /** @type {Call} */
-      const call = { resolve, reject, parts: [], hurry }
-      this.#pending.set(id, call)
-      hurry()
+      const call = { resolve, reject, parts: [], patience }
+      this.pending.set(id, call)
+      this.#hurry(id, call)
     })
   }
 
@@ -120,46 +116,47 @@ export class Channel {
     if (this.#ended) return
     this.#ended = error
     this.#port.onmessage = this.#port.onmessageerror = null
-    for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error)
+    for (const id of [...this.pending.keys()]) this.#settle(id)?.reject(error)
   }
 
   get ended() {
     return this.#ended !== undefined
   }
 
-  /** The number of calls that wait for an answer. */
-  get pending() {
-    return this.#pending.size
+  /**
+   * Starts the timeout of a call again.
+   * @param {number} id
+   * @param {Call} call
+   */
+  #hurry(id, call) {
+    clearTimeout(call.timer)
+    const { patience } = call
+    if (patience) call.timer = setTimeout(() => this.#settle(id)?.reject(new Error(`no answer within ${patience} ms`)), patience)
   }
 
   /** @param {number} id */
   #settle(id) {
-    const call = this.#pending.get(id)
+    const call = this.pending.get(id)
     clearTimeout(call?.timer)
-    this.#pending.delete(id)
+    this.pending.delete(id)
     return call
   }
 
   /** @param {any} message */
   #take(message) {
-    const type = message?.type
-    if (type === 'part' || type === 'answer' || type === 'refused') this.#answered(message)
-    else if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
-    else this.#report(misunderstood(`has the unknown type ${type}`))
-  }
-
-  /** @param {any} reply */
-  #answered({ type, id, bytes, value, error }) {
-    // An answer may come after its call has timed out.
-    if (!(id <= this.#last)) return this.#report(misunderstood(`answers the unknown call ${id}`))
-    if (type === 'part') {
-      const call = this.#pending.get(id)
-      call?.parts.push(bytes)
-      return call?.hurry()
+    const { type, id, bytes, value, error } = message ?? {}
+    const call = this.pending.get(id)
+    if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
+    else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(misunderstood(`the message ${type} ${id}`))
+    else if (!call) return // it has timed out
+    else if (type === 'part') {
+      call.parts.push(bytes)
+      this.#hurry(id, call)
+    } else {
+      this.#settle(id)
+      if (type === 'refused') call.reject(errorOf(error))
+      else call.resolve(value ?? call.parts)
     }
-    const call = this.#settle(id)
-    if (type === 'refused') call?.reject(errorOf(error))
-    else call?.resolve(value ?? call.parts)
   }
 
   /** @param {any} message */
@@ -170,17 +167,19 @@ export class Channel {
       if (id) this.send({ type: 'answer', id, value })
     } catch (error) {
       if (id) this.send({ type: 'refused', id, error: plain(error) })
-      else this.#report(crashed(`the message ${type} between the page and its worker failed`, error))
+      else this.#report(crashed(`the message ${type} failed`, error))
     }
   }
 }
 
-/** @param {string} problem @param {unknown} [cause] */
-const misunderstood = (problem, cause) =>
-  new ListWatchError('load', `listwatch: a message between the page and its worker ${problem}; reload the page`, { cause })
+/** @param {string} what */
+const misunderstood = (what) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${what}; reload the page`)
 
 /** @param {any} error */
 export const messageOf = (error) => String(error?.message ?? error)
+
+/** @param {unknown} cause */
+export const because = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
 
 /**
  * Returns an error in a form that every port can carry.
@@ -199,4 +198,4 @@ export const errorOf = ({ code, message, status, reason }) =>
  * @param {unknown} [cause]
  */
 export const crashed = (what, cause) =>
-  new ListWatchError('crashed', `listwatch: ${what}${cause === undefined ? '' : `: ${messageOf(cause)}`}; open the collection again`, { cause })
+  new ListWatchError('crashed', `listwatch: ${what}${because(cause)}; open the collection again`, { cause })

@@ -61,7 +61,7 @@ export class Remote {
     this.refused = true
     try {
       if (this.#mode === 'shared') this.#lock ??= await hold()
-      const { port, stop, url, wasm } = spawn(this.#mode, ({ message }) =>
+      const { port, stop, url } = spawn(this.#mode, ({ message }) =>
         down(this.refused ? notStarted(this.#mode, url, message) : crashed('the worker failed', message)))
       this.#stop = stop
       const down = (/** @type {unknown} */ error) => this.#down(channel, error)
@@ -70,7 +70,7 @@ export class Remote {
         this.refused = channel.ended
       })
       if (lock) gone(lock).then(() => this.#lost(channel), down)
-      await channel.call({ type: 'load', wasm: this.#wasm ?? wasm })
+      await channel.call({ type: 'load', wasm: this.#wasm })
       this.#state = 'ready'
     } catch (error) {
       this.#close(error)

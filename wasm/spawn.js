@@ -1,14 +1,13 @@
 // Starts workers.
 
-import { wasmURL } from './engine.js'
 import { ListWatchError } from './error.js'
-import { messageOf } from './messages.js'
+import { because } from './messages.js'
 
 /**
  * Starts a worker. `failed` gets its error events.
  * @param {'shared' | 'worker'} mode
  * @param {(event: { message?: unknown }) => void} failed
- * @returns {{ port: import('./messages.js').Port, stop: () => void, url: URL, wasm?: string }}
+ * @returns {{ port: import('./messages.js').Port, stop: () => void, url: URL }}
  */
 export function spawn(mode, failed) {
   const url = scriptURL(/** @type {any} */ (function (/** @type {URL} */ url) { return url }))
@@ -19,29 +18,18 @@ export function spawn(mode, failed) {
       worker.onerror = failed
       return { port: worker.port, stop: () => worker.port.close(), url }
     }
-    if (url.origin !== globalThis.origin) return spawnBlob(url, failed)
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'listwatch' })
+    // A script from another origin cannot be a worker, but a worker can import it if its server allows it by CORS.
+    const blob = url.origin === globalThis.origin ? '' : URL.createObjectURL(new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' }))
+    const worker = blob ? new Worker(blob, { type: 'module' }) : new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
     worker.onerror = failed
-    return { port: worker, stop: () => worker.terminate(), url }
+    const stop = () => {
+      worker.terminate()
+      URL.revokeObjectURL(blob)
+    }
+    return { port: worker, stop, url }
   } catch (cause) {
     throw notStarted(mode, url, cause)
   }
-}
-
-/**
- * Starts a worker from another origin. Only its import may cross origins, and the server must allow it by CORS.
- * @param {URL} url
- * @param {(event: { message?: unknown }) => void} failed
- */
-function spawnBlob(url, failed) {
-  const blob = URL.createObjectURL(new Blob([`import ${JSON.stringify(url.href)}`], { type: 'text/javascript' }))
-  const worker = new Worker(blob, { type: 'module', name: 'listwatch' })
-  worker.onerror = failed
-  const stop = () => {
-    worker.terminate()
-    URL.revokeObjectURL(blob)
-  }
-  return { port: worker, stop, url, wasm: wasmURL().href } // a bundled worker would search for it next to the blob
 }
 
 /**
@@ -55,5 +43,5 @@ const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url)
  * @param {URL} url
  * @param {unknown} [cause]
  */
-export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared worker' : 'worker'} ${url} could not be started` +
-  `${cause ? `: ${messageOf(cause)}` : ''}; serve it from the origin of the page, allow it in the content security policy, or call init({ mode: "main" })`, { cause })
+export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${because(cause)}; ` +
+  'serve it from the origin of the page, allow it by the content security policy, or call init({ mode: "main" })', { cause })

@@ -55,7 +55,7 @@ function serve(port) {
   const channel = new Channel(port, {
     async hello({ protocol, lock: page }) {
       if (protocol !== PROTOCOL) {
-        throw new ListWatchError('load', `listwatch: the page speaks version ${protocol} of the protocol and its worker version ${PROTOCOL}; reload the page`)
+        throw new ListWatchError('load', `listwatch: the page has version ${protocol} of the protocol and its worker version ${PROTOCOL}; reload the page`)
       }
       if (page) gone(page).then(() => leave(new Error('the page is gone')))
       return (await lock).name

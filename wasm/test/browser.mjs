@@ -90,7 +90,7 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
   }
   class Worker {
     #port
-    constructor(url, { name }) { this.#port = start('worker', at.worker, url, name, this) }
+    constructor(url) { this.#port = start('worker', at.worker, url, 'worker', this) }
     postMessage(...message) { this.#port.postMessage(...message) }
     terminate() { this.terminated = true; this.#port.close() }
     set onmessage(f) { this.#port.onmessage = f }

@@ -140,7 +140,7 @@ test('a message of the page that the worker does not understand stops the collec
   at.ports[0].postMessage({ type: 'from the future' })
   await stopped(first.collection)
   isStopped(first.collection, 'load')
-  assert.match(first.collection.state.cause.message, /unknown type from the future; reload the page/)
+  assert.match(first.collection.state.cause.message, /do not understand the message from the future .*; reload the page/)
   await live(second.collection)
 })
 
