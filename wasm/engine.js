@@ -52,7 +52,7 @@ export class Engine {
     const go = new (/** @type {any} */ (makeGo()))()
     /** @type {{ end?: () => void }} */
     const run = this.#run = {}
-    const failed = (/** @type {unknown} */ error) => { if (run === this.#run) this.die(error) }
+    const failed = (/** @type {unknown} */ error) => this.die(error, run)
     run.end = glue(go, { ask: this.ask, emit: this.emit, crashed: failed })
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
     if (run !== this.#run) return // die was called in between
@@ -62,8 +62,10 @@ export class Engine {
   /**
    * Stops the module after an error from which it cannot recover. All collections fail.
    * @param {unknown} cause
+   * @param {object} [run] the instance that failed; if another one runs already, the error does not concern it
    */
-  die(cause) {
+  die(cause, run = this.#run) {
+    if (run !== this.#run) return
     const error = crashed('the WASM module crashed', cause)
     const sinks = [...this.#sinks.values()]
     this.#run?.end?.()
@@ -81,7 +83,10 @@ export class Engine {
   start(spec, sink) {
     const id = ++this.#last
     this.#sinks.set(id, sink)
-    if (!this.#run) this.#begin().catch((error) => this.die(error))
+    if (!this.#run) {
+      const began = this.#begin(), run = this.#run
+      began.catch((error) => this.die(error, run))
+    }
     const endpoint = { ...spec.endpoint, token: sink.token ? String(id) : '' }
     this.#command({ do: 'start', id, ...spec, endpoint })
     return id

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { Engine } from '../engine.js'
+import { Host } from '../host.js'
 import { Mirror } from '../mirror.js'
 import { decode } from '../records.js'
+import { specOf } from '../spec.js'
 import { until } from './support.mjs'
 import { trap, trapsAtStart } from './trap.mjs'
 
@@ -169,6 +171,46 @@ test('an engine that is told of an error stops the module, which asks for nothin
   engine.start({ endpoint: {} }, second)
   await live(second)
   assert.equal(first.failures.length, 1)
+})
+
+test('an error from elsewhere ends the connections of the module', async (t) => {
+  let requested, gone
+  const request = new Promise((resolve) => { requested = resolve }), closed = new Promise((resolve) => { gone = resolve })
+  const silent = createServer((_, response) => {
+    response.on('close', gone)
+    requested()
+  })
+  await new Promise((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  t.after(() => silent.close())
+  const engine = await Engine.load(bytes), it = sink()
+  new Host(engine).open(specOf({ server: `http://127.0.0.1:${silent.address().port}`, resource: 'pods' }).spec, it)
+  await request
+  engine.die(new Error('from elsewhere'))
+  await closed
+  assert.deepEqual(it.failures.map(({ code }) => code), ['crashed'])
+})
+
+test('a start that is overtaken by a crash and by another start neither runs nor fails the other', async (t) => {
+  const engine = await Engine.load(trap), it = sink()
+  engine.die(new Error('from elsewhere'))
+  const { instantiate } = WebAssembly, starts = []
+  t.mock.method(WebAssembly, 'instantiate', (...all) => new Promise((resolve, reject) => starts.push({ resolve: () => resolve(instantiate(...all)), reject })))
+  const overtake = () => {
+    engine.start({ endpoint: {} }, sink())
+    engine.die(new Error('from elsewhere'))
+  }
+  overtake()
+  overtake()
+  engine.start({ endpoint: {} }, it)
+  starts[2].resolve()
+  await live(it)
+  starts[0].reject(new Error('out of memory'))
+  starts[1].resolve()
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  assert.deepEqual(it.failures, [])
+  engine.start({ endpoint: {} }, it)
+  engine.wake()
+  await until(() => it.failures.length)
 })
 
 test('a module that cannot be started again fails the collections', async (t) => {
