@@ -1,6 +1,7 @@
 // The lifecycle of a worker as its pages see it: fake workers that run worker.js, with a module that traps on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { connect } from '../connect.js'
 import { Channel, PROTOCOL } from '../messages.js'
 import { browser } from './browser.mjs'
 import { trap } from './trap.mjs'
@@ -144,11 +145,29 @@ test('a message of the page that the worker does not understand stops the collec
   await live(second.collection)
 })
 
+test('a page that the worker does not understand is left, also without locks', async (t) => {
+  const at = browser(t)
+  globalThis.navigator = {}
+  const { collection } = await opened(at)
+  at.ports[0].postMessage({ type: 'from the future' })
+  await stopped(collection)
+  await until(() => !at.ports[1].onmessage)
+})
+
+test('a collection that is opened on a link that has failed fails at once', async (t) => {
+  const at = browser(t), errors = []
+  const link = await connect({ wasm: trap, mode: 'worker' }, (error) => errors.push(error))
+  at.workers[0].onerror({ message: 'out of memory' })
+  link.open({}, { failed: (error) => errors.push(error) })()
+  assert.equal(errors.length, 2)
+  assert.equal(errors[0], errors[1])
+})
+
 test('a page that goes takes only its own collections with it', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
   at.locks.kill(at.locks.names[0]) // of the first page
-  await turn()
+  await until(() => !at.ports[1].onmessage) // the worker listens to it no more
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
@@ -244,13 +263,18 @@ test('a page that comes online, is shown or is restored wakes the worker', async
 })
 
 test('a link that has failed listens to the page no more', async (t) => {
-  const at = browser(t)
+  const at = browser(t), woken = [], signals = []
+  for (const target of [at.events, at.document]) {
+    t.mock.method(target, 'addEventListener', function (name, f, options) {
+      if (options) signals.push(options.signal)
+      EventTarget.prototype.addEventListener.call(this, name, f, options)
+    })
+  }
   const { page } = await opened(at)
-  const added = t.mock.method(at.events, 'addEventListener'), woken = []
   at.workers[0].onerror({ message: 'gone' })
+  assert.deepEqual(signals.map(({ aborted }) => aborted), [true, true, true])
   at.shared = (port) => new Channel(port, { hello: () => '', load() {}, wake: () => woken.push('woken') }, assert.fail)
   await page.init()
-  assert.equal(added.mock.callCount(), 2)
   at.events.dispatchEvent(new Event('online'))
   for (let i = 0; i < 5; i++) await turn()
   assert.equal(woken.length, 1)
