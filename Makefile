@@ -110,6 +110,11 @@ else
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 endif
 
+.PHONY: declarations
+declarations: ## generate wasm/index.d.ts and wasm/react.d.ts from the sources (Node and npm)
+	cd wasm && npm ci --no-audit --no-fund
+	cd wasm && node declarations.mjs
+
 .PHONY: test-metrics
 test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.

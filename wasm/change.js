@@ -1,19 +1,15 @@
-/** Merges a change of an object into an earlier one that is no deletion; undefined if together they are nothing. */
-let merge
+/** @import { Item } from './mirror.js' */
 
-/** What happened to an object; see index.d.ts. */
+/** A change of one object. See Change in index.d.ts. */
 export class Change {
   #before
 
-  static {
-    merge = (first, then) => {
-      const was = first.type !== 'added'
-      if (was) return new Change(then.type, then.item, first.#before, then)
-      if (then.type === 'deleted') return undefined
-      return new Change('added', then.item, undefined, { initial: first.initial, stale: then.stale })
-    }
-  }
-
+  /**
+   * @param {'added' | 'modified' | 'deleted'} type
+   * @param {Item} item the new state of the object, or its last known state if it was deleted
+   * @param {Item} [before] the state before; undefined if it was added
+   * @param {{ initial?: boolean, stale?: boolean, missed?: boolean }} [flags]
+   */
   constructor(type, item, before, { initial = false, stale = false, missed = false } = {}) {
     this.type = type
     this.key = item.key
@@ -26,47 +22,58 @@ export class Change {
 
   get object() { return this.item.object }
   get old() { return this.#before?.object }
+
+  /**
+   * Returns the changes that stand for two subsequent changes of one object. A deletion and an addition stay two changes. An
+   * addition and a deletion cancel out.
+   * @param {Change} first
+   * @param {Change} next
+   * @returns {Change[]}
+   */
+  static merge(first, next) {
+    if (first.type === 'deleted') return [first, next]
+    if (first.type === 'modified') return [new Change(next.type, next.item, first.#before, next)]
+    return next.type === 'deleted' ? [] : [new Change('added', next.item, undefined, { initial: first.initial, stale: next.stale })]
+  }
 }
 
 /**
- * Changes that wait for a reader. One waits for each object, from the state that the reader knows to the state now. Two wait
- * if the object was deleted and added again.
+ * Changes is a queue for one reader. It merges the changes of each object from the state that the reader has seen to the
+ * current state. This leaves one change for each object, or two if the object was deleted and added again.
  */
 export class Changes {
-  #all = new Map()
-  #again = new Map() // additions of objects whose deletion is in #all
-  #next // goes through #all, and sees what is added meanwhile
-  #first // the key of an addition whose deletion was just taken
+  /** @type {Map<string, Change[]>} the changes of each key: one, or a deletion and an addition */
+  #waiting = new Map()
+  /** @type {Iterator<Change[]> | undefined} visits #waiting in order, including keys that are added during the visit */
+  #visit
+  /** @type {Change[]} the changes of the visited key */
+  #current = []
 
-  get size() { return this.#all.size + this.#again.size }
-
+  /** @param {Change} change */
   add(change) {
-    const { key } = change, changes = this.#again.has(key) ? this.#again : this.#all
-    const first = changes.get(key)
-    if (first?.type === 'deleted') return this.#again.set(key, change)
-    const merged = first ? merge(first, change) : change
-    if (merged) changes.set(key, merged)
-    else changes.delete(key)
+    const changes = this.#waiting.get(change.key)
+    const last = changes?.pop()
+    if (!changes || !last) return void this.#waiting.set(change.key, [change])
+    changes.push(...Change.merge(last, change))
+    if (!changes.length) this.#waiting.delete(change.key)
   }
 
-  /** Takes all. */
+  /** Removes and returns all changes. */
   take() {
-    const all = [...this.#all.values()].flatMap((change) => this.#again.has(change.key) ? [change, this.#again.get(change.key)] : change)
-    this.#all.clear()
-    this.#again.clear()
+    const all = [...this.#waiting.values()].flat()
+    this.#waiting.clear()
     return all
   }
 
-  /** Takes the one that waits longest, if there is one. */
+  /** Removes and returns the oldest change. It returns undefined if the queue is empty. */
   shift() {
-    this.#next ??= this.#all.values()
-    const change = this.#all.get(this.#first) ?? this.#next.next().value
-    if (!change) return this.#next = undefined
-    const { key } = change, again = this.#again.get(key)
-    if (again) this.#all.set(key, again)
-    else this.#all.delete(key)
-    this.#again.delete(key)
-    this.#first = again && key
+    if (!this.#current.length) {
+      this.#visit ??= this.#waiting.values()
+      this.#current = this.#visit.next().value ?? []
+    }
+    const change = this.#current.shift()
+    if (!change) this.#visit = undefined
+    else if (!this.#current.length) this.#waiting.delete(change.key)
     return change
   }
 }

@@ -1,66 +1,119 @@
-import { ADDED, DELETED, INTERRUPTED, KEPT, MODIFIED, SYNCED, decode } from './records.js'
-import { Mirror, byKey, valuesOf } from './mirror.js'
+/** @import { Change as PublicChange, ListWatch, State } from './types.js' */
+/** @import { Spec } from './spec.js' */
+
+import { ADDED, DELETED, INTERRUPTED, KEPT, MODIFIED, SYNCED, UNSAVED, decode } from './records.js'
+import { Mirror } from './mirror.js'
 import { Change, Changes } from './change.js'
+import { Snapshot } from './snapshot.js'
 import { retell } from './retell.js'
 import { ListWatchError } from './error.js'
 
-/** A collection that is followed; see ListWatch in index.d.ts. */
+/**
+ * A Host runs collections: in this thread or in a worker.
+ * @typedef {object} Host
+ * @property {(spec: Spec, client: Client) => () => void} open starts a collection and returns a function that ends it
+ * @property {() => void} wake
+ */
+/**
+ * A Client receives the records of one collection from its host.
+ * @typedef {object} Client
+ * @property {(bytes: Uint8Array) => void} records applies records; it does not keep the bytes
+ * @property {(error: ListWatchError) => void} failed stops the collection
+ * @property {() => void} lost reports that the host ended; the next host sends all objects again
+ * @property {() => State} state
+ * @property {() => Iterable<Uint8Array>} retell returns records that recreate the collection in another page
+ * @property {(() => Promise<string>) | undefined} token
+ */
+/** @typedef {{ news: Changes, tell: () => void }} Subscriber the changes that it has not seen, and a function that delivers them */
+
+/**
+ * A collection that follows the server. See ListWatch in index.d.ts.
+ * @implements {ListWatch<any>}
+ */
 export class Collection {
   #mirror
-  #subscribers = new Set() // each has the news that it was not told yet, and what tells it
-  #due = false
+  /** @type {Set<Subscriber>} */
+  #subscribers = new Set()
+  #due = false // whether a timer or a frame will call #tell
+  /** @type {Snapshot | undefined} */
   #snapshot
-  #end // what ends it at the host
-  #closed = false
-  #settled
+  /** @type {(() => void) | undefined} ends the collection at the host */
+  #end
+  /** @type {Promise<void> | undefined} */
+  #synced
+  #settle = () => {} // resolves or rejects #synced when that is decided
+  /** @type {ListWatchError | undefined} set once the collection is stopped */
+  #stopped
+  /** @type {ListWatchError | undefined} the same, unless the collection was closed */
   #failure
-  #last // the state in which it was stopped
+  /** @type {State | undefined} the state after the collection stopped */
+  #last
   #unlisten
-  #unconfirmed // the keys that a host which began anew has not told yet
+  /** @type {Set<string> | undefined} the keys that a new host has not sent yet */
+  #unconfirmed
 
-  /** @param link returns a promise of what opens collections */
-  constructor(spec, token, signal, link) {
+  /**
+   * @param {Spec} spec
+   * @param {(() => Promise<string>) | undefined} token
+   * @param {AbortSignal | undefined} signal
+   * @param {() => Promise<Host>} connect
+   */
+  constructor(spec, token, signal, connect) {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
-    this.synced = new Promise((resolve, reject) => { this.#settled = { resolve, reject } })
-    this.synced.catch(() => {}) // who does not wait for it is not told twice
-    const abort = () => this.#fail(new ListWatchError('aborted', 'listwatch: aborted', { cause: signal.reason }))
+    const abort = () => this.#fail(new ListWatchError('aborted', 'listwatch: aborted', { cause: signal?.reason }))
     this.#unlisten = () => signal?.removeEventListener('abort', abort)
-    if (signal?.aborted) return abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    this.#open(link, spec, token)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    else connect().then((host) => this.#open(host, spec, token)).catch((error) => this.#fail(error))
   }
 
-  async #open(link, spec, token) {
-    try {
-      const host = await link()
-      if (this.#closed) return
-      const end = host.open(spec, {
-        records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
-        state: () => this.#mirror.state, retell: () => retell(this.#mirror, this.#unconfirmed), token,
-      })
-      if (this.#closed) end()
-      else this.#end = end
-    } catch (error) {
-      this.#fail(error)
-    }
+  /** @param {Host} host @param {Spec} spec @param {Client['token']} token */
+  #open(host, spec, token) {
+    if (this.#stopped) return
+    const end = host.open(spec, {
+      records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
+      state: () => this.#mirror.state, retell: () => retell(this.#mirror, this.#unconfirmed), token,
+    })
+    if (this.#stopped) end()
+    else this.#end = end
+  }
+
+  // The promise is made on demand. If nobody asks for it, its rejection is not an unhandled one.
+  get synced() {
+    return this.#synced ??= new Promise((resolve, reject) => {
+      this.#settle = () => {
+        if (this.#mirror.synced) resolve()
+        else if (this.#stopped) reject(this.#stopped)
+      }
+      this.#settle()
+    })
   }
 
   get size() { return this.#mirror.items.size }
   get state() { return this.#last ?? this.#mirror.state }
+
+  /** @param {string} key */
   get(key) { return this.#mirror.items.get(key)?.object }
+
+  /** @param {string} key */
   item(key) { return this.#mirror.items.get(key) }
+
+  /** @param {string} index @param {string} value */
   by(index, value) { return this.#mirror.by(index, value) }
+
   list() { return this.getSnapshot().list() }
 
   getSnapshot() {
     return this.#snapshot ??= new Snapshot(this.#mirror, this.state)
   }
 
+  /** @param {(changes: Change[]) => void} callback */
   subscribe(callback) {
     const news = new Changes()
     return this.#add({ news, tell: () => callback(news.take()) })
   }
 
+  /** @param {Subscriber} subscriber */
   #add(subscriber) {
     this.#subscribers.add(subscriber)
     return () => { this.#subscribers.delete(subscriber) }
@@ -70,12 +123,14 @@ export class Collection {
     this.#stop(new ListWatchError('aborted', 'listwatch: the collection was closed'))
   }
 
+  /** @returns {AsyncGenerator<PublicChange<any>, void, undefined>} */
   [Symbol.asyncIterator]() {
-    const reader = { wake() {} }
+    const reader = { left: false, wake() {} }
     const changes = this.#changes(reader)
-    for (const way of ['return', 'throw']) { // a generator's own would wait for what was asked before
+    // A generator runs return() and throw() only after pending calls of next(). So they wake the generator first.
+    for (const way of /** @type {const} */ (['return', 'throw'])) {
       const leave = changes[way]
-      changes[way] = (value) => {
+      changes[way] = (/** @type {any} */ value) => {
         reader.left = true
         reader.wake()
         return leave.call(changes, value)
@@ -84,6 +139,10 @@ export class Collection {
     return changes
   }
 
+  /**
+   * @param {{ left: boolean, wake: () => void }} reader
+   * @returns {AsyncGenerator<PublicChange<any>, void, undefined>}
+   */
   async *#changes(reader) {
     const news = new Changes()
     for (const item of this.#mirror.items.values()) {
@@ -94,129 +153,101 @@ export class Collection {
       while (true) {
         for (let change; (change = news.shift());) yield change
         if (this.#failure) throw this.#failure
-        if (this.#closed || reader.left) return
-        await new Promise((resolve) => { reader.wake = resolve })
+        if (this.#stopped || reader.left) return
+        await new Promise((resolve) => { reader.wake = () => resolve(undefined) })
       }
     } finally {
       unsubscribe()
     }
   }
 
+  /** @param {Uint8Array} bytes */
   #records(bytes) {
-    if (this.#closed) return
+    if (this.#stopped) return
     decode(bytes, (kind, fields) => {
       if (!this.#unconfirmed || this.#confirm(kind, fields)) this.#apply(kind, fields)
     })
     this.#snapshot = undefined
-    if (this.#mirror.synced) this.#settled.resolve()
-    if (this.#mirror.state.phase === 'stopped') this.#fail(this.#mirror.state.cause)
+    this.#settle()
+    const { phase, cause } = this.#mirror.state
+    if (phase === 'stopped' && cause) this.#fail(cause)
     this.#tellSoon()
   }
 
+  /** @param {number} kind @param {string[]} fields */
   #apply(kind, fields) {
     for (const change of this.#mirror.apply(kind, fields)) {
       for (const { news } of this.#subscribers) news.add(change)
     }
   }
 
-  // The host is gone, and with it what it knew. The next one tells all there is; what it does not is gone, too.
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker is gone; another begins anew', '', '', '0', '1'])
+    this.#apply(UNSAVED, [''])
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker ended and is restarted', '', '', '0', '1'])
     this.#snapshot = undefined
     this.#tellSoon()
   }
 
-  // Returns whether a record is to be folded in. What the host has kept may be older than what is shown, or newer.
+  /**
+   * Notes which objects a new host has sent, and deletes the others when its list is complete. It reports whether to apply the
+   * record: an object that the host loaded from IndexedDB may be older than the current one.
+   * @param {number} kind
+   * @param {string[]} fields
+   */
   #confirm(kind, [key, , , version]) {
-    if (kind === ADDED || kind === MODIFIED || kind === KEPT) this.#unconfirmed.delete(key)
+    if (kind === ADDED || kind === MODIFIED || kind === KEPT) this.#unconfirmed?.delete(key)
     if (kind === SYNCED) {
-      for (const missing of this.#unconfirmed) this.#apply(DELETED, [missing, '', '1'])
+      for (const missing of this.#unconfirmed ?? []) this.#apply(DELETED, [missing, '', '1'])
       this.#unconfirmed = undefined
     }
     return kind !== KEPT || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // At most once per frame, and also where no frames are drawn.
+  // Calls #tell in the next frame, but at most 16 ms later: a hidden page draws no frames.
   #tellSoon() {
     if (this.#due) return
     this.#due = true
-    let frame
+    let frame = 0
     const tell = () => {
       clearTimeout(timer)
-      if (frame !== undefined) cancelAnimationFrame(frame)
+      if (frame) cancelAnimationFrame(frame)
       this.#due = false
       this.#tell()
     }
-    const timer = setTimeout(tell, 16) // also for a page that is hidden before its next frame
+    const timer = setTimeout(tell, 16)
     if (globalThis.document?.visibilityState === 'visible') frame = requestAnimationFrame(tell)
   }
 
   #tell() {
     for (const subscriber of [...this.#subscribers]) {
-      if (!this.#subscribers.has(subscriber)) continue // another one has ended it
+      if (!this.#subscribers.has(subscriber)) continue // an earlier subscriber ended it
       try {
         subscriber.tell()
       } catch (error) {
-        queueMicrotask(() => { throw error }) // one subscriber's mistake is not another's
+        queueMicrotask(() => { throw error }) // reports the error and lets the others continue
       }
     }
   }
 
+  /** @param {ListWatchError} error */
   #fail(error) {
-    if (!this.#closed) this.#failure = error
+    if (!this.#stopped) this.#failure = error
     this.#stop(error)
   }
 
+  /** @param {ListWatchError} error */
   #stop(error) {
-    if (this.#closed) return
-    this.#closed = true
+    if (this.#stopped) return
+    this.#stopped = error
     this.#last = Object.freeze({ ...this.#mirror.state, phase: 'stopped', stale: true, cause: this.#failure, retryAt: undefined })
     this.#unlisten()
     this.#end?.()
-    this.#settled.reject(error)
+    this.#settle()
     this.#snapshot = undefined
     this.#tellSoon()
   }
 }
 
-const isNewer = (a, b) => (a.length === b.length ? a > b : a.length > b.length) // as numbers
-
-const NONE = Object.freeze([])
-
-/** The collection as it is when this is made. */
-class Snapshot {
-  #items
-  #by = new Map()
-  #mirror
-  #list
-
-  constructor(mirror, state) {
-    this.#items = new Map(mirror.items)
-    this.#mirror = mirror
-    this.state = state
-    Object.freeze(this)
-  }
-
-  get size() { return this.#items.size }
-  get(key) { return this.#items.get(key)?.object }
-  item(key) { return this.#items.get(key) }
-
-  list() {
-    return this.#list ??= Object.freeze([...this.#items.values()].sort(byKey))
-  }
-
-  by(index, value) {
-    const at = this.#mirror.indexOf(index)
-    let found = this.#by.get(at)
-    if (!found) {
-      this.#by.set(at, found = new Map())
-      for (const item of this.list()) {
-        const value = valuesOf(item)[at], all = found.get(value)
-        if (all) all.push(item)
-        else if (value) found.set(value, [item])
-      }
-    }
-    return found.get(value) ?? NONE
-  }
-}
+/** Compares resourceVersions as numbers. @param {string} a @param {string} b */
+const isNewer = (a, b) => (a.length === b.length ? a > b : a.length > b.length)

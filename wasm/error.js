@@ -1,13 +1,30 @@
-/** What went wrong, in a form that a program can act on. index.d.ts has the codes. */
+/** @import { ErrorCode } from './types.js' */
+
+/** Codes of errors that a retry cannot fix. */
+const FINAL = new Set(['unauthorized', 'forbidden', 'not-found', 'invalid', 'load', 'storage', 'aborted', 'unsupported'])
+
+/** The error of every failure of this package. */
 export class ListWatchError extends Error {
-  constructor(code, message, { status, reason, cause } = {}) {
+  /**
+   * @param {ErrorCode} code
+   * @param {string} message
+   * @param {{ status?: number | undefined, reason?: string | undefined, cause?: unknown }} [details]
+   */
+  constructor(code, message, details = {}) {
+    const { status, reason, cause } = details
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'ListWatchError'
+    /** The kind of failure. @readonly @type {ErrorCode} */
     this.code = code
-    if (status) this.status = status
-    if (reason) this.reason = reason
+    if (status) {
+      /** The HTTP status; undefined if the server did not respond. @readonly @type {number | undefined} */
+      this.status = status
+    }
+    if (reason) {
+      /** The reason of the Kubernetes Status, for example `"Forbidden"`. @readonly @type {string | undefined} */
+      this.reason = reason
+    }
+    /** Reports whether a retry without any change could succeed. @readonly @type {boolean} */
     this.retryable = !FINAL.has(code)
   }
 }
-
-const FINAL = new Set(['unauthorized', 'forbidden', 'not-found', 'invalid', 'load', 'aborted', 'unsupported'])

@@ -1,4 +1,7 @@
-// What a page imports; index.d.ts says what everything means.
+// The entry point of the package. index.d.ts is generated from it and from types.d.ts.
+
+/** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions } from './types.js' */
+/** @import { Host } from './collection.js' */
 
 import { Collection } from './collection.js'
 import { connect } from './connect.js'
@@ -6,38 +9,68 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
-// The link opens collections. There is none before the first call, and after a failure.
-let link, ready
-let last = {} // the options of the last link, for its successor
+/** @type {Promise<Host> | undefined} opens collections; undefined before the first call and after a failure */
+let link
+/** @type {Promise<void> | undefined} */
+let ready
+/** @type {Host | undefined} set while the link works */
+let host
+/** @type {InitOptions} the options of the last link, for its successor */
+let last = {}
 
-/** Loads the program, once. */
+/**
+ * Loads the WASM module. Calling it is optional, because `listWatch` loads the module with the default options. The first call
+ * decides: later calls return the same promise and ignore their options. After a failure, the next call tries again.
+ *
+ * The promise rejects with a `ListWatchError` if the module or its worker does not load.
+ * @param {InitOptions} [options]
+ * @returns {Promise<void>}
+ */
 export function init(options = {}) {
-  if (link) return ready
+  if (link && ready) return ready
   const begun = link = connect(options, () => forget(begun))
-  ready = begun.then(() => { last = options }, (error) => {
+  ready = begun.then((connected) => {
+    host = connected
+    last = options
+  }, (error) => {
     forget(begun) // the next call tries again
     throw error
   })
   return ready
 }
 
+/** @param {Promise<Host>} failed */
 function forget(failed) {
-  if (link === failed) link = undefined
+  if (link === failed) link = host = undefined
 }
 
-/** Follows a collection. */
+/**
+ * Lists a collection, and then follows its changes until it is closed.
+ *
+ * It throws a `ListWatchError` with the code `"invalid"` if an option is invalid. Later errors appear in `state.cause`. If they
+ * are final, they also reject `synced` and end the iteration.
+ * @template [T=KubernetesObject]
+ * @param {ListWatchOptions} options
+ * @returns {ListWatch<T>}
+ */
 export function listWatch(options) {
   const { spec, token } = specOf(options)
   return new Collection(spec, token, options.signal, linked)
 }
 
+/** @returns {Promise<Host>} */
 async function linked() {
-  const loaded = init(last), begun = link
+  const loaded = init(last), begun = /** @type {Promise<Host>} */ (link)
   await loaded
   return begun
 }
 
-/** Has all collections look at once whether their connections live, and try again where they wait. */
+/**
+ * Checks all connections at once, and skips the delays before the next attempts. Call it, for example, from a "try now" button.
+ *
+ * It does not skip a delay that follows an error response of the server, which has a `state.cause.status`. A page that becomes
+ * visible or online calls it automatically.
+ */
 export function wake() {
-  link?.then((host) => host.wake(), () => {}) // init and the collections report why it could not be loaded
+  host?.wake()
 }

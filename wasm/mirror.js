@@ -1,22 +1,25 @@
-// A mirror is a collection as the page has it: the fold of the records. Objects stay text until they are asked for.
+/** @import { ErrorCode, State } from './types.js' */
 
-import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SWITCHED, SYNCED } from './records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
 import { ListWatchError } from './error.js'
 
-/** Of an item, what each index finds it by. */
+/** Returns the value of each index. @type {(item: Item) => string[]} */
 export let valuesOf
-/** The fields of the record that makes the same item again. */
+/** Returns the fields of a record that recreates the item. @type {(item: Item) => string[]} */
 export let fieldsOf
-/** Whether an item was kept from before. */
-export let wasKept
+/** Reports whether an earlier page saved the item. @type {(item: Item) => boolean} */
+let wasKept
+/** Reports whether two items are the same version of one object. @type {(a: Item, b: Item) => boolean} */
 let areSame
 
-/** An object of a collection; see index.d.ts. Its text goes when it has been parsed. */
+/** An object of a collection. See Item in index.d.ts. */
 export class Item {
+  /** @type {string | undefined} the JSON; undefined once it is parsed */
   #text
+  /** @type {any} */
   #object
-  #sum // of the text, for the program
+  #sum // the checksum of the JSON, for the WASM module
   #values
   #kept
 
@@ -27,6 +30,7 @@ export class Item {
     areSame = (a, b) => a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.#sum === b.#sum
   }
 
+  /** @param {boolean} kept @param {string[]} fields */
   constructor(kept, [key, , uid, resourceVersion, sum, ...values]) {
     this.key = key
     this.uid = uid
@@ -54,41 +58,59 @@ export class Item {
   }
 }
 
+/** The state of a collection in the page: the records, applied in order. */
 export class Mirror {
+  /** @type {Map<string, Item>} by key */
   items = new Map()
+  /** Whether the first list is complete. */
+  synced = false
+  /** @type {State} */
   #now = { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true }
-  #state // a copy of it, once somebody asked
-  #names // of the indexes
-  #indexes // per index: value to the set of its items
-  #synced = false
+  /** @type {State | undefined} an immutable copy of #now, made on demand */
+  #state
+  #names
+  /** @type {Map<string, Set<Item>>[]} the items of each index, by value */
+  #indexes
   #listing = false
+  /** @type {number | undefined} the number of objects on the next pages, if the server reports it */
   #remaining
 
+  /** @param {string[]} [indexes] names */
   constructor(indexes = []) {
     this.#names = indexes
     this.#indexes = indexes.map(() => new Map())
   }
 
-  /** Applies a record. Returns the changes that it made to an object: two if the object was recreated, none if it is known. */
+  /**
+   * Applies a record and returns the resulting changes: two for a recreated object, otherwise at most one.
+   * @param {number} kind
+   * @param {string[]} fields
+   */
   apply(kind, fields) {
     switch (kind) {
       case KEPT:
       case ADDED:
       case MODIFIED:
         return this.#put(kind, fields)
-      case DELETED:
-        return this.#delete(fields)
+      case DELETED: {
+        this.#heard(fields[1])
+        const old = this.items.get(fields[0])
+        return old ? [this.#remove(old, fields[2] === '1')] : []
+      }
     }
-    this.#moved(kind, fields)
+    this.#applyState(kind, fields)
     return []
   }
 
+  /** @param {number} kind @param {string[]} fields */
   #put(kind, fields) {
     const kept = kind === KEPT
     const item = new Item(kept, fields)
-    const old = this.items.get(item.key)
+    const known = this.items.get(item.key)
     if (!kept) this.#heard(fields[1])
-    if (old && areSame(old, item)) return [] // a host that began anew tells all
+    if (known && areSame(known, item)) return [] // a new host repeats all objects
+    const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
+    const old = this.items.get(item.key)
     if (old) this.#unindex(old)
     this.items.set(item.key, item)
     this.#indexes.forEach((index, i) => {
@@ -96,21 +118,18 @@ export class Mirror {
       if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
     })
     if (this.#listing && !kept) this.#progress()
-    const flags = { initial: !this.#synced, stale: kept }
-    if (old && (old.uid === item.uid || !old.uid || !item.uid)) return [new Change('modified', item, old, flags)]
-    const added = new Change('added', item, undefined, flags)
-    return old ? [new Change('deleted', old, old, { missed: true }), added] : [added]
+    changes.push(new Change(old ? 'modified' : 'added', item, old, { initial: !this.synced, stale: kept }))
+    return changes
   }
 
-  #delete([key, version, missed]) {
-    this.#heard(version)
-    const old = this.items.get(key)
-    if (!old) return []
-    this.items.delete(key)
-    this.#unindex(old)
-    return [new Change('deleted', old, old, { missed: missed === '1' })]
+  /** @param {Item} item @param {boolean} missed */
+  #remove(item, missed) {
+    this.items.delete(item.key)
+    this.#unindex(item)
+    return new Change('deleted', item, item, { missed })
   }
 
+  /** @param {Item} item */
   #unindex(item) {
     this.#indexes.forEach((index, i) => {
       const value = valuesOf(item)[i], all = index.get(value)
@@ -118,19 +137,21 @@ export class Mirror {
     })
   }
 
-  #moved(kind, fields) {
+  /** @param {number} kind @param {string[]} fields */
+  #applyState(kind, fields) {
     switch (kind) {
       case RESET:
         this.#listing = true
         this.#remaining = undefined
         return this.#set({ phase: 'listing', retryAt: undefined })
       case PAGE:
-        this.#remaining = fields[0] === '0' && fields[1] ? undefined : Number(fields[0]) // there are more, but who knows how many
+        // The server may have more pages without reporting the number of objects on them.
+        this.#remaining = fields[0] === '0' && fields[1] ? undefined : Number(fields[0])
         return this.#progress()
       case SYNCED:
         this.#listing = false
-        this.#synced = true
-        if (fields[0]) this.#live(fields[0]) // else it is the state that was kept from before
+        this.synced = true
+        if (fields[0]) this.#live(fields[0]) // otherwise the list came from IndexedDB
         return this.#set({ progress: undefined })
       case LIVE:
         return this.#live(fields[0])
@@ -138,38 +159,44 @@ export class Mirror {
         return this.#heard(fields[0])
       case HEARD:
         return this.#set({ lastEventAt: Number(fields[0]), resourceVersion: fields[1] })
+      case UNSAVED:
+        return this.#set({ persistError: fields[0] ? new ListWatchError('storage', fields[0]) : undefined })
       case INTERRUPTED:
       case STOPPED:
         return this.#broken(kind, fields)
     }
   }
 
-  // A list that the server has just sent is as fresh as a watch from there, which may take long to answer. If that fails, the
-  // state is interrupted.
+  // A list that the server has just sent is fresh, although the watch from there may take long to answer. If the watch fails,
+  // the state becomes interrupted.
+  /** @param {string} version */
   #live(version) {
     this.#heard(version)
     this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
   }
 
   #progress() {
-    if (this.#synced) return
+    if (this.synced) return
     this.#set({ progress: { received: this.items.size, remaining: this.#remaining } })
   }
 
+  /** @param {number} kind @param {string[]} fields */
   #broken(kind, [code, message, status, reason, delay, relist]) {
-    const cause = new ListWatchError(code, message, { status: Number(status) || undefined, reason })
+    const cause = new ListWatchError(/** @type {ErrorCode} */ (code), message, { status: Number(status) || undefined, reason })
     if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch goes on
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
-    // A healthy watch that closed cleanly resumes soon. The state stays live, so that a page does not flicker. The shortest
-    // backoff is 800 ms.
-    if (code === 'closed' && delay < 800 && !relist) return
+    // A healthy watch that closed cleanly resumes soon. The state stays live, so that the page does not flicker. The
+    // shortest backoff is 800 ms.
+    if (code === 'closed' && Number(delay) < 800 && !relist) return
     this.#set({ phase: 'interrupted', stale: true, cause, retryAt: Date.now() + Number(delay) })
   }
 
+  /** @param {string} version the new resourceVersion, or "" if it is unknown */
   #heard(version) {
     this.#set(version ? { lastEventAt: Date.now(), resourceVersion: version } : { lastEventAt: Date.now() })
   }
 
+  /** @param {Partial<State>} change */
   #set(change) {
     Object.assign(this.#now, change)
     this.#state = undefined
@@ -179,26 +206,27 @@ export class Mirror {
     return this.#state ??= Object.freeze({ ...this.#now })
   }
 
-  /** The items that an index has under a value, in the order of their keys. */
+  /**
+   * Returns the items with this value in an index, sorted by key.
+   * @param {string} name
+   * @param {string} value
+   */
   by(name, value) {
     return [...(this.#indexes[this.indexOf(name)].get(value) ?? [])].sort(byKey)
   }
 
-  /** Which of the indexes has this name. */
+  /** Returns the position of the index with this name. @param {string} name */
   indexOf(name) {
     const i = this.#names.indexOf(name)
-    if (i < 0) throw new ListWatchError('invalid', `listwatch: there is no index ${name}: give it in options.indexes`)
+    if (i < 0) throw new ListWatchError('invalid', `listwatch: there is no index ${name} in options.indexes`)
     return i
   }
 
-  get synced() {
-    return this.#synced
-  }
-
-  /** Whether an item was kept from before, and nothing has confirmed it since. */
+  /** Reports whether an earlier page saved the item and the server has not confirmed it. @param {Item} item */
   isStale(item) {
-    return wasKept(item) && !this.#synced
+    return wasKept(item) && !this.synced
   }
 }
 
+/** Compares items by key. @param {{ key: string }} a @param {{ key: string }} b */
 export const byKey = (a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)

@@ -1,82 +1,113 @@
-// What is kept of a collection in IndexedDB: each object under its collection and key, and the version up to which they
-// have what happened. Objects are written when they change, all with the version in one transaction, so that whatever is
-// there can be gone on from: a version that is older than an object costs an event that comes twice. With the version goes
-// when it was heard of, as whoever is shown a state wants to know how old it is.
+// Saves collections in IndexedDB: each object under its collection and key, and the resourceVersion of each collection. One
+// transaction writes the changed objects with the resourceVersion. So a saved collection can always be resumed: an object that
+// is newer than the resourceVersion costs one repeated event.
 
-import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, SYNCED, decode, encode, encodeFields } from './records.js'
+/** @import { Spec } from './spec.js' */
+
+import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
 import { isText } from './spec.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
-const PATIENCE = 5000 // ms
+const LOCK_TIMEOUT = 5000 // ms
 
+/** @typedef {{ collection: string, key: string, fields: string[] }} Row an object in the database */
+/** @typedef {{ version: string, at: number }} Version a resourceVersion, and the time of the last data in ms since 1970 */
+
+/** The saved state of one collection. */
 export class Kept {
+  /** @type {IDBDatabase | undefined} undefined if nothing is or will be saved */
   #db
-  #name
+  #name = ''
   #version = ''
-  #heardAt = 0 // when, in milliseconds since 1970
-  #rows = [] // of what was loaded, for the program
-  #changed = new Map() // what is to be written: by key, null for what is gone
+  #heardAt = 0
+  /** @type {string[][]} the loaded objects, for rows() */
+  #rows = []
+  /** @type {Map<string, string[] | null>} the fields to write by key; null deletes an object */
+  #changed = new Map()
   #writing = false
   #dirty = false
-  #owned = false // this is the one that writes
-  #release
-  #stale = true // what is there belongs to no version: a first list that was not completed
+  #owned = false // whether this page holds the lock
+  #release = () => {}
+  #stale = true // whether the rows in the database belong to no resourceVersion, for example to an incomplete first list
+  #failure = ''
+  /** @type {((bytes: Uint8Array) => void) | undefined} */
+  #tell
 
-  /** Opens what is kept for a collection; without IndexedDB, or where it is forbidden, nothing ever is. */
+  /**
+   * Opens the saved state of a collection. It never rejects: without IndexedDB, the collection works and load reports why
+   * nothing is saved.
+   * @param {Spec} spec
+   */
   static async open(spec) {
     const kept = new Kept()
-    const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
-    const headers = await digest(endpoint.headers)
-    if (!headers) return kept
-    kept.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
-    kept.#db = await database().catch(() => undefined)
-    kept.#own()
+    try {
+      const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
+      const headers = await digest(endpoint.headers)
+      kept.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
+      kept.#db = await database()
+      users.add(kept)
+      kept.#own()
+    } catch (error) {
+      kept.fail(error)
+    }
     return kept
   }
 
-  // Two pages that wrote the same would each write the version of what only the other has written. So one writes, and the
-  // others go without; a page that is just being left is waited for.
+  // Two writers would each save a resourceVersion without the objects of the other. So only the holder of a lock writes. The
+  // timeout is long enough for a page that is being left.
   #own() {
-    const { locks } = globalThis.navigator ?? {}
-    const holding = new Promise((resolve) => { this.#release = resolve })
-    const given = () => {
+    const locks = globalThis.navigator?.locks
+    if (!locks) throw new Error('it needs a secure context (HTTPS)')
+    const held = new Promise((resolve) => { this.#release = () => resolve(undefined) })
+    const signal = AbortSignal.timeout(LOCK_TIMEOUT)
+    locks.request(`listwatch ${this.#name}`, { signal }, () => {
       this.#owned = true
       this.#write()
-      return holding
-    }
-    locks?.request(`listwatch ${this.#name}`, { signal: AbortSignal.timeout(PATIENCE) }, given).catch(() => this.close())
-    if (!locks) this.close()
+      return held
+    }).catch((error) => {
+      if (signal.aborted) this.close() // another page saves the collection
+      else this.fail(error)
+    })
   }
 
-  /** Gives the objects as records to `tell`, and returns whether there is a state to go on from. */
+  /**
+   * Passes the saved objects to `tell` as records. It returns whether the collection can be resumed. Later, `tell` receives the
+   * reason if saving fails.
+   * @param {(bytes: Uint8Array) => void} tell
+   */
   async load(tell) {
+    this.#tell = tell
+    this.#report()
+    if (!this.#db) return false
     try {
       const reading = this.#db.transaction([OBJECTS, VERSIONS])
+      /** @type {[Version | undefined, Row[]]} */
       const [heard, objects] = await Promise.all([
         done(reading.objectStore(VERSIONS).get(this.#name)),
         done(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
-      // A part of it, told and then given up, would stay for ever: all of it is right, or a list is asked for.
-      if (!heard?.version || !objects.every(({ fields }) => fields.length > 5 && fields.every(isText))) return false
+      // A damaged row must not stay in the collection for ever. So the objects are used only if all of them are valid.
+      if (!heard?.version || !objects.every(isValid)) return false
       this.#version = heard.version
       for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
       tell(encode([[HEARD, String(heard.at), heard.version]]))
       this.#stale = false
       this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
       return true
-    } catch {
-      return false // what cannot be read, or is not kept at all, costs a list
+    } catch (error) {
+      this.fail(error)
+      return false
     }
   }
 
-  /** What was loaded, as the program wants it: the version, and of each object namespace, name, uid, version and sum. */
+  /** Returns the resourceVersion, and the namespace, name, uid, resourceVersion and checksum of each loaded object. */
   rows() {
     const rows = encodeFields([this.#version, ...this.#rows.flat()])
     this.#rows = []
     return rows
   }
 
-  /** Takes note of records, and writes them when what was written before is. */
+  /** Saves the changes of records. @param {Uint8Array} bytes */
   note(bytes) {
     if (!this.#db) return
     decode(bytes, (kind, fields) => {
@@ -92,33 +123,30 @@ export class Kept {
     this.#write()
   }
 
-  async #write() {
+  // Starts a transaction, unless one is running. Changes that arrive during a transaction are written by the next one.
+  #write() {
     if (this.#writing || !this.#dirty || !this.#owned || !this.#db) return
+    this.#dirty = false
     this.#writing = true
-    while (this.#dirty && this.#db) {
-      const changed = this.#changed
-      this.#changed = new Map()
-      this.#dirty = false
-      try {
-        await this.#commit(changed)
-      } catch {
-        this.close() // the disk is full, or the user forbade it: the next page begins with what was written last
-      }
-    }
-    this.#writing = false
+    this.#commit(this.#db).then(() => {
+      this.#writing = false
+      this.#write()
+    }).catch((error) => this.fail(error))
   }
 
-  #commit(changed) {
-    const writing = this.#db.transaction([OBJECTS, VERSIONS], 'readwrite')
+  /** @param {IDBDatabase} db */
+  async #commit(db) {
+    const writing = db.transaction([OBJECTS, VERSIONS], 'readwrite')
     const objects = writing.objectStore(OBJECTS)
     if (this.#stale) objects.delete(this.#range())
     this.#stale = false
-    for (const [key, fields] of changed) {
+    for (const [key, fields] of this.#changed) {
       if (fields) objects.put({ collection: this.#name, key, fields })
       else objects.delete([this.#name, key])
     }
+    this.#changed.clear()
     if (this.#version) writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#heardAt }, this.#name)
-    return new Promise((resolve, reject) => {
+    await new Promise((resolve, reject) => {
       writing.oncomplete = resolve
       writing.onabort = () => reject(writing.error)
     })
@@ -128,40 +156,92 @@ export class Kept {
     return IDBKeyRange.bound([this.#name], [this.#name, []])
   }
 
+  /** Ends saving and reports why. @param {unknown} error */
+  fail(error) {
+    this.close()
+    this.#failure ||= `listwatch: the collection is not saved: ${error instanceof Error ? error.message : error}`
+    this.#report()
+  }
+
+  #report() {
+    if (this.#failure) this.#tell?.(encode([[UNSAVED, this.#failure]]))
+  }
+
   close() {
+    users.delete(this)
     this.#db = undefined
     this.#changed.clear()
-    this.#release?.()
+    this.#release()
   }
 }
 
-// What is sent with requests tells states apart, and may be secret: a name has its digest. Where there is none to be had, as
-// on pages that came over plain HTTP, nothing is kept.
+/** @param {Row} row */
+const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isText)
+
+/**
+ * Returns a digest of headers, for the name of a collection. Headers belong to the name because they can select a user, but
+ * they may be secret.
+ * @param {Record<string, string>} headers
+ */
 async function digest(headers) {
   const all = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]).sort()
   if (!all.length) return headers
-  const bytes = await globalThis.crypto?.subtle?.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))
-  return bytes && String(new Uint8Array(bytes))
+  if (!globalThis.crypto?.subtle) throw new Error('it needs a secure context (HTTPS)')
+  return String(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(all)))))
 }
 
+/** Returns the namespace and the name. @param {string} key */
 const split = (key) => {
   const slash = key.indexOf('/')
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
 }
 
+/** @type {Set<Kept>} all states that use the database */
+const users = new Set()
+/** @type {Promise<IDBDatabase> | undefined} */
 let opened
-function database() {
-  return opened ??= new Promise((resolve, reject) => {
-    const opening = indexedDB.open('listwatch', 1)
-    opening.onupgradeneeded = () => {
-      opening.result.createObjectStore(OBJECTS, { keyPath: ['collection', 'key'] })
-      opening.result.createObjectStore(VERSIONS)
-    }
-    opening.onsuccess = () => resolve(opening.result)
+
+/** Opens the database once. After a failure, the next call tries again. */
+async function database() {
+  opened ??= open()
+  try {
+    return await opened
+  } catch (error) {
+    opened = undefined
+    throw error
+  }
+}
+
+/** @returns {Promise<IDBDatabase>} */
+function open() {
+  if (!globalThis.indexedDB) throw new Error('there is no IndexedDB')
+  const opening = indexedDB.open('listwatch', 1)
+  opening.onupgradeneeded = () => {
+    opening.result.createObjectStore(OBJECTS, { keyPath: ['collection', 'key'] })
+    opening.result.createObjectStore(VERSIONS)
+  }
+  return new Promise((resolve, reject) => {
     opening.onerror = () => reject(opening.error)
+    opening.onblocked = () => reject(new Error('another tab uses an older version of the database'))
+    opening.onsuccess = () => {
+      const db = opening.result
+      const end = (/** @type {string} */ reason) => {
+        db.close()
+        opened = undefined
+        for (const kept of users) kept.fail(reason)
+      }
+      db.onversionchange = () => end('another tab deletes or upgrades the database')
+      db.onclose = () => end('the browser closed the database')
+      resolve(db)
+    }
   })
 }
 
+/**
+ * @template T
+ * @param {IDBRequest<T>} request
+ * @returns {Promise<T>}
+ */
 const done = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result)
   request.onerror = () => reject(request.error)

@@ -1,35 +1,88 @@
-// What a React application imports; react.d.ts says what it means.
+'use client'
+// The React binding. react.d.ts is generated from it.
+
+/** @import { KubernetesObject, ListWatchOptions, Snapshot } from './types.js' */
+/** @import { User } from './sharing.js' */
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
-import { ListWatchError, listWatch } from './index.js'
+import { ListWatchError } from './index.js'
+import { current, give, join } from './sharing.js'
 
+/**
+ * The options of a component's collection. There is no `signal`, because the collection is closed when no component uses it.
+ * @typedef {Omit<ListWatchOptions, 'signal'>} UseListWatchOptions
+ */
+
+/**
+ * Follows a collection while the component is mounted, and returns its current snapshot. `null` follows nothing.
+ *
+ * The snapshot is empty in the first render and on a server. `state.phase` and `state.cause` have the progress and the errors.
+ * Invalid options throw a `ListWatchError`, which reaches the error boundary.
+ *
+ * Options are compared by value, so they can be written inline. Components with equal options share one collection. Another
+ * token function in a later render replaces the previous one and opens no connection. But components share a collection only
+ * if they have the same token function, so define it outside of the components. A component that switches to another user
+ * needs another `key`.
+ * @template [T=KubernetesObject]
+ * @overload
+ * @param {UseListWatchOptions | null | undefined} options
+ * @returns {Snapshot<T>}
+ */
+/**
+ * Returns `select(snapshot)`, and renders the component only if the selection changes. `isEqual` compares selections; the
+ * default is `Object.is`.
+ * @template [T=KubernetesObject]
+ * @template [S=unknown]
+ * @overload
+ * @param {UseListWatchOptions | null | undefined} options
+ * @param {(snapshot: Snapshot<T>) => S} select
+ * @param {(a: S, b: S) => boolean} [isEqual]
+ * @returns {S}
+ */
+/**
+ * @param {ListWatchOptions | null | undefined} options
+ * @param {(snapshot: Snapshot<any>) => unknown} select
+ * @param {(a: any, b: any) => boolean} isEqual
+ */
 export function useListWatch(options, select = whole, isEqual = Object.is) {
-  if (options?.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch has no signal: the collection ends when the component does')
+  if (options?.signal) throw new ListWatchError('invalid', 'listwatch: useListWatch takes no signal: unmount the component instead')
   const name = nameOf(options)
-  const user = useMemo(() => ({ name, options }), [name]) // the component, as join has it
-  const subscribe = useCallback((notify) => join(user, notify), [user])
-  const selected = useRef() // what was rendered last, once something was
-  const getSelection = useMemo(() => selector(user, select, isEqual, selected), [user, select, isEqual])
-  useEffect(() => give(user, options)) // before the subscription, which may open what is given
-  const selection = useSyncExternalStore(subscribe, getSelection, () => select(EMPTY))
+  const user = useMemo(() => /** @type {User} */ ({ name, options }), [name])
+  const subscribe = useCallback((/** @type {() => void} */ notify) => join(user, notify), [user])
+  /** @type {{ current: { selection: unknown } | undefined }} what the last render showed */
+  const selected = useRef(undefined)
+  const getSelection = useMemo(() => selector(() => current(user) ?? EMPTY, select, isEqual, selected), [user, select, isEqual])
+  const getServerSelection = useMemo(() => selector(() => EMPTY, select, isEqual, selected), [select, isEqual])
+  useEffect(() => give(user, options)) // precedes the subscription, which may use the options
+  const selection = useSyncExternalStore(subscribe, getSelection, getServerSelection)
   useEffect(() => { selected.current = { selection } })
   return selection
 }
 
-const whole = (snapshot) => snapshot
+const whole = (/** @type {Snapshot<any>} */ snapshot) => snapshot
 
-// Options as text: members in the order of their names, functions all the same.
+/** Returns the options as a string, with sorted members. All functions look the same. @param {unknown} options */
 const nameOf = (options) => JSON.stringify(options ?? null, (_, value) => {
   if (typeof value === 'function') return 'function'
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 })
 
-// Selects once from each snapshot. What is equal to what was rendered last is given as that, so that nothing is rendered.
-function selector(user, select, isEqual, selected) {
-  let from, selection
+/**
+ * Returns a function that selects from the current snapshot, once for each snapshot. If the selection equals the last one, it
+ * returns the last one, so that React does not render.
+ * @param {() => Snapshot<any>} getSnapshot
+ * @param {(snapshot: Snapshot<any>) => unknown} select
+ * @param {(a: any, b: any) => boolean} isEqual
+ * @param {{ current: { selection: unknown } | undefined }} selected
+ */
+function selector(getSnapshot, select, isEqual, selected) {
+  /** @type {Snapshot<any> | undefined} */
+  let from
+  /** @type {unknown} */
+  let selection
   return () => {
-    const snapshot = (user.shared ?? find(user))?.snapshot ?? EMPTY
+    const snapshot = getSnapshot()
     if (snapshot === from) return selection
     const last = from ? { selection } : selected.current
     from = snapshot
@@ -39,72 +92,14 @@ function selector(user, select, isEqual, selected) {
   }
 }
 
-// The collections that mounted components show: each with their options as text, the function for the token, and its users,
-// which have what they were given last, and what notifies them.
-const opened = new Set()
-
-const find = (user) => [...opened].find(({ name, token }) => name === user.name && token === user.options?.token)
-
-function join(user, notify) {
-  if (user.options == null) return () => {}
-  user.notify = notify
-  enter(user)
-  return () => leave(user)
-}
-
-function enter(user) {
-  user.shared = find(user) ?? open(user)
-  user.shared.users.add(user)
-}
-
-function leave(user) {
-  const { shared } = user
-  user.shared = undefined
-  shared.users.delete(user)
-  setTimeout(() => { // a component that is mounted again at once, as in StrictMode, finds it open
-    if (shared.users.size) return
-    opened.delete(shared)
-    shared.collection.close()
-  })
-}
-
-function give(user, options) {
-  user.options = options
-  const { shared } = user
-  if (shared && shared.token !== options.token) queueMicrotask(() => settle(shared)) // when all components were given theirs
-}
-
-// A function takes the place of the one that all users have left; else they part.
-function settle(shared) {
-  const users = [...shared.users]
-  if (users.length && users.every(({ options }) => options.token !== shared.token) && !find(users[0])) shared.token = users[0].options.token
-  for (const user of users) {
-    if (user.options.token === shared.token) continue
-    leave(user)
-    enter(user)
-    user.notify()
-  }
-}
-
-function open({ name, options }) {
-  const { token } = options
-  const collection = listWatch(typeof token === 'function' ? { ...options, token: () => shared.token() } : options)
-  const shared = { name, token, users: new Set(), collection, snapshot: collection.getSnapshot() }
-  opened.add(shared)
-  collection.subscribe(() => {
-    // Not before all are told of it: who is mounted in between shows what the others show.
-    shared.snapshot = collection.getSnapshot()
-    for (const { notify } of [...shared.users]) notify()
-  })
-  return shared
-}
-
+/** @type {readonly any[]} */
 const NONE = Object.freeze([])
+/** @type {Snapshot<any>} */
 const EMPTY = Object.freeze({
   size: 0,
   state: Object.freeze({ phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true }),
-  get() {},
-  item() {},
+  get: () => undefined,
+  item: () => undefined,
   list: () => NONE,
   by: () => NONE,
 })

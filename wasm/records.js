@@ -1,41 +1,56 @@
-// Records are what the program tells of a collection: its kind, the number of its fields, and each field with its length
-// before it. outbox.go writes them; whoever opens a collection that is followed already gets them from here.
+// Records report the state of a collection. The WASM module sends them; see outbox.go. A record has a kind, the number of its
+// fields, and the fields. A field is a string with its length in bytes before it.
 
 export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE = 6, BOOKMARK = 7, INTERRUPTED = 8,
   STOPPED = 9, SWITCHED = 10, PAGE = 11
-/** Only the host makes these: an object that was kept from before; when something was last heard, and the version. */
-export const KEPT = 12, HEARD = 13
+/** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
+export const KEPT = 12
+/** The time of the last data from the server, and the resourceVersion. */
+export const HEARD = 13
+/** The reason why the collection is not saved, or "" to clear it. */
+export const UNSAVED = 14
 
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // which means that such a mark stays
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true }) // keeps a byte order mark
 const encoder = new TextEncoder()
 
-/** Calls `visit(kind, fields)` for each record. */
+/**
+ * Calls `visit` for each record.
+ * @param {Uint8Array} bytes
+ * @param {(kind: number, fields: string[]) => void} visit
+ */
 export function decode(bytes, visit) {
   const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let at = 0; at < bytes.length;) {
     const kind = bytes[at], fields = new Array(bytes[at + 1]), start = at += 2
-    let end = start // of all fields but the last, which may be an object
+    let end = start // the end of all fields except the last, which may be a large object
     for (let i = 1; i < fields.length; i++) end += 4 + numbers.getUint32(end, true)
-    // A call for each field would cost more than the fields. These are parts of one text, lengths and all, if each byte of it
-    // is a character.
-    const head = decoder.decode(bytes.subarray(start, end)), parts = head.length === end - start
+    // One call of the decoder for each field is slow. If all bytes are ASCII, one call decodes all fields except the last.
+    const head = decoder.decode(bytes.subarray(start, end)), ascii = head.length === end - start
     for (let i = 0; i < fields.length; i++) {
       const from = at + 4
       at = from + numbers.getUint32(at, true)
-      fields[i] = at === from ? '' : parts && at <= end ? head.slice(from - start, at - start) : decoder.decode(bytes.subarray(from, at))
+      fields[i] = at === from ? '' : ascii && at <= end ? head.slice(from - start, at - start) : decoder.decode(bytes.subarray(from, at))
     }
     visit(kind, fields)
   }
 }
 
-/** Returns the bytes of records, each `[kind, ...fields]`. */
+/** @typedef {[kind: number, ...fields: string[]]} Row a record before it is encoded */
+
+/**
+ * Returns the bytes of records.
+ * @param {Row[]} records
+ */
 export function encode(records) {
   const parts = []
   for (const [kind, ...fields] of records) parts.push(new Uint8Array([kind, fields.length]), encodeFields(fields))
   return concat(parts)
 }
 
-/** Returns the bytes of fields alone. */
+/**
+ * Returns the bytes of fields without a record.
+ * @param {string[]} fields
+ */
 export function encodeFields(fields) {
   const parts = []
   for (const field of fields) {
@@ -47,6 +62,7 @@ export function encodeFields(fields) {
   return concat(parts)
 }
 
+/** @param {Uint8Array[]} parts */
 export function concat(parts) {
   const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
   let at = 0

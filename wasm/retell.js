@@ -1,16 +1,22 @@
-// Who comes late to a collection that is followed is told by one who has followed it, as the SharedWorker holds no objects.
+// The SharedWorker stores no objects. When a page joins a running collection, another page sends it the state.
 
-import { ADDED, HEARD, INTERRUPTED, KEPT, LIVE, PAGE, RESET, SYNCED, encode } from './records.js'
+/** @import { Mirror } from './mirror.js' */
+/** @import { Row } from './records.js' */
+
+import { ADDED, HEARD, INTERRUPTED, KEPT, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
 import { fieldsOf } from './mirror.js'
 
 /**
- * Yields records, as bytes, that make an empty mirror equal to one, as it is at the first step. `unknown` are the keys of
- * items that whoever tells of the collection now has not told.
+ * Yields encoded records that make an empty mirror equal to this one at the first step.
+ * @param {Mirror} mirror
+ * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent
  */
 export function* retell(mirror, unknown) {
-  const { state: { phase, progress, cause, retryAt, lastEventAt, resourceVersion }, synced } = mirror
+  const { state: { phase, progress, cause, retryAt = 0, lastEventAt, resourceVersion, persistError }, synced } = mirror
   const items = [...mirror.items.values()].filter(({ key }) => !unknown?.has(key))
+  if (persistError) yield encode([[UNSAVED, persistError.message]])
   if (unknown ? phase !== 'listing' : phase === 'loading' && !items.length) return
+  /** @type {Row[]} */
   let batch = phase === 'loading' ? [] : [[RESET]]
   for (const item of items) {
     batch.push([mirror.isStale(item) ? KEPT : ADDED, ...fieldsOf(item)])
@@ -21,7 +27,7 @@ export function* retell(mirror, unknown) {
   if (synced && !unknown) batch.push([SYNCED, ''])
   if (progress) batch.push([PAGE, String(progress.remaining ?? 0), progress.remaining === undefined ? 'more' : ''])
   if (phase === 'live') batch.push([LIVE, ''])
-  if (phase === 'interrupted' || cause?.code === 'turns') {
+  if (cause && (phase === 'interrupted' || cause.code === 'turns')) {
     const { code, message, status = '', reason = '' } = cause
     batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max((retryAt ?? 0) - Date.now(), 0)), '1'])
   }

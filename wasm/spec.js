@@ -1,8 +1,31 @@
-// From the options to what the program is told.
+// Validates the options of listWatch and converts them to a Spec.
+
+/** @import { ListWatchOptions } from './types.js' */
 
 import { ListWatchError } from './error.js'
 
-// The groups and versions of what every Kubernetes has, so that its names are enough.
+/**
+ * A Spec describes a collection. It can be cloned for a worker, and equal specs have equal JSON.
+ * @typedef {object} Spec
+ * @property {{ server: string, transport: string, headers: Record<string, string>, credentials: string }} endpoint
+ * @property {string} [path] set instead of group, version, plural and namespace
+ * @property {string} [group]
+ * @property {string} [version]
+ * @property {string} [plural]
+ * @property {string} [namespace]
+ * @property {string} name
+ * @property {string} labelSelector
+ * @property {string} fieldSelector
+ * @property {string[]} project
+ * @property {Record<string, string>} indexes
+ * @property {boolean | string} persist
+ * @property {number} maxObjects 0 for no limit
+ * @property {boolean} streamingLists
+ * @property {boolean} asks whether the page has a function that returns tokens
+ * @property {string} token the fixed token, or ""
+ */
+
+/** The resources of every Kubernetes server, by group and version. */
 const BUILT_IN = {
   v1: 'configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates ' +
     'replicationcontrollers resourcequotas secrets serviceaccounts services',
@@ -20,47 +43,51 @@ const BUILT_IN = {
   'apiextensions.k8s.io/v1': 'customresourcedefinitions',
 }
 
-// What an option may be, and the words for it.
+/** @type {(value: unknown) => value is string} */
 export const isText = (value) => typeof value === 'string'
-const isObject = (value) => typeof value === 'object' && value && !(Symbol.iterator in value) // as arrays, and Headers, whose members are none
-const TEXT = ['a string', isText]
-const TEXTS = ['an object of strings', (value) => isObject(value) && Object.values(value).every(isText)]
+/** Excludes iterables, such as arrays and Headers. @type {(value: unknown) => value is object} */
+const isObject = (value) => typeof value === 'object' && !!value && !(Symbol.iterator in value)
+/** @type {(value: unknown) => value is Record<string, string>} */
+const areTexts = (value) => isObject(value) && Object.values(value).every(isText)
+/** @type {(value: unknown) => value is string} */
 const isToken = (value) => isText(value) && /^[\x21-\x7e]*$/.test(value)
-const areHeaders = (value) => TEXTS[1](value) &&
+/** @param {unknown} value */
+const areHeaders = (value) => areTexts(value) &&
   Object.entries(value).every(([name, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(text))
-const oneOf = (...all) => [all.map((one) => `"${one}"`).join(', ').replace(/, ([^,]*)$/, ' or $1'), (value) => all.includes(value)]
+/** @param {...unknown} all @returns {Check} */
+const oneOf = (...all) => [`one of ${all.join(', ')}`, (value) => all.includes(value)]
+
+/** @typedef {[words: string, fits: (value: unknown) => boolean]} Check the allowed values in words, and a test for them */
+/** @type {Check} */
+const TEXT = ['a string', isText]
+/** @type {Record<keyof ListWatchOptions, Check>} */
 const OPTIONS = {
   server: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   resource: TEXT,
-  path: ['a path, as "/apis/example.com/v1/widgets"', (value) => isText(value) && value.startsWith('/')],
+  path: ['a path such as "/apis/example.com/v1/widgets"', (value) => isText(value) && value.startsWith('/')],
   namespace: TEXT,
   name: TEXT,
   labelSelector: TEXT,
   fieldSelector: TEXT,
   transport: oneOf('auto', 'http', 'ws'),
-  token: ['a string without spaces and line ends, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
-  headers: ['an object of strings, each of which a header may have', areHeaders],
+  token: ['a string without spaces and line breaks, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
+  headers: ['an object of valid header names and values', areHeaders],
   credentials: oneOf('omit', 'same-origin', 'include'),
   project: ['an array of strings', (value) => Array.isArray(value) && value.every(isText)],
-  indexes: ['an object of at most 200 strings', (value) => TEXTS[1](value) && Object.keys(value).length <= 200], // a record has 255 fields
-  persist: ["true, false, or a user's name", (value) => isText(value) || typeof value === 'boolean'],
-  maxObjects: ['a whole number above 0', (value) => Number.isInteger(value) && value > 0],
-  streamingLists: ['true or false', (value) => typeof value === 'boolean'],
+  indexes: ['an object of at most 200 strings', (value) => areTexts(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
+  persist: ['a boolean or a user name', (value) => isText(value) || typeof value === 'boolean'],
+  maxObjects: ['a positive integer', (value) => Number.isInteger(value) && Number(value) > 0],
+  streamingLists: ['a boolean', (value) => typeof value === 'boolean'],
   signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
 }
 
-/** What is followed, in a form that can be sent and compared, and the function that returns a token. */
+/**
+ * Returns the spec and the token function. It throws a ListWatchError if an option is invalid.
+ * @param {ListWatchOptions} options
+ * @returns {{ spec: Spec, token: (() => Promise<string>) | undefined }}
+ */
 export function specOf(options) {
-  if (!isObject(options)) throw invalid('give the options, as { server: "https://host:port", resource: "pods" }')
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(OPTIONS, name)) throw invalid(`there is no option ${name}`)
-    const [words, fits] = OPTIONS[name]
-    if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
-  }
-  if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
-    throw invalid('there is no WebSocket here: Node has it from version 22 on, or with --experimental-websocket')
-  }
-  if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) throw invalid('give either token or the header Authorization')
+  check(options)
   const { token, project = [], indexes = {}, persist = false } = options
   const spec = {
     endpoint: {
@@ -80,37 +107,62 @@ export function specOf(options) {
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',
   }
-  return { spec, token: spec.asks ? () => ask(token) : undefined }
+  return { spec, token: typeof token === 'function' ? () => ask(token) : undefined }
 }
 
-/** Asks a caller's function for a token; none is "". What it must not return is not repeated: it may be a token all the same. */
+/** @param {ListWatchOptions} options */
+function check(options) {
+  if (!isObject(options)) throw invalid('options must be an object such as { server: "https://host:port", resource: "pods" }')
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(OPTIONS, name)) throw invalid(`unknown option ${name}`)
+    const [words, fits] = OPTIONS[/** @type {keyof ListWatchOptions} */ (name)]
+    if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
+  }
+  if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
+    throw invalid('WebSocket is missing: use Node 22 or later, or --experimental-websocket')
+  }
+  if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) {
+    throw invalid('use either token or the Authorization header')
+  }
+}
+
+/**
+ * Asks for a token, or "" for none. Its errors do not contain the returned value, because that may be a secret.
+ * @param {() => unknown} token
+ */
 async function ask(token) {
   let found
   try {
     found = await token()
   } catch (error) {
-    throw new Error(`the token function failed: ${error?.message ?? error}`, { cause: error })
+    throw new Error(`the token function failed: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
-  if (!isToken(found ?? '')) throw new Error('the token function must return a string without spaces and line ends')
-  return found ?? ''
+  found ??= ''
+  if (!isToken(found)) throw new Error('the token function must return a string without spaces and line breaks')
+  return found
 }
 
+/**
+ * @param {ListWatchOptions} options
+ * @returns {Pick<Spec, 'path' | 'group' | 'version' | 'plural' | 'namespace' | 'name'>}
+ */
 function resourceOf({ resource, path, namespace = '', name = '' }) {
-  if ((resource === undefined) === (path === undefined)) throw invalid('give either resource, as "pods", or path')
-  if (path !== undefined && namespace) throw invalid('give the namespace within the path, or resource in place of path')
+  if ((resource === undefined) === (path === undefined)) throw invalid('use either resource or path')
+  if (path !== undefined && namespace) throw invalid('put the namespace into path')
   if (path !== undefined) return { path, name }
-  const parts = resource.split('/')
-  if (parts.length > 3 || parts.includes('')) throw invalid(`resource must be as "pods" or "group/version/plural", and not "${resource}"`)
-  const [plural, version, group = ''] = parts.reverse()
+  const parts = /** @type {string} */ (resource).split('/')
+  if (parts.length > 3 || parts.includes('')) throw invalid(`resource must look like "pods" or "group/version/plural", not "${resource}"`)
+  const [plural = '', version, group = ''] = parts.reverse()
   if (version !== undefined) return { group, version, plural, namespace, name }
   const known = Object.entries(BUILT_IN).find(([, plurals]) => plurals.split(' ').includes(plural))
-  if (!known) throw invalid(`${resource} is not built in: give its group and version, as "apps/v1/deployments"`)
+  if (!known) throw invalid(`unknown resource ${resource}: add its group and version, for example "apps/v1/deployments"`)
   const [knownVersion, knownGroup = ''] = known[0].split('/').reverse()
   return { group: knownGroup, version: knownVersion, plural, namespace, name }
 }
 
 // Returns the URL of the server without a trailing slash. The page's origin is the default and the base of relative URLs.
 // The origin is "null" for a file and for a sandboxed frame: there the server must be absolute.
+/** @param {string | URL} [server] */
 function serverOf(server = '') {
   const origin = globalThis.location?.origin
   let url
@@ -125,4 +177,5 @@ function serverOf(server = '') {
   return url.origin + url.pathname.replace(/\/$/, '')
 }
 
+/** @param {string} message @param {unknown} [cause] */
 const invalid = (message, cause) => new ListWatchError('invalid', `listwatch: ${message}`, { cause })

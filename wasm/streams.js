@@ -170,7 +170,7 @@ export class Messages {
     this.#wake = wake
     this.#limit = limit
     try {
-      if (typeof WebSocket === 'undefined') throw new Error('there is no WebSocket here: Node has it from version 22 on, or with --experimental-websocket')
+      if (typeof WebSocket === 'undefined') throw new Error('WebSocket is missing: use Node 22 or later, or --experimental-websocket')
       this.#socket = new WebSocket(url, withOrigin(url, protocols))
     } catch (error) {
       this.failure = explain(error)

@@ -32,6 +32,24 @@ export function states(scene, modes) {
       assert.equal((await equal(cluster, page)).has.lists, 1)
     }))
 
+    it(`${mode}: another tab can delete the saved collections, and the page goes on without them`, () => scene.fresh(async (profile) => {
+      const cluster = await scene.cluster()
+      await cluster.write({ n: 20, seed: 1 })
+      const page = await scene.open(profile, { mode })
+      await follow(page, 'all', { server: cluster.url, persist: true })
+      const { shown, has } = await equal(cluster, page)
+      assert.equal(shown.state.persistError, undefined)
+      await until('the collection is saved', async () => (await kept(page)).some(({ version }) => version === has.version))
+      assert.equal(await page.evaluate(deleteDatabase), 'deleted')
+      const { persistError } = await until('the page knows', async () => {
+        const { state } = await show(page, 'all')
+        return state.persistError && state
+      })
+      assert.equal(persistError.code, 'storage')
+      await cluster.write({ n: 20, seed: 2 })
+      await equal(cluster, page)
+    }))
+
     it(`${mode}: nothing global is left behind, and a collection that is closed leaves no watch`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })
@@ -80,3 +98,11 @@ const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
     }
   }
 }))
+
+/** Runs in a page: deletes the database, and returns the first event of the request. */
+const deleteDatabase = () => new Promise((resolve) => {
+  const deleting = indexedDB.deleteDatabase('listwatch')
+  deleting.onsuccess = () => resolve('deleted')
+  deleting.onblocked = () => resolve('blocked')
+  deleting.onerror = () => resolve(String(deleting.error))
+})

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, RESET, STOPPED, SYNCED } from '../records.js'
+import { ADDED, DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, RESET, STOPPED, SYNCED, UNSAVED, decode } from '../records.js'
+import { Changes } from '../change.js'
+import { Collection } from '../collection.js'
 import { ListWatchError } from '../error.js'
+import { specOf } from '../spec.js'
 import { added, fields, first, told, until } from './support.mjs'
 
 const batch = (collection) => new Promise((resolve) => {
@@ -12,7 +16,7 @@ const batch = (collection) => new Promise((resolve) => {
 })
 const shape = ({ type, key }) => `${type} ${key}`
 
-test('a snapshot is the same one until something changes, and never changes itself', async () => {
+test('a snapshot is immutable, and is replaced after a change', async () => {
   const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
   await opened
   const empty = collection.getSnapshot()
@@ -40,7 +44,7 @@ test('a snapshot is the same one until something changes, and never changes itse
   assert.throws(() => one.by('zone', 'z'), { code: 'invalid' })
 })
 
-test('a host that begins anew tells what is there, and what it does not tell is gone', async () => {
+test('objects that a new host does not send are deleted', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1), added('b', 1)))
@@ -58,7 +62,7 @@ test('a host that begins anew tells what is there, and what it does not tell is 
   assert.equal(collection.size, 1)
 })
 
-test('of what a host that begins anew tells, only what differs is told', async () => {
+test('unchanged objects of a new host cause no changes', async () => {
   const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
   await opened
   const on = (node) => ({ values: [node] })
@@ -75,7 +79,7 @@ test('of what a host that begins anew tells, only what differs is told', async (
   assert.deepEqual([collection.state.phase, collection.state.resourceVersion], ['live', '9'])
 })
 
-test('what a host that begins anew has kept is told where it is newer than what is shown', async () => {
+test('saved objects of a new host are applied only if they are newer', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
@@ -90,7 +94,7 @@ test('what a host that begins anew has kept is told where it is newer than what 
   assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
-test('an object that was recreated while there was no host is deleted and added', async () => {
+test('an object that was recreated between two hosts is deleted and added', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1), added('b', 1), added('c', 1)))
@@ -109,7 +113,7 @@ test('an object that was recreated while there was no host is deleted and added'
   assert.deepEqual([collection.size, collection.item('default/a').resourceVersion], [3, '7'])
 })
 
-test('an object that did not change is the same one in the next snapshot', async () => {
+test('snapshots share unchanged objects', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1), added('b', 1)))
@@ -118,7 +122,7 @@ test('an object that did not change is the same one in the next snapshot', async
   assert.equal(collection.getSnapshot().get('default/a'), object)
 })
 
-test('subscribers are told in batches, of each object once', async () => {
+test('a batch has one change for each object', async () => {
   const { collection, host, opened } = told()
   await opened
   const told1 = batch(collection), tell = batch(collection)
@@ -128,7 +132,7 @@ test('subscribers are told in batches, of each object once', async () => {
   assert.deepEqual((await tell).map(shape), ['added default/a', 'added default/c'])
 })
 
-test('when only the state changed, the batch is empty', async () => {
+test('a change of the state causes an empty batch', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first())
@@ -138,7 +142,7 @@ test('when only the state changed, the batch is empty', async () => {
   assert.equal(collection.state.phase, 'interrupted')
 })
 
-test('who subscribes is told what happens from then on, and not what is there already', async () => {
+test('a subscriber receives only later changes', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1)))
@@ -148,7 +152,7 @@ test('who subscribes is told what happens from then on, and not what is there al
   assert.deepEqual((await late).map(shape), ['added default/b'])
 })
 
-test('one subscriber that throws takes nothing from another, and one that is ended by another is told nothing', async (t) => {
+test('an error of a subscriber does not affect others, and an ended subscriber is not called', async (t) => {
   const { collection, host, opened } = told()
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
@@ -165,7 +169,7 @@ test('one subscriber that throws takes nothing from another, and one that is end
   assert.equal(ended, 0)
 })
 
-test('an iterator yields all that is there, then what changes, each once', async () => {
+test('an iterator yields the current objects and then the changes', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1), added('b', 1)))
@@ -180,7 +184,7 @@ test('an iterator yields all that is there, then what changes, each once', async
   assert.deepEqual([shape(two), two.initial, two.item.resourceVersion], ['modified default/b', false, '2'])
 })
 
-test('an iterator that is late gets the newest of each object, and nothing of what came and went', async () => {
+test('a slow iterator yields the newest state, and no short-lived objects', async () => {
   const { collection, host, opened } = told()
   await opened
   const changes = collection[Symbol.asyncIterator]()
@@ -209,7 +213,7 @@ for (const [way, end] of Object.entries({
   return: (changes) => changes.return('enough'),
   throw: (changes) => changes.throw(new Error('enough')).catch(({ message }) => ({ done: true, value: message })),
 })) {
-  test(`a reader that is ended by ${way} while it waits has ended at once, and is told nothing more`, async () => {
+  test(`${way}() ends a waiting iterator at once`, async () => {
     const { collection, host, opened } = told()
     await opened
     const changes = collection[Symbol.asyncIterator]()
@@ -221,7 +225,7 @@ for (const [way, end] of Object.entries({
   })
 }
 
-test('a loop is ended from outside', async () => {
+test('return() ends a loop from outside', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1)))
@@ -233,14 +237,14 @@ test('a loop is ended from outside', async () => {
   assert.equal(host.ended, 0)
 })
 
-test('synced resolves with the first list', async () => {
+test('synced resolves after the first list', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first().slice(0, 2))
   await collection.synced
 })
 
-test('a refusal rejects synced, throws out of iterators, and is the cause of the state', async () => {
+test('a final error rejects synced, ends iterations, and is in the state', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell([STOPPED, 'forbidden', 'you may not', '403', 'Forbidden', '0', ''])
@@ -253,7 +257,7 @@ test('a refusal rejects synced, throws out of iterators, and is the cause of the
   assert.equal(host.ended, 1)
 })
 
-test('what came before a failure is yielded before it is thrown', async () => {
+test('an iterator yields the pending changes before it throws', async () => {
   const { collection, host, opened } = told()
   await opened
   const changes = collection[Symbol.asyncIterator]()
@@ -264,7 +268,7 @@ test('what came before a failure is yielded before it is thrown', async () => {
   await assert.rejects(changes.next(), { code: 'status' })
 })
 
-test('closing ends iterators, rejects synced, tells the subscribers, and keeps what was there', async () => {
+test('close ends iterations, rejects synced, calls subscribers, and keeps the objects', async () => {
   const { collection, host, opened } = told()
   await opened
   const changes = collection[Symbol.asyncIterator]()
@@ -279,7 +283,7 @@ test('closing ends iterators, rejects synced, tells the subscribers, and keeps w
   assert.deepEqual([collection.size, collection.state.phase, collection.state.cause, host.ended], [0, 'stopped', undefined, 1])
 })
 
-test('a signal closes, with its reason as the cause', async () => {
+test('an aborted signal stops the collection with its reason', async () => {
   const controller = new AbortController()
   const { collection, host, opened } = told({ signal: controller.signal })
   await opened
@@ -294,25 +298,143 @@ test('a signal closes, with its reason as the cause', async () => {
   await assert.rejects(changes.next(), { code: 'aborted' })
 })
 
-test('a signal that was aborted before opens nothing', async () => {
+test('a closed collection leaves no listener at its signal', async () => {
+  const { signal } = new AbortController()
+  const closed = told({ signal })
+  assert.equal(getEventListeners(signal, 'abort').length, 1)
+  closed.collection.close()
+  const refused = told({ signal })
+  await refused.opened
+  refused.host.tell([STOPPED, 'forbidden', 'no', '403', '', '0', ''])
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+})
+
+test('an aborted collection leaves no listener at its signal', () => {
+  const controller = new AbortController()
+  told({ signal: controller.signal })
+  controller.abort()
+  assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
+})
+
+test('the state has the reason why the collection is not saved', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  const late = told()
+  const join = () => {
+    for (const bytes of host.client.retell()) decode(bytes, (kind, fields) => late.host.tell([kind, ...fields]))
+    return late.collection.state.persistError?.message
+  }
+  await late.opened
+  host.tell([UNSAVED, 'no database'])
+  assert.equal(join(), 'no database')
+  host.tell(...first(added('a', 1)))
+  const { phase, persistError } = collection.state
+  assert.equal(phase, 'live')
+  assert.ok(persistError instanceof ListWatchError)
+  assert.deepEqual([persistError.code, persistError.message, persistError.retryable], ['storage', 'no database', false])
+  assert.equal(join(), 'no database')
+  assert.equal(late.collection.size, 1)
+  host.client.lost() // the next worker may be able to save it
+  assert.equal(collection.state.persistError, undefined)
+})
+
+test('synced rejects even if it is first read after the failure', async () => {
+  const { collection } = told()
+  collection.close()
+  await assert.rejects(collection.synced, { code: 'aborted' })
+  assert.equal(collection.synced, collection.synced)
+})
+
+test('synced stays resolved when the collection is closed', async () => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first())
+  collection.close()
+  await collection.synced
+})
+
+test('a failure of synced that nobody handles is not hidden', async (t) => {
+  const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
+  const listeners = process.listeners('unhandledRejection').slice(1)
+  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the runner's, which would fail the test
+  t.after(() => listeners.forEach((listener) => process.on('unhandledRejection', listener)))
+  told().collection.close() // nobody has read synced
+  const { collection } = told()
+  void collection.synced
+  collection.close()
+  assert.equal(await unhandled, await collection.synced.catch((error) => error))
+})
+
+test('a signal that is already aborted opens no collection', async () => {
   const { collection, host, opened } = told({ signal: AbortSignal.abort() })
   await opened
   await assert.rejects(collection.synced, { code: 'aborted' })
   assert.equal(host.tell, undefined)
 })
 
-test('one that is closed before the program is loaded opens nothing', async () => {
+test('a collection that is closed during loading is not opened', async () => {
   const { collection, host, opened } = told()
   collection.close()
   await opened
   assert.equal(host.tell, undefined)
 })
 
-test('a program that ends, or does not load, fails the collection', async () => {
+test('a failed host stops the collection', async () => {
   const { collection, host, opened } = told()
   await opened
   host.tell(...first(added('a', 1)), [LIVE, '9'])
   host.client.failed(new ListWatchError('load', 'gone'))
   assert.equal(collection.state.cause.code, 'load')
   assert.equal(collection.size, 1)
+})
+
+test('a host that fails while it opens the collection is ended', async () => {
+  let ended = 0
+  const host = {
+    open(_, client) {
+      client.failed(new ListWatchError('load', 'the module ended'))
+      return () => { ended++ }
+    },
+  }
+  const collection = new Collection(specOf({ server: 'http://host', resource: 'pods' }).spec, undefined, undefined, async () => host)
+  await assert.rejects(collection.synced, { code: 'load' })
+  assert.equal(ended, 1)
+})
+
+test('a visible page calls back once, in the next frame', async (t) => {
+  t.after(() => { delete globalThis.document })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { host, collection, opened } = told()
+  await opened
+  let frame, cancelled, calls = 0
+  globalThis.document = { visibilityState: 'visible' }
+  globalThis.requestAnimationFrame = (f) => { frame = f; return 7 }
+  globalThis.cancelAnimationFrame = (id) => { cancelled = id }
+  collection.subscribe(() => { calls++ })
+  host.tell(...first(added('a', 1)))
+  frame()
+  t.mock.timers.tick(100)
+  assert.equal(calls, 1)
+  host.tell(added('b', 2))
+  t.mock.timers.tick(16) // the browser draws no frame
+  assert.deepEqual([calls, cancelled], [2, 7])
+})
+
+test('a reader that has left queues no changes', async (t) => {
+  const { collection, host, opened } = told()
+  await opened
+  host.tell(...first(added('a', 1)))
+  for await (const change of collection) if (change) break
+  const add = t.mock.method(Changes.prototype, 'add')
+  host.tell(added('b', 2))
+  assert.equal(add.mock.callCount(), 0)
+})
+
+test('a page that joins receives each object once', async () => {
+  const { host, opened } = told()
+  await opened
+  host.tell(...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, 1))))
+  const keys = []
+  for (const bytes of host.client.retell()) decode(bytes, (kind, [key]) => kind === ADDED && keys.push(key))
+  assert.deepEqual([keys.length, new Set(keys).size], [120, 120])
 })

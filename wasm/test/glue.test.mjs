@@ -319,5 +319,5 @@ test('where there is no WebSocket, as in Node 20, that is said', async (t) => {
   const id = p.open('ws://host/')
   p.imports.socket(id, 10)
   assert.equal(p.imports.state(id), FAILED)
-  assert.match(p.text(id), /no WebSocket here/)
+  assert.match(p.text(id), /WebSocket is missing/)
 })

@@ -1,4 +1,4 @@
-// What IndexedDB has kept, made at random, and damaged: a page is told all of it, or nothing.
+// Loads random saved collections. A page receives all objects of a valid collection, and none of a damaged one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Kept } from '../persist.js'
@@ -20,7 +20,7 @@ Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable:
 
 const wrong = (random) => random.of(undefined, null, 7, {}, [], [['a']], 'text')
 
-test('a state is loaded whole, or not at all', () => rounds(2000, async (random) => {
+test('a damaged collection is not loaded', () => rounds(2000, async (random) => {
   const rows = [...new Set(random.some(120, () => `${random.of('', 'shop/')}${random.string()}`))]
     .map((key) => [key, '', random.string(), random.string(), random.string(), random.string(), '{}'])
   version = { version: '7', at: 1700000000000 }

@@ -8,7 +8,7 @@ import { added, fields, first } from './support.mjs'
 const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror.apply(kind, rest))
 const keys = (items) => items.map(({ key }) => key)
 
-test('a record makes an item, whose object is parsed once', () => {
+test('an item parses its object once', () => {
   const mirror = new Mirror()
   fold(mirror, added('web', 7, { object: { kind: 'Pod' } }))
   const item = mirror.items.get('default/web')
@@ -17,13 +17,13 @@ test('a record makes an item, whose object is parsed once', () => {
   assert.equal(item.object, item.object)
 })
 
-test('an object without a namespace has its name for a key', () => {
+test('the key of an object without a namespace is its name', () => {
   const mirror = new Mirror()
   fold(mirror, [KEPT, 'node-1', '', 'u', '1', 's', '{}'])
   assert.deepEqual([mirror.items.get('node-1').namespace, mirror.items.get('node-1').name], ['', 'node-1'])
 })
 
-test('the changes say what was, what is, and whether it belongs to the first list', () => {
+test('changes have the old object, the new object and the flags', () => {
   const mirror = new Mirror()
   const [one] = fold(mirror, [RESET], added('a', 1))
   fold(mirror, [SYNCED, '1'])
@@ -37,7 +37,7 @@ test('the changes say what was, what is, and whether it belongs to the first lis
   assert.deepEqual([...mirror.items.keys()], ['default/b'])
 })
 
-test('an added record of a key that is there modifies it', () => {
+test('an ADDED record of an existing key modifies the object', () => {
   const mirror = new Mirror()
   const [, change] = fold(mirror, added('a', 1), added('a', 2))
   assert.equal(change.type, 'modified')
@@ -56,13 +56,13 @@ for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modifi
   })
 }
 
-test('an object without a UID is never recreated', () => {
+test('an object without a UID counts as the same object', () => {
   const mirror = new Mirror()
   const changes = fold(mirror, added('a', 1), added('a', 2, { uid: '' }), added('a', 3))
   assert.deepEqual(changes.map(({ type }) => type), ['added', 'modified', 'modified'])
 })
 
-test('what was kept is stale until it is confirmed', () => {
+test('a saved object is stale until the server confirms it', () => {
   const mirror = new Mirror()
   const [kept] = fold(mirror, [KEPT, ...fields('a', 1)])
   assert.deepEqual([kept.initial, kept.stale, kept.type], [true, true, 'added'])
@@ -74,7 +74,7 @@ test('what was kept is stale until it is confirmed', () => {
   assert.equal(mirror.isStale(kept.item), false)
 })
 
-test('a list of what was known before is nothing heard from the server', () => {
+test('a list from IndexedDB does not change the time of the last data', () => {
   const mirror = new Mirror()
   fold(mirror, [KEPT, ...fields('a', 1)], [HEARD, '1234', '7'], [RESET], [SYNCED, ''])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
@@ -82,7 +82,7 @@ test('a list of what was known before is nothing heard from the server', () => {
   assert.ok(mirror.state.lastEventAt > 1234)
 })
 
-test('indexes follow every change, and are in the order of the keys', () => {
+test('indexes follow every change and are sorted by key', () => {
   const mirror = new Mirror(['node', 'phase'])
   fold(mirror, added('b', 1, { values: ['n1', 'Running'] }), added('a', 1, { values: ['n1', ''] }), added('c', 1, { values: ['n2', ''] }))
   assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/a', 'default/b'])
@@ -90,10 +90,10 @@ test('indexes follow every change, and are in the order of the keys', () => {
   fold(mirror, [MODIFIED, ...fields('a', 2, { values: ['n2', ''] })], [DELETED, 'default/c', '3', ''])
   assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/b'])
   assert.deepEqual(keys(mirror.by('node', 'n2')), ['default/a'])
-  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /no index zone/ })
+  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /no index zone in options.indexes/ })
 })
 
-test('an item gives the fields of its record again, also after it was parsed', () => {
+test('an item returns the fields of its record before and after parsing', () => {
   const mirror = new Mirror(['node'])
   fold(mirror, added('a', 1, { values: ['n1'] }))
   const item = mirror.items.get('default/a')
@@ -118,7 +118,7 @@ test('a collection whose watches take turns is live, and says why changes arrive
   assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code], ['interrupted', true, 'network'])
 })
 
-test('from loading over listing to live', () => {
+test('the phases loading, listing and live', () => {
   const mirror = new Mirror()
   assert.deepEqual(mirror.state, { phase: 'loading', resourceVersion: '', lastEventAt: 0, stale: true })
   fold(mirror, [RESET], added('a', ''), [PAGE, '12', ''])
@@ -142,7 +142,7 @@ test('from loading over listing to live', () => {
   assert.ok(Object.isFrozen(mirror.state))
 })
 
-test('an interruption has its cause and when it ends; a clean end that goes on at once does not flicker', () => {
+test('an interruption has a cause and a retry time; a clean close that resumes at once keeps the state live', () => {
   const mirror = new Mirror()
   fold(mirror, ...first())
   const live = mirror.state
@@ -159,7 +159,7 @@ test('an interruption has its cause and when it ends; a clean end that goes on a
   assert.deepEqual([mirror.state.phase, mirror.state.cause, mirror.state.stale], ['live', undefined, false])
 })
 
-test('a clean end that leads to a list, or to a delay, is an interruption', () => {
+test('a clean close that leads to a list or a delay is an interruption', () => {
   for (const words of [['0', '1'], ['800', '']]) {
     const mirror = new Mirror()
     fold(mirror, ...first(), [INTERRUPTED, 'closed', 'ended', '', '', ...words])
@@ -167,15 +167,31 @@ test('a clean end that leads to a list, or to a delay, is an interruption', () =
   }
 })
 
-test('what is refused stops', () => {
+test('a final error stops the collection', () => {
   const mirror = new Mirror()
   fold(mirror, [RESET], [STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
   const { phase, stale, cause } = mirror.state
   assert.deepEqual([phase, stale, cause.code, cause.status, cause.retryable], ['stopped', true, 'forbidden', 403, false])
 })
 
-test('when something was last heard is what the host says, for who came late', () => {
+test('a page that joins takes over the time of the last data', () => {
   const mirror = new Mirror()
   fold(mirror, ...first(), [HEARD, '1234', '77'])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
+})
+
+test('saved objects are no data from the server, and no progress of a list', () => {
+  const mirror = new Mirror()
+  fold(mirror, [KEPT, ...fields('a', 1)])
+  assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.progress], [0, '', undefined])
+  fold(mirror, [RESET], [KEPT, ...fields('b', 1)])
+  assert.equal(mirror.state.progress, undefined)
+})
+
+test('only the first list has progress, and a restarted list forgets the remaining objects', () => {
+  const mirror = new Mirror()
+  fold(mirror, [RESET], [PAGE, '12', ''], [RESET], added('a', 1))
+  assert.deepEqual(mirror.state.progress, { received: 1, remaining: undefined })
+  fold(mirror, [SYNCED, '9'], [LIVE, '9'], [RESET], added('b', 10), [PAGE, '12', ''])
+  assert.equal(mirror.state.progress, undefined)
 })

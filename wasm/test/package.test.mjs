@@ -1,4 +1,4 @@
-// The package as those have it who install it: its declarations against what is there, and its files.
+// The package as users install it: its types, its exports and its files.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -8,17 +8,34 @@ import ts from 'typescript'
 import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
+import { declarations } from '../declarations.mjs'
 import { added, first, told } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-test('the declarations compile, and the examples that must not do not', () => {
-  execFileSync(process.execPath, [fileURLToPath(import.meta.resolve('typescript/bin/tsc')), '-p', `${root}test`], { stdio: 'inherit' })
+// These files have no types yet. Remove a file from the list when it has them.
+const UNCHECKED = ['connect.js', 'engine.js', 'glue.js', 'hold.js', 'host.js', 'shared.js', 'streams.js', 'worker.js']
+
+const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
+const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+const program = ts.createProgram(fileNames, strict)
+const report = (diagnostics) => ts.formatDiagnostics(diagnostics, ts.createCompilerHost(strict))
+
+test('the sources and the examples of test/types.ts pass the type checker', () => {
+  const unchecked = new Set(UNCHECKED.map((name) => root + name))
+  assert.equal(report(ts.getPreEmitDiagnostics(program).filter(({ file }) => !unchecked.has(file?.fileName))), '')
+  for (const name of ['index.js', 'mirror.js', 'react.js', 'test/types.ts']) assert.ok(program.getSourceFile(root + name), name)
 })
 
-// Those of a file are one module.
-test('the examples of both READMEs, and of docs/, compile', () => {
+test('the committed declarations are current', () => {
+  for (const [name, text] of Object.entries(declarations())) {
+    assert.equal(readFileSync(root + name, 'utf8'), text, `${name} is out of date: run "make declarations" and commit the result`)
+  }
+})
+
+// All examples of a file form one module.
+test('the examples of the READMEs and of docs/ compile', () => {
   const options = { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022, strict: true, noEmit: true, skipLibCheck: true,
     jsx: ts.JsxEmit.Preserve, types: ['react'] }
   const files = ['README.md', '../README.md', ...readdirSync(`${root}../docs`).filter((name) => name.endsWith('.md')).map((name) => `../docs/${name}`)]
@@ -31,14 +48,8 @@ test('the examples of both READMEs, and of docs/, compile', () => {
   assert.equal(ts.formatDiagnostics(ts.getPreEmitDiagnostics(ts.createProgram([...examples.keys()], options, host)), host), '')
 })
 
-// What the declarations of a file say: its exported values, and the members of its types.
-const known = new Map()
+// Returns the exported values of a declaration file, and a function that returns the members of one of its types.
 function declared(file) {
-  if (!known.has(file)) known.set(file, declarationsOf(file))
-  return known.get(file)
-}
-function declarationsOf(file) {
-  const program = ts.createProgram([root + file], { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 })
   const checker = program.getTypeChecker()
   const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(root + file)))
   const members = (name) => {
@@ -48,7 +59,7 @@ function declarationsOf(file) {
   return { values: symbols.filter(({ flags }) => flags & ts.SymbolFlags.Value).map(({ name }) => name), members }
 }
 
-// What an object shows: its own members, and those of its class.
+// Returns the names of an object's own members and of its class's members.
 function shown(object) {
   const names = new Set(Reflect.ownKeys(object))
   for (let at = Object.getPrototypeOf(object); at !== Object.prototype && at !== Error.prototype; at = Object.getPrototypeOf(at)) {
@@ -58,13 +69,17 @@ function shown(object) {
   return [...names].map((name) => (typeof name === 'symbol' ? `[${name.description.replace('Symbol.', '')}]` : name)).sort()
 }
 
-test('what is declared is exported, and nothing else', () => {
+test('the exports match the declarations', () => {
   assert.deepEqual(declared('index.d.ts').values.sort(), Object.keys(main).sort())
   assert.deepEqual(declared('react.d.ts').values.sort(), Object.keys(react).sort())
   assert.deepEqual(Object.keys(glue), ['glue'])
 })
 
-test('the objects have the members that are declared, and no others', async () => {
+test('react.js is a client module for frameworks with server components', () => {
+  assert.match(readFileSync(`${root}react.js`, 'utf8'), /^'use client'\n/)
+})
+
+test('the members of objects match the declarations', async () => {
   const { members } = declared('index.d.ts')
   const { collection, host, opened } = told()
   await opened
@@ -82,14 +97,14 @@ test('the objects have the members that are declared, and no others', async () =
   for (const name of shown(error)) assert.ok(said.includes(name), name)
 })
 
-test('every option that is declared is known, and every one that is known is declared', () => {
+test('the options match the declarations', () => {
   const good = { server: 'http://host', resource: 'pods' }
-  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:TEXTS?|oneOf|\[)/gm)].map(([, name]) => name)
+  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:TEXT|oneOf|\[)/gm)].map(([, name]) => name)
   assert.deepEqual(declared('index.d.ts').members('ListWatchOptions').sort(), known.sort())
   assert.throws(() => main.listWatch({ ...good, other: 1 }))
 })
 
-test('every code of an error is declared', () => {
+test('the error codes match the declarations', () => {
   const declaration = readFileSync(root + 'index.d.ts', 'utf8').match(/type ErrorCode =([^]*?)\n\n/)[1]
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
   const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
@@ -98,13 +113,14 @@ test('every code of an error is declared', () => {
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
-test('the files of the package are those that it needs, and no others', () => {
+test('the package contains exactly the files that it needs', () => {
   const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
   const needed = new Set(['package.json', 'README.md', 'LICENSE', 'LICENSE-GO', 'listwatch.wasm'])
   const follow = (file) => {
     if (needed.has(file)) return
     needed.add(file)
-    for (const [, next] of readFileSync(root + file, 'utf8').matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
+    for (const [, next] of readFileSync(root + file, 'utf8').replace(/\/\*\*.*?\*\//gs, '')
+      .matchAll(/(?:from |import\(|new URL\()'\.\/([\w.]+)'/g)) follow(next)
   }
   for (const entry of Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))) follow(entry.slice(2))
   assert.deepEqual(packed.files.map(({ path }) => path).sort(), [...needed].sort())

@@ -1,4 +1,4 @@
-// useListWatch with React's own renderer, in a page that happy-dom makes, against the embedded server.
+// useListWatch with React's renderer, a document of happy-dom and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -42,7 +42,7 @@ function mount(element) {
   return { container, root, render, text: () => container.textContent }
 }
 
-test('a component shows the collection, and what changes; its end is that of the watch', async () => {
+test('a component shows the collection and its changes, and ends the watch when it unmounts', async () => {
   const space = namespace()
   await put(space, 'a')
   const phases = []
@@ -62,7 +62,7 @@ test('a component shows the collection, and what changes; its end is that of the
   await until(async () => await watching() === 0)
 })
 
-test('options are compared by value, and a render asks for nothing anew', async () => {
+test('options are compared by value, and a render sends no request', async () => {
   const space = namespace()
   let render
   const Pods = () => {
@@ -83,7 +83,7 @@ test('options are compared by value, and a render asks for nothing anew', async 
   assert.ok(asked > before)
 })
 
-test('other options are another collection, and the one before is closed', async () => {
+test('other options open another collection and close the previous one', async () => {
   const one = namespace(), two = namespace()
   await put(one, 'a')
   await put(two, 'b')
@@ -99,7 +99,7 @@ test('other options are another collection, and the one before is closed', async
   await until(async () => await watching() === 0)
 })
 
-test('StrictMode mounts twice and opens once', async () => {
+test('StrictMode opens one collection', async () => {
   const space = namespace()
   await put(space, 'a')
   const before = Number(await server.do('requests'))
@@ -115,7 +115,7 @@ test('StrictMode mounts twice and opens once', async () => {
   await until(async () => await watching() === 0)
 })
 
-test('a selection renders when it is another', async () => {
+test('a component renders only if its selection changes', async () => {
   const space = namespace()
   await put(space, 'a')
   let sizes = 0, lists = 0
@@ -134,7 +134,7 @@ test('a selection renders when it is another', async () => {
   assert.deepEqual([sizes, lists], before.map((n) => n + 1))
 })
 
-test('the function for the token that was given last is asked', async () => {
+test('the token function of the last render is called', async () => {
   const seen = []
   let say
   const Pods = () => {
@@ -154,7 +154,7 @@ test('the function for the token that was given last is asked', async () => {
   assert.equal(seen.at(-1), 'later')
 })
 
-test('functions for tokens that are different share nothing, also when a component goes over to another one', async () => {
+test('components with different token functions share no collection, even after a switch', async () => {
   const asked = []
   const user = (name) => () => (asked.push(name), 'good')
   const ann = user('ann'), bob = user('bob')
@@ -173,7 +173,7 @@ test('functions for tokens that are different share nothing, also when a compone
   await until(async () => text() === 'livelive' && await watching() === 1)
 })
 
-test('a function for the token that is made in every render opens nothing anew, given to one component or to many', async () => {
+test('an inline token function opens no further collections', async () => {
   const asked = []
   let render
   const Child = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
@@ -195,7 +195,7 @@ test('a function for the token that is made in every render opens nothing anew, 
   await until(() => asked.at(-1) === 5)
 })
 
-test('a refusal is the cause of the state; options that are wrong are for the error boundary', async () => {
+test('a final error is in the state, and invalid options reach the error boundary', async () => {
   const Pods = (options) => {
     const { state } = useListWatch(options)
     return `${state.phase} ${state.cause?.code}`
@@ -208,7 +208,7 @@ test('a refusal is the cause of the state; options that are wrong are for the er
     static getDerivedStateFromError(error) { return { error } }
     render() { return this.state.error ? `${this.state.error.code}: ${this.state.error.message}` : this.props.children }
   }
-  for (const [options, said] of [[{ server: server.url, resource: 'podz' }, /^invalid: .*podz is not built in/],
+  for (const [options, said] of [[{ server: server.url, resource: 'podz' }, /^invalid: .*unknown resource podz/],
     [{ server: server.url, resource: 'pods', signal: AbortSignal.abort() }, /^invalid: .*no signal/]]) {
     const container = document.createElement('div')
     const root = createRoot(container, { onCaughtError() {} })
@@ -218,7 +218,7 @@ test('a refusal is the cause of the state; options that are wrong are for the er
   }
 })
 
-test('a server renders it empty, and the page goes on from that', async (t) => {
+test('a server renders an empty collection, and the page hydrates it', async (t) => {
   const space = namespace()
   await put(space, 'a')
   const Pods = () => {
@@ -238,7 +238,25 @@ test('a server renders it empty, and the page goes on from that', async (t) => {
   assert.equal(complaints.mock.callCount(), 0)
 })
 
-test('what is rendered while changes come shows one state, in every commit', async () => {
+test('hydration with a selection logs nothing, and the server selects once for each render', async (t) => {
+  const space = namespace()
+  await put(space, 'a')
+  let selections = 0
+  const Pods = () => h('p', null, useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => {
+    selections++
+    return pods.list().map(({ name }) => name)
+  }).join(' '))
+  const complaints = t.mock.method(console, 'error')
+  const html = renderToString(h(Pods))
+  assert.deepEqual([html, selections], ['<p></p>', 1])
+  const container = document.createElement('div')
+  container.innerHTML = html
+  roots.push(hydrateRoot(container, h(StrictMode, null, h(Pods)), { onRecoverableError: (error) => assert.fail(error) }))
+  await until(() => container.textContent === 'a')
+  assert.deepEqual(complaints.mock.calls.map(({ arguments: said }) => said.join(' ')), [])
+})
+
+test('every commit shows one state while changes arrive', async () => {
   const space = namespace()
   const options = () => ({ server: server.url, resource: 'pods', namespace: space })
   const torn = [], seen = new Set()
@@ -282,7 +300,7 @@ test('what is rendered while changes come shows one state, in every commit', asy
   assert.ok(seen.size > 1 && interrupted > 0, `${seen.size} states, ${interrupted} writes within a render`)
 })
 
-test('who is mounted between a change and when it is told shows what the others show', async () => {
+test('a component that mounts during a pending change shows the same state as the others', async () => {
   const space = namespace()
   const Size = () => useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.size)
   const { text } = mount(h(Size))

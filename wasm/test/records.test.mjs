@@ -11,13 +11,13 @@ function all(bytes) {
   return seen
 }
 
-test('what is encoded is decoded', () => {
+test('decode reverses encode', () => {
   const some = [[1, 'a/b', '', 'ü €𝄞'], [5, '7'], [4], [2, '\uFEFFmark', '{"a":"\\u0000"}', 'x'.repeat(70000)]]
   assert.deepEqual(all(encode(some)), some)
   assert.deepEqual(all(encode([])), [])
 })
 
-test('fields before the last are read together, whatever their lengths and their bytes', () => {
+test('fields of all lengths and characters are decoded', () => {
   const pieces = ['', 'a', 'default/web-0', 'é', '€uro', '𝄞', '\uFEFF', 'x'.repeat(127), 'x'.repeat(128), 'y'.repeat(0xC3), 'é'.repeat(0xE2), 'z'.repeat(50000)]
   for (const one of pieces) {
     for (const two of pieces) {
@@ -27,20 +27,20 @@ test('fields before the last are read together, whatever their lengths and their
   }
 })
 
-test('records are read at any offset of a larger buffer, as in the memory of the program', () => {
+test('records are decoded at any offset of a buffer', () => {
   const bytes = encode([[1, 'key', 'value']])
   const memory = new Uint8Array(bytes.length + 20).fill(255)
   memory.set(bytes, 13)
   assert.deepEqual(all(memory.subarray(13, 13 + bytes.length)), [[1, 'key', 'value']])
 })
 
-test('the bytes are those of outbox.go: kind, number of fields, and each with its length, least byte first', () => {
+test('the format is that of outbox.go: kind, number of fields, and fields with little-endian lengths', () => {
   assert.deepEqual([...encode([[3, 'ab', '']])], [3, 2, 2, 0, 0, 0, 97, 98, 0, 0, 0, 0])
   assert.deepEqual([...encodeFields(['x'.repeat(258)]).subarray(0, 5)], [2, 1, 0, 0, 120])
   assert.deepEqual([...concat([new Uint8Array([1]), new Uint8Array(0), new Uint8Array([2, 3])])], [1, 2, 3])
 })
 
-test('the kinds are those of outbox.go', () => {
+test('the kinds match outbox.go', () => {
   const source = readFileSync(new URL('../outbox.go', import.meta.url), 'utf8')
   const [, body] = /const \(\n\tadded = iota \+ 1\n([^)]*)\)/.exec(source)
   const kinds = ['added', ...body.trim().split(/\s+/)]

@@ -5,56 +5,56 @@ import { specOf } from '../spec.js'
 
 const good = { server: 'https://host:6443', resource: 'pods' }
 
-// [options, what the message must say]
+// [options, expected message]
 const bad = [
-  [undefined, /give the options/],
-  [null, /give the options/],
-  ['pods', /give the options/],
-  [{ ...good, namspace: 'x' }, /no option namspace/],
-  [{ ...good, toString: 'x' }, /no option toString/],
+  [undefined, /options must be an object such as/],
+  [null, /options must be an object such as/],
+  ['pods', /options must be an object such as/],
+  [{ ...good, namspace: 'x' }, /unknown option namspace/],
+  [{ ...good, toString: 'x' }, /unknown option toString/],
   [{ resource: 'pods' }, /URL is missing: it must look like https:/],
   [{ ...good, server: 7 }, /server must be a string or a URL/],
   [{ ...good, server: 'not a url' }, /does not parse/],
   [{ ...good, server: 'localhost:8080' }, /begin with https:\/\/ or http:/],
   [{ ...good, server: 'https://me:secret@host' }, /must not have a user: give a token/],
   [{ ...good, server: 'https://host/?a=b' }, /end with its path/],
-  [{ server: 'https://host' }, /either resource.*or path/],
-  [{ ...good, path: '/api/v1/pods' }, /either resource.*or path/],
-  [{ server: 'https://host', path: 'api/v1/pods' }, /path must be a path, as "\/apis/],
-  [{ server: 'https://host', path: '/api/v1/pods', namespace: 'shop' }, /namespace within the path/],
+  [{ server: 'https://host' }, /use either resource or path/],
+  [{ ...good, path: '/api/v1/pods' }, /use either resource or path/],
+  [{ server: 'https://host', path: 'api/v1/pods' }, /path must be a path such as "\/apis/],
+  [{ server: 'https://host', path: '/api/v1/pods', namespace: 'shop' }, /put the namespace into path/],
   [{ ...good, resource: 7 }, /resource must be a string/],
-  [{ ...good, resource: 'widgets' }, /not built in: give its group and version/],
-  [{ ...good, resource: 'toString' }, /not built in/],
-  [{ ...good, resource: 'a/b/c/d' }, /resource must be as "pods" or "group\/version\/plural"/],
-  [{ ...good, resource: 'a//c' }, /resource must be as/],
+  [{ ...good, resource: 'widgets' }, /unknown resource widgets: add its group and version/],
+  [{ ...good, resource: 'toString' }, /unknown resource toString/],
+  [{ ...good, resource: 'a/b/c/d' }, /resource must look like "pods" or "group\/version\/plural", not "a\/b\/c\/d"/],
+  [{ ...good, resource: 'a//c' }, /resource must look like/],
   [{ ...good, namespace: 1 }, /namespace must be a string/],
   [{ ...good, name: {} }, /name must be a string/],
   [{ ...good, labelSelector: { app: 'web' } }, /labelSelector must be a string/],
   [{ ...good, fieldSelector: [] }, /fieldSelector must be a string/],
-  [{ ...good, transport: 'sse' }, /transport must be "auto", "http" or "ws"/],
-  [{ ...good, token: 7 }, /token must be a string without spaces and line ends, or a function/],
+  [{ ...good, transport: 'sse' }, /transport must be one of auto, http, ws/],
+  [{ ...good, token: 7 }, /token must be a string without spaces and line breaks, or a function/],
   [{ ...good, token: 'secret\nsecret' }, /token must be a string without/],
-  [{ ...good, headers: { 'a b': 'x' } }, /headers must be an object of strings, each/],
-  [{ ...good, headers: { a: 'x\n' } }, /headers must be an object of strings, each/],
-  [{ ...good, token: Promise.resolve('x') }, /token must be a string without spaces and line ends, or a function/],
-  [{ ...good, headers: new Headers({ a: 'b' }) }, /headers must be an object of strings/],
-  [{ ...good, headers: new Map([['a', 'b']]) }, /headers must be an object of strings/],
-  [{ ...good, headers: { authorization: 'Basic x' }, token: 'y' }, /either token or the header Authorization/],
-  [{ ...good, headers: ['a'] }, /headers must be an object of strings/],
-  [{ ...good, headers: { a: 1 } }, /headers must be an object of strings/],
-  [{ ...good, credentials: 'all' }, /credentials must be "omit", "same-origin" or "include"/],
+  [{ ...good, headers: { 'a b': 'x' } }, /headers must be an object of valid header names and values/],
+  [{ ...good, headers: { a: 'x\n' } }, /headers must be an object of valid header names and values/],
+  [{ ...good, token: Promise.resolve('x') }, /token must be a string without spaces and line breaks, or a function/],
+  [{ ...good, headers: new Headers({ a: 'b' }) }, /headers must be an object of valid header/],
+  [{ ...good, headers: new Map([['a', 'b']]) }, /headers must be an object of valid header/],
+  [{ ...good, headers: { authorization: 'Basic x' }, token: 'y' }, /use either token or the Authorization header/],
+  [{ ...good, headers: ['a'] }, /headers must be an object of valid header/],
+  [{ ...good, headers: { a: 1 } }, /headers must be an object of valid header/],
+  [{ ...good, credentials: 'all' }, /credentials must be one of omit, same-origin, include/],
   [{ ...good, project: 'spec' }, /project must be an array of strings/],
   [{ ...good, project: [1] }, /project must be an array of strings/],
   [{ ...good, indexes: { node: (pod) => pod.spec.nodeName } }, /indexes must be an object of at most 200 strings/],
   [{ ...good, indexes: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`i${i}`, 'a'])) }, /at most 200/],
-  [{ ...good, maxObjects: 0 }, /maxObjects must be a whole number above 0/],
-  [{ ...good, persist: 1 }, /persist must be true, false, or a user's name/],
-  [{ ...good, streamingLists: 1 }, /streamingLists must be true or false/],
+  [{ ...good, maxObjects: 0 }, /maxObjects must be a positive integer/],
+  [{ ...good, persist: 1 }, /persist must be a boolean or a user name/],
+  [{ ...good, streamingLists: 1 }, /streamingLists must be a boolean/],
   [{ ...good, signal: {} }, /signal must be an AbortSignal/],
 ]
 
 for (const [options, message] of bad) {
-  test(`refused at once: ${message}`, () => {
+  test(`listWatch throws: ${message}`, () => {
     assert.throws(() => listWatch(options), (error) => {
       assert.ok(error instanceof ListWatchError)
       assert.equal(error.code, 'invalid')
@@ -66,13 +66,13 @@ for (const [options, message] of bad) {
   })
 }
 
-test('options that are undefined are as those that are missing', () => {
+test('undefined options equal missing options', () => {
   const all = Object.fromEntries(['path', 'namespace', 'transport', 'token', 'headers', 'project', 'indexes', 'persist', 'signal']
     .map((name) => [name, undefined]))
   assert.deepEqual(specOf({ ...all, ...good }), specOf(good))
 })
 
-test('resources by their names, and by group and version', () => {
+test('resources have a built-in or an explicit group and version', () => {
   const parts = (resource) => {
     const { group, version, plural } = specOf({ ...good, resource }).spec
     return [group, version, plural].join(' ')
@@ -115,7 +115,7 @@ test('a page without an origin needs an absolute server', () => {
   }
 })
 
-test('a spec can be sent: the token function stays behind', () => {
+test('a spec can be cloned, because it has no token function', () => {
   const token = () => 'x'
   const made = specOf({ ...good, token, signal: new AbortController().signal, server: new URL('https://host/base/') })
   assert.equal(typeof made.token, 'function')
@@ -124,14 +124,25 @@ test('a spec can be sent: the token function stays behind', () => {
   assert.equal(specOf({ ...good, token: 'fixed' }).spec.token, 'fixed')
 })
 
-test('what a token function does wrong is said, without what may be a token', async () => {
+test('errors of a token function do not contain its result', async () => {
   const of = (token) => specOf({ ...good, token }).token()
   assert.equal(await of(async () => 'x'), 'x')
   assert.equal(await of(() => undefined), '')
   for (const wrong of [5, {}, 'se cret', 'secret\n', 'gehe€m']) {
-    await assert.rejects(of(() => wrong), { message: 'the token function must return a string without spaces and line ends' })
+    await assert.rejects(of(() => wrong), { message: 'the token function must return a string without spaces and line breaks' })
   }
   await assert.rejects(of(() => { throw new Error('signed out') }), { message: 'the token function failed: signed out' })
   await assert.rejects(of(() => { throw 'signed out' }), { message: 'the token function failed: signed out' })
   await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
+})
+
+test('the defaults of the options', () => {
+  assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
+    spec: {
+      endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },
+      group: '', version: 'v1', plural: 'pods', namespace: '', name: '', labelSelector: '', fieldSelector: '', project: [], indexes: {},
+      persist: false, maxObjects: 0, streamingLists: true, asks: false, token: '',
+    },
+    token: undefined,
+  })
 })

@@ -1,4 +1,4 @@
-// What the tests share: records as a host would give them, and the embedded server.
+// Helpers of the tests: records of a host, and the embedded server.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'

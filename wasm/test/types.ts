@@ -16,7 +16,7 @@ const options: ListWatchOptions = {
 }
 listWatch({ path: '/apis/example.com/v1/widgets', token: () => 'secret' })
 listWatch({ server: '/k8s', resource: 'pods', token: 'secret' })
-const nothing: void = wake()
+wake() satisfies void
 
 async function all(pods: ListWatch<Pod>) {
   await pods.synced
@@ -50,8 +50,11 @@ async function all(pods: ListWatch<Pod>) {
   if (phase === 'sleeping') return
   const progress: number | undefined = state.progress?.remaining
   const cause: ListWatchError | undefined = state.cause
+  const unsaved: string | undefined = state.persistError?.message
+  // @ts-expect-error a state is immutable
+  state.phase = 'live'
   pods.close()
-  return { node, found, size, progress, cause, snapshot: snapshot.item('a')?.object.spec }
+  return { node, found, size, progress, cause, unsaved, snapshot: snapshot.item('a')?.object.spec }
 }
 
 function failed(error: unknown) {

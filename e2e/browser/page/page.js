@@ -36,10 +36,10 @@ globalThis.stage = {
   /** What a collection shows; `told` is the fold of the changes. */
   show(name) {
     const { collection, outcome, changes, told, asked, calls } = followed.get(name)
-    const { cause, ...state } = collection.state
+    const { cause, persistError, ...state } = collection.state
     const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
     // What is in an answer twice comes once from Firefox.
-    return { objects, told: structuredClone(told), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause) } }
+    return { objects, told: structuredClone(told), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
   },
 
   /** What was added to the global scope, but for this. */

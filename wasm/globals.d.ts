@@ -1,0 +1,2 @@
+// The globals of Node that the sources use. In a browser they are undefined.
+declare var process: { versions?: { node?: string }, getBuiltinModule(name: string): any } | undefined

@@ -1,0 +1,15 @@
+// Declares go.js, which `make wasm` generates from Go's wasm_exec.js.
+
+/** A Go program. See wasm_exec.js in the Go distribution. */
+export interface Go {
+  importObject: WebAssembly.Imports
+  exited: boolean
+  /** The running instance; set by `run`. */
+  _inst: WebAssembly.Instance
+  /** Runs the goroutines until all of them wait. */
+  _resume(): void
+  /** Runs the program. It resolves when the program exits. */
+  run(instance: WebAssembly.Instance): Promise<void>
+}
+
+export function makeGo(): new () => Go

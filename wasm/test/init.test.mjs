@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { init, wake } from '../index.js'
+
+test('init tries again after a failure, and then returns the same promise', async () => {
+  wake() // without a module there is no collection to wake
+  const failed = init({ mode: 'thread' })
+  assert.equal(init({ mode: 'main' }), failed)
+  await assert.rejects(failed, { code: 'invalid' })
+  const loading = init({ mode: 'main' })
+  await loading
+  assert.equal(await loading, undefined)
+  assert.equal(init({ mode: 'thread' }), loading)
+  wake()
+})

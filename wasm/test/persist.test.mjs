@@ -1,0 +1,308 @@
+// Saving collections in IndexedDB, with fake databases and locks that several pages share.
+import 'fake-indexeddb/auto'
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
+import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, RESET, SYNCED, UNSAVED, decode, encode } from '../records.js'
+import { specOf } from '../spec.js'
+import { added, fields, first, until } from './support.mjs'
+
+/** Locks grants each name to one holder at a time, in the order of the requests. */
+class Locks {
+  #held = new Map()
+
+  /** The number of locks that are held or requested. */
+  count = 0
+
+  async request(name, { signal }, hold) {
+    this.count++
+    const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+    const turn = (this.#held.get(name) ?? Promise.resolve())
+    let given = false
+    const done = turn.then(() => {
+      given = true
+      return signal.aborted ? undefined : hold()
+    })
+    this.#held.set(name, done)
+    try {
+      await Promise.race([done, aborted.catch((reason) => given ? done : Promise.reject(reason))])
+    } finally {
+      this.count--
+    }
+  }
+}
+
+const define = (name, property) => Object.defineProperty(globalThis, name, { ...property, configurable: true })
+
+let locks, timeouts, pages = 0
+beforeEach(() => {
+  locks = new Locks()
+  timeouts = []
+  define('indexedDB', { value: new IDBFactory() })
+  define('navigator', { value: { locks } })
+})
+AbortSignal.timeout = () => {
+  const timeout = new AbortController()
+  timeouts.push(timeout)
+  return timeout.signal
+}
+
+const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
+
+/** Imports the module once more, like another page of the origin. */
+const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Kept
+
+/** Opens and loads a saved collection. `told` has all records that were passed to the client. */
+async function open(options, Kept) {
+  Kept ??= await newPage()
+  const kept = await Kept.open(spec(options))
+  const told = []
+  const loaded = await kept.load((bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])))
+  const note = (...records) => kept.note(encode(records))
+  return { kept, told, loaded, note, keys: () => told.filter(([kind]) => kind === KEPT).map(([, key]) => key) }
+}
+
+const done = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result)
+  request.onerror = () => reject(request.error)
+})
+
+/** Returns the rows of both stores. */
+async function saved() {
+  const db = await done(indexedDB.open('listwatch'))
+  const reading = db.transaction(['objects', 'versions'])
+  const [objects, versions] = await Promise.all([done(reading.objectStore('objects').getAll()), done(reading.objectStore('versions').getAll())])
+  db.close()
+  return { keys: objects.map(({ key }) => key), versions: versions.map(({ version }) => version), text: JSON.stringify([objects, versions]) }
+}
+const savedKeys = (...keys) => until(async () => String((await saved()).keys) === String(keys))
+const savedVersion = (version) => until(async () => (await saved()).versions.includes(version))
+
+test('a page loads the objects that an earlier page saved', async () => {
+  const early = await open()
+  assert.deepEqual([early.loaded, early.told], [false, []])
+  early.note(...first(added('a', 1), added('b', 1)))
+  await savedKeys('default/a', 'default/b')
+  early.note([MODIFIED, ...fields('a', 10)], [DELETED, 'default/b', '11', ''])
+  await savedVersion('11')
+  early.kept.close()
+  const late = await open()
+  assert.equal(late.loaded, true)
+  assert.deepEqual(late.told.map(([kind]) => kind), [KEPT, HEARD])
+  assert.deepEqual(late.told[0], [KEPT, ...fields('a', 10)])
+  assert.equal(late.told[1][2], '11')
+})
+
+test('a page that resumes a saved collection adds its changes to the saved objects', async () => {
+  const early = await open()
+  early.note(...first(added('a', 1)))
+  await savedKeys('default/a')
+  early.kept.close()
+  const next = await open()
+  next.note(added('b', 10))
+  await savedKeys('default/a', 'default/b')
+})
+
+test('a transaction writes only the changes since the last one', async (t) => {
+  const { note } = await open()
+  note(...first(added('a', 1), added('b', 1)))
+  await savedVersion('9')
+  const put = t.mock.method(IDBObjectStore.prototype, 'put')
+  note([MODIFIED, ...fields('a', 10)])
+  await savedVersion('10')
+  assert.deepEqual(put.mock.calls.map(({ arguments: [{ key, version }] }) => key ?? version), ['default/a', '10'])
+})
+
+test('objects of an incomplete first list are deleted by the next page', async () => {
+  const early = await open()
+  early.note([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
+  await savedKeys('default/stale')
+  early.kept.close()
+  const next = await open()
+  assert.deepEqual([next.loaded, next.told], [false, []])
+  next.note(...first(added('fresh', 2)))
+  await savedKeys('default/fresh')
+  next.kept.close()
+  assert.deepEqual((await open()).keys(), ['default/fresh'])
+})
+
+test('objects of other collections stay when the first list is written', async () => {
+  const pods = await open(), nodes = await open({ resource: 'nodes' })
+  pods.note(...first(added('pod', 1)))
+  await savedKeys('default/pod')
+  nodes.note(...first(added('node', 1)))
+  await until(async () => (await saved()).keys.length === 2)
+  pods.kept.close()
+  assert.deepEqual((await open()).keys(), ['default/pod'])
+})
+
+for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
+  test(`the saved resourceVersion advances with ${name}`, async () => {
+    const { kept, note } = await open()
+    note(...first(added('a', 1)))
+    await savedVersion('9')
+    note([kind, '12'])
+    await savedVersion('12')
+    kept.close()
+    assert.equal((await open()).told.at(-1)[2], '12')
+  })
+}
+
+for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [MODIFIED, ...fields('a', 12)], DELETED: [DELETED, 'default/a', '12', ''] })) {
+  test(`the saved resourceVersion advances with ${name}`, async () => {
+    const { note } = await open()
+    note(...first(added('a', 1)))
+    await savedVersion('9')
+    note(record)
+    await savedVersion('12')
+  })
+}
+
+test('the time of the last data is saved', async (t) => {
+  const { kept, note } = await open()
+  t.mock.method(Date, 'now', () => 1700000000000)
+  note(...first(added('a', 1)))
+  await savedVersion('9')
+  kept.close()
+  assert.deepEqual((await open()).told.at(-1), [HEARD, '1700000000000', '9'])
+})
+
+test('changes during a transaction are written by the next one', async () => {
+  const { note } = await open()
+  note(...first(added('a', 1)))
+  note(added('b', 10))
+  note(added('c', 11))
+  await savedVersion('11')
+  await savedKeys('default/a', 'default/b', 'default/c')
+})
+
+test('of two pages only one writes, and the other one reports no error', async () => {
+  const writer = await open(), other = await open()
+  writer.note(...first(added('a', 1)))
+  await savedKeys('default/a')
+  other.note(...first(added('other', 1)))
+  writer.note(added('b', 10)) // transactions run in the order in which they start
+  await savedKeys('default/a', 'default/b')
+  timeouts[1].abort(new DOMException('late', 'TimeoutError'))
+  await until(() => locks.count === 1)
+  writer.kept.close()
+  await until(() => locks.count === 0)
+  other.note(added('later', 20))
+  assert.deepEqual((await saved()).keys, ['default/a', 'default/b'])
+  assert.deepEqual(other.told, [])
+})
+
+test('a page that waits for the lock writes when the other page closes', async () => {
+  const writer = await open(), other = await open()
+  other.note(...first(added('other', 1)))
+  writer.kept.close()
+  await savedKeys('default/other')
+  other.kept.close()
+  await until(() => locks.count === 0)
+})
+
+test('a page that closes while it waits for the lock does not keep it', async () => {
+  const writer = await open(), other = await open(), third = await open()
+  other.kept.close()
+  writer.kept.close()
+  third.note(...first(added('third', 1)))
+  await savedKeys('default/third')
+})
+
+test('users and collections have separate states and locks', async () => {
+  for (const options of [{ persist: true }, { persist: 'ann' }, { persist: 'bob' }, { namespace: 'shop' }, { transport: 'http' }]) {
+    const { loaded, note } = await open(options)
+    assert.equal(loaded, false)
+    note(...first(added('a', 1)))
+    await until(async () => (await saved()).versions.length === timeouts.length)
+  }
+})
+
+test('headers separate states by a digest, which does not contain them', async () => {
+  const headers = { 'Impersonate-User': 'ann', 'X-Key': 'secret-value' }
+  const ann = await open({ headers })
+  ann.note(...first(added('anns', 1)))
+  await savedKeys('default/anns')
+  ann.kept.close()
+  assert.doesNotMatch((await saved()).text, /ann"|secret-value/)
+  assert.equal((await open({ headers: { ...headers, 'Impersonate-User': 'bob' } })).loaded, false)
+  assert.equal((await open()).loaded, false)
+  assert.equal((await open({ headers: { 'x-key': 'secret-value', 'impersonate-user': 'ann' } })).loaded, true)
+})
+
+const reasons = {
+  'there is no IndexedDB': () => define('indexedDB', { value: undefined }),
+  'storage is forbidden': () => define('indexedDB', { get() { throw new Error('storage is forbidden') } }),
+  'it needs a secure context (HTTPS)': () => define('navigator', { value: {} }),
+  'another tab uses an older version of the database': () => {
+    indexedDB.open = () => {
+      const request = {}
+      queueMicrotask(() => request.onblocked())
+      return request
+    }
+  },
+  'the database is damaged': () => {
+    indexedDB.open = () => {
+      const request = { error: new Error('the database is damaged') }
+      queueMicrotask(() => request.onerror())
+      return request
+    }
+  },
+  'the rows cannot be read': (t) => t.mock.method(IDBObjectStore.prototype, 'getAll', () => { throw new Error('the rows cannot be read') }),
+}
+for (const [reason, arrange] of Object.entries(reasons)) {
+  test(`a page is told why nothing is saved: ${reason}`, async (t) => {
+    arrange(t)
+    const { loaded, told, note } = await open()
+    assert.deepEqual([loaded, told], [false, [[UNSAVED, `listwatch: the collection is not saved: ${reason}`]]])
+    note(...first(added('a', 1)))
+    await until(() => locks.count === 0)
+  })
+}
+
+test('headers need a digest, or nothing is saved', async (t) => {
+  t.mock.getter(globalThis, 'crypto', () => ({}))
+  const { told } = await open({ headers: { 'X-Key': 'secret-value' } })
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: it needs a secure context (HTTPS)']])
+})
+
+test('a full disk ends saving, and the page is told', async (t) => {
+  const { told, note } = await open()
+  t.mock.method(IDBObjectStore.prototype, 'put', () => { throw new DOMException('the quota is exceeded', 'QuotaExceededError') })
+  note(...first(added('a', 1)))
+  await until(() => told.length)
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: the quota is exceeded']])
+  note(added('b', 10))
+  await until(() => locks.count === 0)
+})
+
+test('a lock manager that fails ends saving, and the page is told', async () => {
+  locks.request = () => Promise.reject(new Error('no locks'))
+  const { told } = await open()
+  await until(() => told.length)
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: no locks']])
+})
+
+test('another tab can delete the database: this page closes it and goes on without it', async () => {
+  const Kept = await newPage()
+  const { told, note } = await open({}, Kept)
+  note(...first(added('a', 1)))
+  await savedKeys('default/a')
+  const deleting = indexedDB.deleteDatabase('listwatch')
+  deleting.onblocked = () => assert.fail('the page blocks the deletion')
+  await done(deleting)
+  assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: another tab deletes or upgrades the database']])
+  note(added('b', 10))
+  await until(() => locks.count === 0)
+
+  const again = await open({}, Kept) // a collection that is opened later uses a new database
+  again.note(...first(added('c', 1)))
+  await savedKeys('default/c')
+})
+
+test('a closed collection is not told that another tab deletes the database', async () => {
+  const { kept, told } = await open()
+  kept.close()
+  await done(indexedDB.deleteDatabase('listwatch'))
+  assert.deepEqual(told, [])
+})

@@ -1,0 +1,269 @@
+import type { ListWatchError } from './error.js'
+
+/** The fields that every Kubernetes object has. Extend it with the fields of your resource. */
+export interface KubernetesObject {
+  apiVersion?: string
+  kind?: string
+  metadata?: {
+    name?: string
+    namespace?: string
+    uid?: string
+    resourceVersion?: string
+    labels?: Record<string, string>
+    annotations?: Record<string, string>
+    creationTimestamp?: string
+    [field: string]: unknown
+  }
+}
+
+/** Options of `init`. */
+export interface InitOptions {
+  /**
+   * The WASM module: a URL, a `Response`, bytes or a compiled module. A worker accepts no `Response`.
+   *
+   * Default: `listwatch.wasm` next to this file.
+   */
+  wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module
+  /**
+   * The thread that runs the WASM module:
+   *
+   * - `"shared"`: one SharedWorker for all tabs of the origin. Tabs share the watch of equal collections.
+   * - `"worker"`: a dedicated worker of this page.
+   * - `"main"`: the calling thread.
+   *
+   * Default: the first of these that the environment allows. Node allows only `"main"`. If a given mode cannot be used, `init`
+   * rejects with the code `"load"`.
+   */
+  mode?: 'shared' | 'worker' | 'main'
+}
+
+/** Options of `listWatch`. Either `resource` or `path` is required. */
+export interface ListWatchOptions {
+  /**
+   * The URL of the API server or of a proxy. A relative URL such as `"/k8s"` is resolved against the page's URL.
+   *
+   * Default: the page's origin. Node has no default.
+   */
+  server?: string | URL
+  /** A built-in resource such as `"pods"`, or `"group/version/plural"` for any other resource. */
+  resource?: string
+  /** The path of the collection, for example `"/apis/example.com/v1/widgets"`. It replaces `resource` and `namespace`. */
+  path?: string
+  /** The namespace. Default: all namespaces. */
+  namespace?: string
+  /** The name of a single object. Default: all objects. */
+  name?: string
+  /** A label selector such as `"app=web,tier!=cache"`. */
+  labelSelector?: string
+  /** A field selector such as `"spec.nodeName=n1"`. */
+  fieldSelector?: string
+  /**
+   * The transport of watches:
+   *
+   * - `"http"`: a streaming response to `fetch`.
+   * - `"ws"`: a WebSocket. Node has it since version 22.
+   * - `"auto"`: HTTP first. It switches to a WebSocket if HTTP is rejected, is buffered by a proxy, or sends no response
+   *   within three seconds.
+   *
+   * Default: `"auto"`.
+   */
+  transport?: 'auto' | 'http' | 'ws'
+  /**
+   * A bearer token, or a function that returns one. The function is called before each request, and once more after a 401.
+   *
+   * Tabs share one watch only if their token functions return the same token at the start, or if `persist` names the user.
+   */
+  token?: string | (() => string | Promise<string>)
+  /**
+   * Headers for every request, for example `{ "Impersonate-User": "jane" }`. CORS must allow them.
+   *
+   * A WebSocket cannot send headers: `"auto"` does not use WebSockets then, and `"ws"` sends none of the headers. With
+   * headers, a redirect is an error, because it could leak them to another server.
+   */
+  headers?: Record<string, string>
+  /** The credentials mode of `fetch`. */
+  credentials?: RequestCredentials
+  /**
+   * The fields to keep, for example `["spec.nodeName", "spec.containers[*].image"]`. The result also has the object's
+   * identity in `metadata` and the fields of `indexes`. Default: all fields.
+   */
+  project?: string[]
+  /**
+   * Indexes by name, each with the field that it reads: with `{ node: "spec.nodeName" }`, `by("node", "n1")` returns the
+   * objects whose field is `"n1"`. If `[*]` matches several values, the index uses the first one. The limit is 200 indexes.
+   */
+  indexes?: Record<string, string>
+  /**
+   * Saves the collection in IndexedDB. The next page shows the saved objects at once, marked as stale, and resumes the watch
+   * without a list. If several pages save the same collection, only one of them writes.
+   *
+   * The saved objects are visible to everyone who uses this browser profile. A user name instead of `true` gives each user
+   * a separate copy.
+   *
+   * It requires a secure context. If saving fails, the collection works without it and `state.persistError` has the reason.
+   *
+   * Default: `false`.
+   */
+  persist?: boolean | string
+  /**
+   * The maximum number of objects. A larger collection stops with the error code `"too-large"`, so a server cannot exhaust
+   * the memory. Default: no limit.
+   */
+  maxObjects?: number
+  /**
+   * Requests a streaming list instead of a paged one. Default: only in Node, because Chromium truncates the compressed
+   * streaming lists of Kubernetes 1.37.
+   */
+  streamingLists?: boolean
+  /** Closes the collection when it is aborted. */
+  signal?: AbortSignal
+}
+
+/**
+ * The phase of a collection:
+ *
+ * - `"loading"`: the WASM module is loading, or no server has been contacted.
+ * - `"listing"`: a list is in progress.
+ * - `"live"`: a watch delivers changes.
+ * - `"interrupted"`: the connection failed. The next attempt starts at `retryAt`.
+ * - `"stopped"`: the collection was closed or failed for good. There are no more attempts.
+ */
+export type Phase = 'loading' | 'listing' | 'live' | 'interrupted' | 'stopped'
+
+/** The state of a collection. It is immutable. */
+export interface State {
+  readonly phase: Phase
+  /** The resourceVersion of the collection; `""` before the first complete list. */
+  readonly resourceVersion: string
+  /** The time of the last data from the server, in milliseconds since 1970; 0 before the first data. */
+  readonly lastEventAt: number
+  /** The last error; undefined while the collection is live, unless its code is `"turns"`. */
+  readonly cause?: ListWatchError | undefined
+  /** The time of the next attempt, in milliseconds since 1970; defined while the collection is interrupted. */
+  readonly retryAt?: number | undefined
+  /** Reports whether the objects may be older than those of the server: always, except in the phase `"live"`. */
+  readonly stale: boolean
+  /** The progress of the first list. `remaining` is undefined if the server does not report it. */
+  readonly progress?: { readonly received: number; readonly remaining?: number | undefined } | undefined
+  /** The reason why `persist` does not save the collection; undefined if it does. */
+  readonly persistError?: ListWatchError | undefined
+}
+
+/** An object of a collection in one version. It is immutable: an update creates another item. */
+export interface Item<T = KubernetesObject> {
+  /** `"namespace/name"`, or `"name"` for an object without a namespace. */
+  readonly key: string
+  /** The namespace, or `""`. */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /**
+   * The Kubernetes object. It is parsed on first access, and every access returns the same value. All readers share it, so
+   * do not modify it.
+   */
+  readonly object: T
+}
+
+/**
+ * A change of one object. The changes of one key are always in a valid order: added, modified any number of times, deleted,
+ * added again. If an object was recreated with another UID, it is deleted first and then added, even if the server did not
+ * report the deletion.
+ */
+export interface Change<T = KubernetesObject> {
+  readonly type: 'added' | 'modified' | 'deleted'
+  /** The key of the object; see `Item`. */
+  readonly key: string
+  /** The new state of the object. For `"deleted"` it is the last known state. */
+  readonly object: T
+  /** The previous state of the object; undefined for `"added"`. */
+  readonly old: T | undefined
+  /** The item of `object`. */
+  readonly item: Item<T>
+  /** Reports whether the object belongs to the first list, or was in the collection when the iteration started. */
+  readonly initial: boolean
+  /** Reports whether the object was saved by an earlier page and is not confirmed by the server yet. */
+  readonly stale: boolean
+  /** Reports whether the deletion was inferred: the final state is unknown, because the server did not report it. */
+  readonly missed: boolean
+}
+
+/** A collection at one point in time. It is immutable. */
+export interface Snapshot<T = KubernetesObject> {
+  /** The number of objects. */
+  readonly size: number
+  readonly state: State
+  /** Returns the object with this key, or undefined. */
+  get(key: string): T | undefined
+  /** Returns the item with this key, or undefined. */
+  item(key: string): Item<T> | undefined
+  /** Returns all items, sorted by key. */
+  list(): readonly Item<T>[]
+  /** Returns the items with this value in this index, sorted by key. It throws if the index does not exist. */
+  by(index: string, value: string): readonly Item<T>[]
+}
+
+/** A collection that follows the server. */
+export interface ListWatch<T = KubernetesObject> extends AsyncIterable<Change<T>> {
+  /**
+   * Resolves when the first list is complete. It rejects with a `ListWatchError` if the collection stops before that, for
+   * example because the server returned 403 or because `close` was called.
+   */
+  readonly synced: Promise<void>
+  /** The number of objects. */
+  readonly size: number
+  /** The current state. It is the same value until the state changes. */
+  readonly state: State
+  /** Returns the object with this key, or undefined. */
+  get(key: string): T | undefined
+  /** Returns the item with this key, or undefined. */
+  item(key: string): Item<T> | undefined
+  /** Returns all items, sorted by key. It does not parse objects. */
+  list(): readonly Item<T>[]
+  /** Returns the items with this value in this index, sorted by key. It throws if the index does not exist. */
+  by(index: string, value: string): readonly Item<T>[]
+  /**
+   * Calls back with each batch of changes, at most once per frame. The batch is empty if only the state changed. It returns
+   * a function that ends the subscription.
+   */
+  subscribe(callback: (changes: readonly Change<T>[]) => void): () => void
+  /**
+   * Returns the current snapshot. It is the same value until something changes, so it suits external stores of UI frameworks.
+   * For React, use `useListWatch` of `listwatch/react`.
+   */
+  getSnapshot(): Snapshot<T>
+  /**
+   * Iterates over all current objects as additions, and then over all changes. A slow reader receives the changes of an
+   * object merged into one change, or into two if the object was deleted and added again.
+   *
+   * The iteration throws a `ListWatchError` if the collection fails. It ends if the collection is closed. `return()` ends it
+   * at once, even while `next()` is pending.
+   */
+  [Symbol.asyncIterator](): AsyncGenerator<Change<T>, void, undefined>
+  /** Stops the watch. The objects stay readable. */
+  close(): void
+}
+
+/**
+ * The code of a `ListWatchError`:
+ *
+ * - `"unauthorized"`, `"forbidden"`, `"not-found"`: the server returned 401, 403 or 404.
+ * - `"expired"`: the server no longer has the resourceVersion (410).
+ * - `"too-many-requests"`: the server returned 429.
+ * - `"status"`: the server returned another error.
+ * - `"malformed"`: the response is not a list or a watch.
+ * - `"too-large"`: the collection exceeds `maxObjects`, or the response exceeds a limit.
+ * - `"closed"`: the server closed the connection.
+ * - `"silent"`: the server sent nothing for too long.
+ * - `"turns"`: too many watches share two HTTP/1.1 connections, so changes arrive some seconds late. The collection is live.
+ * - `"unsupported"`: the server or a proxy does not support the transport.
+ * - `"network"`: the connection or the token function failed.
+ * - `"invalid"`: an option or an argument is invalid, or the server rejected the request (400 or 422).
+ * - `"load"`: the WASM module or its worker did not load.
+ * - `"crashed"`: the WASM module or its worker crashed. The next collection starts it again.
+ * - `"storage"`: the collection could not be saved in IndexedDB.
+ * - `"aborted"`: the collection was closed or its signal was aborted.
+ */
+export type ErrorCode =
+  | 'unauthorized' | 'forbidden' | 'not-found' | 'expired' | 'too-many-requests' | 'status' | 'malformed' | 'too-large'
+  | 'closed' | 'silent' | 'turns' | 'unsupported' | 'network' | 'invalid' | 'load' | 'crashed' | 'storage' | 'aborted'
