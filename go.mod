@@ -3,7 +3,6 @@ module github.com/seed-6d2a410a/listwatch
 go 1.26.0
 
 require (
-	github.com/DataDog/datadog-agent/pkg/template v0.85.1
 	github.com/gorilla/websocket v1.5.3
 	github.com/json-iterator/go v1.1.12
 	github.com/klauspost/compress v1.20.3

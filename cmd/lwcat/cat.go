@@ -82,7 +82,7 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 	if c.tell.stats {
 		fmt.Fprintln(status.out, stats.total().json())
 	}
-	_, unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
+	unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
 	if unwritten == nil {
 		file.written()
 	}

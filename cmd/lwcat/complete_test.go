@@ -175,7 +175,7 @@ func shellCompletions(shell string) map[string]string {
 		all["--resume=ku"] = "--resume=kube.config"
 	}
 	if shell == "bash" { // which replaces only what stands behind the last = or :
-		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff go-template= jsonl jsonpatch jsonpath= line name wide wire yaml"
+		all["--output=wi"], all["--context arn:aws:t"], all["--output="] = "wire wide", "two", "custom-columns= diff jsonl jsonpatch jsonpath= line name wide wire yaml"
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func (h *how) flags(set *pflag.FlagSet, terminal bool) {
 	}
 	set.StringVarP(&h.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
 		". With -file behind its name, one that takes an argument takes it from a file")
-	set.BoolVar(&h.options.Types, "output-watch-events", false, "with name, yaml, templates and custom-columns: print the type of each event too; templates begin at what jsonl prints")
+	set.BoolVar(&h.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: print the type of each event too; jsonpath begins at the object that jsonl prints")
 	set.BoolVar(&h.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
 	set.BoolVar(&h.options.StatusOnly, "status-only", false, "with diff and jsonpatch: of changes, print those of .status only")
 	set.StringSliceVar(&h.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")

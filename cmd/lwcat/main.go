@@ -63,17 +63,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 	return exitCode(cat(ctx, config, stdout, status), config, status)
 }
 
-// exitCode tells how it ended, and returns the code for it.
+// exitCode reports the end of the run on standard error and returns the exit code.
 func exitCode(err error, config *config, status *status) int {
-	code := ended(err, config, status)
-	if n := status.unprinted.Load(); n > 0 && code == exitDone {
-		status.say("%d events could not be printed", n)
-		return exitRefused
-	}
-	return code
-}
-
-func ended(err error, config *config, status *status) int {
 	switch {
 	case err == nil && config.when.awaits():
 		status.say("the list is complete, and %s is still waited for", config.when.awaited())

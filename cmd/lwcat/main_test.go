@@ -138,7 +138,7 @@ func describe(t *testing.T, out string) (described []string) {
 func TestWrongUsage(t *testing.T) {
 	for args, want := range map[string]string{
 		"-s http://127.0.0.1:1":                  "no resource: name one, as pods",
-		"-s http://127.0.0.1:1 -o x po":          `no output format "x": there are jsonl, wire, line, wide, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE, go-template=TEMPLATE`,
+		"-s http://127.0.0.1:1 -o x po":          `unknown output format "x"; the formats are jsonl, wire, line, wide, diff, jsonpatch, name, yaml, custom-columns=HEADER:PATH,..., jsonpath=TEMPLATE`,
 		"-s http://127.0.0.1:1 --transport x po": `no transport "x": there are http, ws and auto`,
 		"-s http://127.0.0.1:1 --wat po":         "unknown flag: --wat",
 		"po -s":                                  "flag needs an argument: 's' in -s",

@@ -20,23 +20,15 @@ func newPrinter(format output.Format, out io.Writer, status *status) *printer {
 	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
 }
 
-// print writes events, and flushes them unless more of the same list is about to come. What is wrong with an event's content,
-// as far as the format is concerned, is told, and concerns no other event. It returns the others, which take the place of all.
-func (p *printer) print(events []output.Event, flush bool) (printed []output.Event, err error) {
+// print writes events. It flushes them if flush is set; the caller clears flush while more events of the same list follow.
+func (p *printer) print(events []output.Event, flush bool) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	printed = events[:0]
 	for i := range events {
-		e := &events[i]
-		if err := p.format.Print(p.out, e); err != nil {
-			p.status.unprinted.Add(1)
-			p.status.say("%s: %s at version %s cannot be printed: %v", e.Resource, e.Object.Key(), e.Object.GetResourceVersion(), err)
-			continue
-		}
-		printed = append(printed, *e)
+		p.format.Print(p.out, &events[i])
 	}
 	if !flush {
-		return printed, nil
+		return nil
 	}
 	p.status.around(func() {
 		if flusher, ok := p.format.(output.Flusher); ok {
@@ -44,7 +36,7 @@ func (p *printer) print(events []output.Event, flush bool) (printed []output.Eve
 		}
 		err = p.out.Flush()
 	})
-	return printed, err
+	return err
 }
 
 // mark writes what is no event of an object, at once. The format has to be an output.Marker.

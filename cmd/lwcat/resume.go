@@ -41,7 +41,6 @@ type kept struct {
 
 	file    *resume
 	waiting []output.Event // what is not out yet
-	lacking bool           // an event, which could not be printed
 }
 
 // keptObject is how an object was printed last.
@@ -133,7 +132,7 @@ func (k *kept) note(seen []output.Event, version string, written bool) error {
 	}
 	news := len(k.waiting) > 0 || version != ""
 	k.take()
-	if version != "" && !k.lacking {
+	if version != "" {
 		k.ResourceVersion = version
 	}
 	if news && time.Since(k.file.saved) > time.Second {
@@ -142,16 +141,6 @@ func (k *kept) note(seen []output.Event, version string, written bool) error {
 		} // of others the last save's counts
 	}
 	return nil
-}
-
-// lacks notes that an event could not be printed: the next run begins with a list, which tells what differs from what was.
-func (k *kept) lacks() {
-	if k == nil {
-		return
-	}
-	k.file.mu.Lock()
-	defer k.file.mu.Unlock()
-	k.lacking, k.ResourceVersion = true, ""
 }
 
 // take takes what waited.

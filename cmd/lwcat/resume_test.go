@@ -45,34 +45,6 @@ func TestResumeKnowsOnlyWhatIsWritten(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBePrintedComesAgain, with a format that can print it: of a list and of a watch.
-func TestWhatCannotBePrintedComesAgain(t *testing.T) {
-	server := start(t, nil)
-	path := filepath.Join(t.TempDir(), "state")
-	create(t, server, "configmaps", named("a"))
-	create(t, server, "configmaps", `{"metadata":{"name":"b"},"data":{"k":"v"}}`)
-	args := []string{"-s", server.URL, "cm", "--resume", path, "--once", "-o"}
-	code, out, errs := lwcat(t, append(args, "go-template={{slice .data.k 1}}{{.metadata.name}}")...)
-	require.Equal(t, exitRefused, code)
-	require.Equal(t, "b\n", out)
-	require.Contains(t, errs, "default/a at version")
-	require.Contains(t, errs, "lwcat: 1 events could not be printed\n")
-	code, out, errs = lwcat(t, append(args, "name")...)
-	require.Equal(t, exitDone, code)
-	require.Equal(t, "configmap/a\n", out)
-	require.Empty(t, errs)
-
-	create(t, server, "configmaps", named("c"))
-	create(t, server, "configmaps", named("d"))
-	args[5] = "--timeout=30s"
-	code, out, _ = lwcat(t, append(args, `go-template={{if eq .metadata.name "c"}}{{slice .data.k 1}}{{end}}{{.metadata.name}}`, "--until", "metadata.name=d")...)
-	require.Equal(t, exitRefused, code)
-	require.Equal(t, "d\n", out)
-	code, out, _ = lwcat(t, append(args, "name", "--count=1")...)
-	require.Equal(t, exitDone, code)
-	require.Equal(t, "configmap/c\n", out)
-}
-
 // TestTwoRunsWithOneFile: the one that finds out leaves it to the other, and says so.
 func TestTwoRunsWithOneFile(t *testing.T) {
 	server := start(t, nil)

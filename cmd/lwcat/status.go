@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 )
@@ -18,8 +17,6 @@ type status struct {
 	terminal bool
 	line     string
 	sentOn   sync.Map // the origins that redirects were told to lead to
-
-	unprinted atomic.Int64 // events that could not be printed
 }
 
 // say writes a message. What servers say is a part of many, and must neither control the terminal nor look like a message.

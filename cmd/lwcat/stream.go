@@ -108,7 +108,7 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	seen, last := s.ending.see(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
-		if seen, err = s.print(seen, written); err != nil {
+		if err = s.print(seen, written); err != nil {
 			return true, err
 		}
 	}
@@ -136,16 +136,13 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	return false, nil
 }
 
-// print prints events, and returns those that could be.
-func (s *stream) print(events []output.Event, flush bool) (printed []output.Event, err error) {
-	if printed, err = s.out.print(events, flush); err != nil {
-		return nil, err
+// print prints events and counts them.
+func (s *stream) print(events []output.Event, flush bool) error {
+	if err := s.out.print(events, flush); err != nil {
+		return err
 	}
-	if len(printed) < len(events) {
-		s.kept.lacks()
-	}
-	s.meter.printed(len(printed))
-	return printed, nil
+	s.meter.printed(len(events))
+	return nil
 }
 
 // toldUpTo returns the version up to which all has been told that happened, if that is an event's.

@@ -57,7 +57,7 @@ func newCustomColumns(text string, opts *Options) (Format, error) {
 	if columns == nil {
 		return nil, errors.New("it names no column")
 	}
-	return newTable(opts, func(e *Event) (row, error) { return customRow(columns, e, opts), nil }), nil
+	return newTable(opts, func(e *Event) row { return customRow(columns, e, opts) }), nil
 }
 
 func customRow(columns []customColumn, e *Event, opts *Options) (r row) {

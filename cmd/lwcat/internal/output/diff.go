@@ -30,19 +30,18 @@ func newDiff(_ string, opts *Options) (Format, error) {
 		ignore = []string{"metadata.resourceVersion", "metadata.managedFields"} // the line above has the one, nobody reads the other
 	}
 	filter, err := opts.filter(ignore)
-	return formatFunc(func(out *bufio.Writer, e *Event) error {
+	return formatFunc(func(out *bufio.Writer, e *Event) {
 		var changes []diff.Change
 		if e.Type == lw.Modified && e.Old != nil {
 			changes = diff.Compare(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
 			if changes == nil {
-				return nil
+				return
 			}
 		}
 		printDiffHead(out, e, opts)
 		for _, change := range changes {
 			printChange(out, &change, opts)
 		}
-		return nil
 	}), err
 }
 
@@ -101,7 +100,7 @@ func readable(v lw.Value) string {
 // added is an operation on the whole document, and so is what is deleted.
 func newPatch(_ string, opts *Options) (Format, error) {
 	filter, err := opts.filter(opts.Ignore)
-	return formatFunc(func(out *bufio.Writer, e *Event) error {
+	return formatFunc(func(out *bufio.Writer, e *Event) {
 		var patch string
 		switch {
 		case e.Type == lw.Deleted:
@@ -112,10 +111,9 @@ func newPatch(_ string, opts *Options) (Format, error) {
 			patch = diff.Patch(lw.Value(e.Old.Raw()), lw.Value(e.Object.Raw()), filter)
 		}
 		if patch == "[]" {
-			return nil
+			return
 		}
 		writeHead(out, e)
 		out.WriteString(`,"patch":` + patch + "}\n")
-		return nil
 	}), err
 }

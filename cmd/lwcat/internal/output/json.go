@@ -14,10 +14,9 @@ import (
 //	{"type":"MODIFIED","time":"2026-11-21T10:15:30.123456789Z","resource":"pods","key":"default/web-0","resourceVersion":"7","object":{…}}
 //
 // A bufio.Writer keeps its first error for Flush.
-func printJSONL(out *bufio.Writer, e *Event, opts *Options) error {
+func printJSONL(out *bufio.Writer, e *Event, opts *Options) {
 	writeEvent(out, e, opts)
 	out.WriteByte('\n')
-	return nil
 }
 
 // stringWriter is a bufio.Writer, or a strings.Builder.
@@ -62,7 +61,7 @@ func quote(text string) string {
 }
 
 // printWire prints the wire's own form: {"type":…,"object":…}.
-func printWire(out *bufio.Writer, e *Event, opts *Options) error {
+func printWire(out *bufio.Writer, e *Event, opts *Options) {
 	out.WriteString(`{"type":"`)
 	out.WriteString(e.Type.String())
 	out.WriteString(`","object":`)
@@ -72,10 +71,9 @@ func printWire(out *bufio.Writer, e *Event, opts *Options) error {
 		out.WriteString(e.Old.Raw())
 	}
 	out.WriteString("}\n")
-	return nil
 }
 
-// data is what a template or a path begins at: the object, or where types are wanted, the event as jsonl prints it.
+// data returns the JSON that JSONPath and YAML show: the object, or with Options.Types the event in its jsonl form.
 func data(e *Event, opts *Options) lw.Value {
 	if !opts.Types {
 		return lw.Value(e.Object.Raw())

@@ -16,7 +16,7 @@ const clock = "15:04:05.000"
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // they would be one line of many kinds' lines
-	return lines{newTable(&bare, func(e *Event) (row, error) {
+	return lines{newTable(&bare, func(e *Event) row {
 		var r row
 		if !opts.States {
 			r.add("TIME", e.Time.Format(clock), faint)
@@ -26,7 +26,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 		r.add("OBJECT", e.Object.Key().String(), noColor)
 		r.add("AGE", age(e), faint)
 		r.add("STATE", state(e.Object), noColor)
-		return r, nil
+		return r
 	})}, nil
 }
 

@@ -41,7 +41,7 @@ func TestMarksComeBehindTheRowsBeforeThem(t *testing.T) {
 	require.NoError(t, err)
 	var text strings.Builder
 	out := bufio.NewWriter(&text)
-	require.NoError(t, made.Print(out, added(t, "pods", web0)))
+	made.Print(out, added(t, "pods", web0))
 	made.(Marker).Mark(out, &Mark{Time: noon, Resource: "pods", ResourceVersion: "7"})
 	require.NoError(t, out.Flush())
 	require.Regexp(t, `ADDED.*\n.*BOOKMARK.*\n$`, text.String())

@@ -6,13 +6,12 @@ import (
 )
 
 // printName prints "pod/web-0", or "deployment.apps/web", as kubectl does.
-func printName(out *bufio.Writer, e *Event, opts *Options) error {
+func printName(out *bufio.Writer, e *Event, opts *Options) {
 	if opts.Types {
 		pad(out, e.Type.String(), 9)
 	}
 	out.WriteString(Plain(nameOfKind(e) + "/" + e.Object.GetName()))
 	out.WriteByte('\n')
-	return nil
 }
 
 // nameOfKind is "pod" or "deployment.apps", or in the plural, where the object is of no kind of its own.

@@ -27,10 +27,9 @@ type Row struct {
 	Cells   lw.Value // an array
 }
 
-// Format prints one event. Several events may come at once, each whole; an error of the writer is kept by it, and need not be
-// returned. Only what is wrong with an event's content is returned, and ends nothing; nothing is printed of it then.
+// Format prints one event. The [bufio.Writer] keeps the first write error, so Print returns none.
 type Format interface {
-	Print(out *bufio.Writer, e *Event) error
+	Print(out *bufio.Writer, e *Event)
 }
 
 // Flusher is a Format that may hold back events until it knows how to print them. Flush is called when all of a list were
@@ -56,9 +55,9 @@ type Options struct {
 }
 
 // formatFunc is a Format that is a function.
-type formatFunc func(out *bufio.Writer, e *Event) error
+type formatFunc func(out *bufio.Writer, e *Event)
 
-func (f formatFunc) Print(out *bufio.Writer, e *Event) error { return f(out, e) }
+func (f formatFunc) Print(out *bufio.Writer, e *Event) { f(out, e) }
 
 // formats makes each format, by its name. What stands in -o behind "=" is its argument, for those that take one.
 var formats = []struct {
@@ -75,12 +74,11 @@ var formats = []struct {
 	{"yaml", "", printing(printYAML, nil)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
 	{"jsonpath", "TEMPLATE", newJSONPath},
-	{"go-template", "TEMPLATE", newTemplate},
 }
 
-func printing(print func(*bufio.Writer, *Event, *Options) error, mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
+func printing(print func(*bufio.Writer, *Event, *Options), mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
 	return func(_ string, opts *Options) (Format, error) {
-		f := formatFunc(func(out *bufio.Writer, e *Event) error { return print(out, e, opts) })
+		f := formatFunc(func(out *bufio.Writer, e *Event) { print(out, e, opts) })
 		if mark == nil {
 			return f, nil
 		}
@@ -100,8 +98,8 @@ func Names() (names []string) {
 	return names
 }
 
-// New returns the format that -o names, as "jsonl" or "custom-columns=NAME:.metadata.name". A format that takes an argument
-// takes it from a file, too: "go-template-file=PATH".
+// New returns the format that -o names, for example "jsonl" or "custom-columns=NAME:.metadata.name".
+// A format with an argument can also read the argument from a file: "jsonpath-file=PATH".
 func New(spec string, opts *Options) (Format, error) {
 	name, argument, given := strings.Cut(spec, "=")
 	for _, format := range formats {
@@ -127,5 +125,13 @@ func New(spec string, opts *Options) (Format, error) {
 		}
 		return made, nil
 	}
-	return nil, fmt.Errorf("no output format %q: there are %s", name, strings.Join(Names(), ", "))
+	return nil, unknownFormat(name)
+}
+
+func unknownFormat(name string) error {
+	hint := ""
+	if strings.HasPrefix(name, "go-template") {
+		hint = "; use jsonpath, custom-columns or jq instead"
+	}
+	return fmt.Errorf("unknown output format %q; the formats are %s%s", name, strings.Join(Names(), ", "), hint)
 }

@@ -20,7 +20,7 @@ import (
 // just changed is marked for a while, and so is what has just gone. It may be used from several goroutines at once.
 type Screen struct {
 	opts *Options
-	row  func(*Event) (row, error)
+	row  func(*Event) row
 
 	mu      sync.Mutex
 	rows    map[screenKey]*screenRow
@@ -53,15 +53,11 @@ func NewScreen(format Format, opts *Options) (*Screen, error) {
 }
 
 // Print implements [Format].
-func (s *Screen) Print(_ *bufio.Writer, e *Event) error {
-	cells, err := s.row(e)
-	if err != nil {
-		return err
-	}
+func (s *Screen) Print(_ *bufio.Writer, e *Event) {
+	cells := s.row(e)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows[screenKey{e.Resource, e.Object.Key()}] = &screenRow{event: *e, cells: cells}
-	return nil
 }
 
 // Tell shows a message on the last line.
@@ -137,9 +133,7 @@ func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
 func (r *screenRow) seen(s *Screen, now time.Time) row {
 	e := r.event
 	e.Time = now
-	if cells, err := s.row(&e); err == nil {
-		r.cells = cells
-	}
+	r.cells = s.row(&e)
 	return r.cells
 }
 

@@ -26,7 +26,7 @@ func TestScreen(t *testing.T) {
 	const bare = `{"kind":"ConfigMap","metadata":{"name":"x","namespace":"a","creationTimestamp":"2026-11-21T11:59:00Z"}}`
 	require.Equal(t, "0 objects at 12:00:00", show(0, 80, 10))
 	for _, e := range []*Event{added(t, "pods", web0), added(t, "configmaps", bare), modified(t, "pods", web0, web0Runs)} {
-		require.NoError(t, s.Print(nil, e))
+		s.Print(nil, e)
 	}
 	require.Equal(t, `2 objects at 12:00:01
   KIND        OBJECT       AGE   STATE
@@ -35,7 +35,7 @@ func TestScreen(t *testing.T) {
 
 	gone := deleted(t, "configmaps", bare)
 	gone.Time = noon.Add(4 * time.Second)
-	require.NoError(t, s.Print(nil, gone))
+	s.Print(nil, gone)
 	require.Equal(t, `1 object at 12:00:05
   KIND        OBJECT       AGE   STATE
 - ConfigMap   a/x          65s
@@ -57,8 +57,8 @@ func TestScreenOfSeveralResources(t *testing.T) {
 	s := screen(t, "wide", &Options{Color: true})
 	pod, deploy := added(t, "pods", web0), deleted(t, "deployments.apps", webster)
 	pod.Row = &Row{Columns: []string{"Name", "Ready"}, Cells: `["web-0",1]`}
-	require.NoError(t, s.Print(nil, pod))
-	require.NoError(t, s.Print(nil, deploy))
+	s.Print(nil, pod)
+	s.Print(nil, deploy)
 	require.Equal(t, []string{
 		"1 object at 12:00:00",
 		"  NAME                       AGE",
@@ -73,7 +73,7 @@ func TestAgesGrow(t *testing.T) {
 	s := screen(t, "wide", &Options{})
 	e := added(t, "pods", `{"metadata":{"name":"x","creationTimestamp":"2026-11-21T11:59:55Z"}}`)
 	e.Row = &Row{Columns: []string{"Name", "Age"}, Cells: `["x","5s"]`}
-	require.NoError(t, s.Print(nil, e))
+	s.Print(nil, e)
 	require.Equal(t, "+ x      7s", s.Lines(noon.Add(2*time.Second), 80, 9)[2])
 }
 

@@ -46,7 +46,7 @@ func controls(r rune) bool {
 // those of a list are known before the first of its rows is printed.
 type table struct {
 	opts    *Options
-	row     func(*Event) (row, error)
+	row     func(*Event) row
 	known   map[string]*columns // by resource; without headers all share theirs
 	pending []row
 }
@@ -58,16 +58,13 @@ type columns struct {
 	printed bool // the headers are
 }
 
-func newTable(opts *Options, row func(*Event) (row, error)) *table {
+func newTable(opts *Options, row func(*Event) row) *table {
 	return &table{opts: opts, row: row, known: map[string]*columns{}}
 }
 
 // Print implements [Format].
-func (t *table) Print(_ *bufio.Writer, e *Event) error {
-	r, err := t.row(e)
-	if err != nil {
-		return err
-	}
+func (t *table) Print(_ *bufio.Writer, e *Event) {
+	r := t.row(e)
 	resource := e.Resource
 	if t.opts.NoHeaders {
 		resource = ""
@@ -85,7 +82,6 @@ func (t *table) Print(_ *bufio.Writer, e *Event) error {
 	}
 	r.columns.fit(r.cells)
 	t.pending = append(t.pending, r)
-	return nil
 }
 
 // Flush implements [Flusher].

@@ -9,7 +9,7 @@ import (
 // newWide makes the format that prints the server's own columns, which the event has in its Row, and where the server has none
 // the name and age.
 func newWide(_ string, opts *Options) (Format, error) {
-	return newTable(opts, func(e *Event) (row, error) { return wideRow(e, opts), nil }), nil
+	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
 }
 
 func wideRow(e *Event, opts *Options) (r row) {

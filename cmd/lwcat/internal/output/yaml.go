@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"strings"
 	"time"
 
@@ -10,26 +11,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// printYAML prints a document that begins with --- and ends with ..., so that whoever reads the stream knows when it is whole:
+// printYAML prints a document from --- to ..., so that readers of the stream know where it ends:
 //
 //	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
 //	apiVersion: v1
 //	…
 //	...
-func printYAML(out *bufio.Writer, e *Event, opts *Options) error {
+func printYAML(out *bufio.Writer, e *Event, opts *Options) {
 	var text bytes.Buffer
 	encoder := yaml.NewEncoder(&text)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(yamlNode(data(e, opts))); err != nil {
-		return err
-	}
-	if err := encoder.Close(); err != nil {
-		return err
+	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
+		panic(err) // The nodes are valid, and a bytes.Buffer accepts every write.
 	}
 	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + Plain(e.Resource+" "+e.Object.Key().String()) + "\n")
 	out.Write(text.Bytes())
 	out.WriteString("...\n")
-	return nil
 }
 
 // yamlNode keeps the order of members and every digit of numbers.
