@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -67,7 +68,7 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
-	living.Go(func() { server.RunDemo(alive, &lwtest.DemoOptions{Seed: seed}) })
+	living.Go(func() { cluster.Run(alive, server, seed) })
 	living.Go(func() { accidents(alive, server, duration) })
 	printing := make(chan error, 1)
 	go func() { printing <- printPods(alive, lwcat, server.URL) }()

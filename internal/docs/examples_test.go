@@ -33,7 +33,6 @@ var beneath = map[string]string{
 	"cache.Change":          "what Informer.Changes yields",
 	"lwtest.Cause":          "a part of a Status",
 	"lwtest.Details":        "a part of a Status",
-	"lwtest.DemoOptions":    "examples/demo shows it",
 	"lwtest.Match":          "what Lists and Watches are",
 	"lwtest.Object":         "what Create returns",
 	"lwtest.Request":        "what Requests returns",

@@ -2,7 +2,7 @@ package sim
 
 import (
 	"errors"
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 	"strconv"
 	"strings"
 	"time"

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+import "github.com/seed-6d2a410a/listwatch/internal/revlog"
 
 const (
 	watched = "configmaps" // the collection that is listed and watched

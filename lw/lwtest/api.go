@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // Object is a stored object as the server would show it to GET.
@@ -25,7 +25,7 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	o, err := s.create(res, namespaceOf(res, f), f, goWriter)
+	o, err := s.create(res, namespaceOf(res, f), f, goManager)
 	return s.shown(res, o, err)
 }
 
@@ -38,21 +38,16 @@ func (s *Server) Put(resource string, obj any) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	o, err := s.put(res, f, goWriter)
-	return s.shown(res, o, err)
-}
-
-func (s *Server) put(res *Resource, f fields, by writer) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
-		return nil, badRequest("%v", err)
+		return Object{}, badRequest("%v", err)
 	}
 	namespace := namespaceOf(res, f)
-	o, err := s.update(res, namespace, text(meta, "name"), by, func(*object) fields { return f })
+	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
 	if status, ok := err.(*Status); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
-		return s.create(res, namespace, f, by)
+		o, err = s.create(res, namespace, f, goManager)
 	}
-	return o, err
+	return s.shown(res, o, err)
 }
 
 // Delete removes an object at once. The namespace of a cluster-scoped
@@ -90,8 +85,8 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 	return revision, entries
 }
 
-// goWriter is the manager of what the Go methods write.
-var goWriter = writer{name: "lwtest"}
+// goManager is the field manager of writes by Go methods.
+const goManager = "lwtest"
 
 func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {
 	res, ok := s.resource(resource)

@@ -63,9 +63,8 @@ func mergePatch(target, patch fields) fields {
 	return target
 }
 
-// requestWriter names the manager as a real server does: by the fieldManager
-// parameter, else by the client's program.
-func requestWriter(r *http.Request) writer {
+// requestManager returns the fieldManager parameter or the client's program name.
+func requestManager(r *http.Request) string {
 	program, _, _ := strings.Cut(r.UserAgent(), "/")
-	return writer{name: cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")}
+	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")
 }

@@ -56,11 +56,6 @@
 // Over WebSocket, Stop and DropConnections cut the connection without a CLOSE
 // frame, and CloseWatches is the clean end.
 //
-// # A living cluster
-//
-// [Server.RunDemo] plays a small cluster at work, the same one for the same
-// seed.
-//
 // # What is different from a real server
 //
 //   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // frame is what a watch with this selector sees of an event: an object that

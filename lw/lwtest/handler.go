@@ -145,7 +145,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 
 // serveObject does what is asked of one object.
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
-	res, by := rt.resource, requestWriter(r)
+	res, manager := rt.resource, requestManager(r)
 	switch rt.verb {
 	case "get":
 		o, err = s.get(res, rt.namespace, rt.name)
@@ -155,21 +155,21 @@ func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, er
 		if err != nil {
 			return nil, 0, err
 		}
-		o, err = s.create(res, rt.namespace, f, by)
+		o, err = s.create(res, rt.namespace, f, manager)
 		return o, http.StatusCreated, err
 	case "update":
 		f, err := readBody(r, "application/json")
 		if err != nil {
 			return nil, 0, err
 		}
-		o, err = s.update(res, rt.namespace, rt.name, by, func(*object) fields { return f })
+		o, err = s.update(res, rt.namespace, rt.name, manager, func(*object) fields { return f })
 		return o, http.StatusOK, err
 	case "patch":
 		patch, err := readBody(r, "application/merge-patch+json")
 		if err != nil {
 			return nil, 0, err
 		}
-		o, err = s.update(res, rt.namespace, rt.name, by, func(old *object) fields { return mergePatch(old.decode(), patch) })
+		o, err = s.update(res, rt.namespace, rt.name, manager, func(old *object) fields { return mergePatch(old.decode(), patch) })
 		return o, http.StatusOK, err
 	case "delete":
 		o, err = s.serveDelete(r, rt)

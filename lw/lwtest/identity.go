@@ -3,17 +3,18 @@ package lwtest
 import (
 	"crypto/rand"
 	"fmt"
+	mathrand "math/rand/v2"
 	"time"
 )
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// suffix is what generateName appends, of characters that spell no word.
-func suffix(n int, intN func(int) int) string {
+// suffix returns n random characters for generateName. They do not spell words.
+func suffix(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = alphabet[intN(len(alphabet))]
+		b[i] = alphabet[mathrand.IntN(len(alphabet))]
 	}
 	return string(b)
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strconv"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // Made is an object that the server does not hold, but has made whenever it shows it.

@@ -23,7 +23,7 @@ func TestForbiddenImports(t *testing.T) {
 			"testing":           "the server is for demos too",
 			module + "/lw":      "the server must not share a mistake with the client",
 		},
-		"./revlog": {
+		"../../internal/revlog": {
 			"net/http":      "storage knows no transport",
 			"time":          "a simulation brings its own clock",
 			"sync":          "a simulation is a single thread",

@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// manage brings metadata.managedFields up to date: each manager has one entry
-// per subresource, which owns the fields it was the last to change. Fields are
-// told apart two levels deep, which is enough to have something to drop.
-func manage(res *Resource, old, f fields, by writer, now string) {
+// manage updates metadata.managedFields. The entry of each manager owns the
+// fields that this manager changed last. Fields are compared two levels deep.
+func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
 	entries, _ := meta["managedFields"].([]any)
@@ -17,7 +16,7 @@ func manage(res *Resource, old, f fields, by writer, now string) {
 	for _, e := range entries {
 		entry := e.(fields)
 		set := entry["fieldsV1"].(fields)
-		if text(entry, "manager") == by.name && text(entry, "subresource") == by.subresource {
+		if text(entry, "manager") == manager && text(entry, "subresource") == "" {
 			mine = union(intersect(set, present), changed)
 			continue
 		}
@@ -27,7 +26,7 @@ func manage(res *Resource, old, f fields, by writer, now string) {
 		}
 	}
 	if len(mine) > 0 {
-		kept = append(kept, managedEntry(res, by, now, mine))
+		kept = append(kept, managedEntry(res, manager, now, mine))
 	}
 	delete(meta, "managedFields")
 	if len(kept) > 0 {
@@ -35,15 +34,11 @@ func manage(res *Resource, old, f fields, by writer, now string) {
 	}
 }
 
-func managedEntry(res *Resource, by writer, now string, set fields) fields {
-	entry := fields{
-		"manager": by.name, "operation": "Update", "apiVersion": res.apiVersion(),
+func managedEntry(res *Resource, manager string, now string, set fields) fields {
+	return fields{
+		"manager": manager, "operation": "Update", "apiVersion": res.apiVersion(),
 		"time": now, "fieldsType": "FieldsV1", "fieldsV1": set,
 	}
-	if by.subresource != "" {
-		entry["subresource"] = by.subresource
-	}
-	return entry
 }
 
 // owned is the set of fields, in the form of fieldsV1, in which f differs

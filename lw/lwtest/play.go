@@ -3,7 +3,7 @@ package lwtest
 import (
 	"errors"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // Play writes an object as it was on another server, with all that a server

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // Options of [Start]. The zero value of a field is its default.

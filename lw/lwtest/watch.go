@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
 // watch is a WATCH request, its parameters checked and its place in the log

@@ -5,24 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"regexp"
 	"strconv"
 
-	"github.com/seed-6d2a410a/listwatch/lw/lwtest/revlog"
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
-
-// writer is who writes, for managedFields.
-type writer struct {
-	name        string
-	subresource string // "status" or ""
-}
 
 // create stores a new object. The namespace of the path wins over none in the
 // object.
-func (s *Server) create(res *Resource, namespace string, f fields, by writer) (*object, error) {
+func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
 		return nil, err
@@ -40,7 +33,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, by writer) (*
 	if res.generation {
 		meta["generation"] = json.Number("1")
 	}
-	manage(res, nil, f, by, now)
+	manage(res, nil, f, manager, now)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +50,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, by writer) (*
 
 // update replaces an object by what change makes of it. A change that changes
 // nothing writes nothing, as in a real server.
-func (s *Server) update(res *Resource, namespace, name string, by writer, change func(old *object) fields) (*object, error) {
+func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := res.key(namespace, name)
@@ -81,7 +74,7 @@ func (s *Server) update(res *Resource, namespace, name string, by writer, change
 	if reflect.DeepEqual(old, f) {
 		return entry.Value, nil
 	}
-	manage(res, old, f, by, timestamp())
+	manage(res, old, f, manager, timestamp())
 	o, err := s.encodeNext(res, f)
 	if err != nil {
 		return nil, err
@@ -160,7 +153,7 @@ func setName(res *Resource, meta fields) error {
 				Message: "Required value: name or generateName is required",
 			})
 		}
-		meta["name"] = prefix + suffix(5, rand.IntN)
+		meta["name"] = prefix + suffix(5)
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {

@@ -20,6 +20,7 @@ import (
 	client "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/prometheus"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -67,7 +68,7 @@ func demo(ctx context.Context, listen string) error {
 	defer running.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	running.Go(func() { server.RunDemo(ctx, &lwtest.DemoOptions{Seed: 1}) })
+	running.Go(func() { cluster.Run(ctx, server, 1) })
 	running.Go(func() { accidents(ctx, server) })
 	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // ends with ctx only
 	return serve(ctx, listener, registry)

@@ -1,15 +1,49 @@
-package lwtest
+package cluster
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/crc32"
 	"strings"
 	"time"
 )
 
-// The objects of the demo cluster, as the components of a real one write them.
+// fields is a JSON object.
+type fields = map[string]any
 
-func demoNamespace(name string) fields {
+// get returns a stored object.
+func (c *cluster) get(resource, namespace, name string) (object fields, ok bool) {
+	key := name
+	if namespace != "" {
+		key = namespace + "/" + name
+	}
+	_, objects := c.server.State(resource)
+	stored, ok := objects[key]
+	if !ok {
+		return nil, false
+	}
+	if err := json.Unmarshal(stored.JSON, &object); err != nil {
+		panic("cluster: decode " + resource + " " + key + ": " + err.Error())
+	}
+	return object, true
+}
+
+// merge applies a JSON merge patch without nulls (RFC 7386).
+func merge(object, patch fields) {
+	for key, value := range patch {
+		inner, isObject := value.(fields)
+		old, wasObject := object[key].(fields)
+		if isObject && wasObject {
+			merge(old, inner)
+		} else {
+			object[key] = value
+		}
+	}
+}
+
+// The functions below return objects like those that the components of a real cluster write.
+
+func newNamespace(name string) fields {
 	return fields{
 		"metadata": fields{"name": name, "labels": fields{"kubernetes.io/metadata.name": name}},
 		"spec":     fields{"finalizers": []string{"kubernetes"}},
@@ -17,7 +51,7 @@ func demoNamespace(name string) fields {
 	}
 }
 
-func (d *demo) node(name string, i int) fields {
+func (c *cluster) node(name string, i int) fields {
 	resources := fields{"cpu": "4", "memory": "16384Mi", "pods": "110", "ephemeral-storage": "100Gi"}
 	return fields{
 		"metadata": fields{
@@ -28,20 +62,20 @@ func (d *demo) node(name string, i int) fields {
 			},
 			"annotations": fields{"node.alpha.kubernetes.io/ttl": "0"},
 		},
-		"spec": fields{"podCIDR": fmt.Sprintf("10.244.%d.0/24", i)},
+		"spec": fields{"podCIDR": fmt.Sprintf("10.244.%c.0/24", i)},
 		"status": fields{
-			"capacity": resources, "allocatable": resources, "conditions": d.nodeConditions(),
-			"addresses": []fields{{"type": "InternalIP", "address": d.hostIP(name)}, {"type": "Hostname", "address": name}},
+			"capacity": resources, "allocatable": resources, "conditions": c.nodeConditions(),
+			"addresses": []fields{{"type": "InternalIP", "address": c.hostIP(name)}, {"type": "Hostname", "address": name}},
 			"nodeInfo":  fields{"kubeletVersion": "v1.36.3", "osImage": "Example Linux", "architecture": "amd64", "operatingSystem": "linux"},
 		},
 	}
 }
 
-func (d *demo) nodeConditions() []fields {
+func (c *cluster) nodeConditions() []fields {
 	condition := func(kind, status, reason, message string) fields {
 		return fields{
 			"type": kind, "status": status, "reason": reason, "message": message,
-			"lastHeartbeatTime": d.stamp(), "lastTransitionTime": d.start.UTC().Format(time.RFC3339),
+			"lastHeartbeatTime": c.stamp(), "lastTransitionTime": c.begin.UTC().Format(time.RFC3339),
 		}
 	}
 	return []fields{
@@ -52,26 +86,26 @@ func (d *demo) nodeConditions() []fields {
 	}
 }
 
-func (d *demo) hostIP(node string) string {
+func (c *cluster) hostIP(node string) string {
 	return "192.0.2.1" + strings.TrimPrefix(node, "node-")
 }
 
-func (d *demo) podIP() string {
-	return fmt.Sprintf("10.244.%d.%d", d.rng.IntN(3), 2+d.rng.IntN(250))
+func (c *cluster) podIP() string {
+	return fmt.Sprintf("10.244.%c.%d", c.rng.IntN(3), 2+c.rng.IntN(250))
 }
 
 func (a *app) imageTag() string { return fmt.Sprintf("%s:1.%d", a.image, a.version) }
 
 func (a *app) labels() fields { return fields{"app.kubernetes.io/name": a.name} }
 
-func demoConfigMap(a *app) fields {
+func newConfigMap(a *app) fields {
 	return fields{
 		"metadata": fields{"name": a.name, "namespace": a.namespace, "labels": a.labels()},
 		"data":     fields{"log.level": "info", "listen": ":8080"},
 	}
 }
 
-func demoService(a *app, i int) fields {
+func newService(a *app, i int) fields {
 	return fields{
 		"metadata": fields{"name": a.name, "namespace": a.namespace, "labels": a.labels()},
 		"spec": fields{
@@ -81,27 +115,27 @@ func demoService(a *app, i int) fields {
 	}
 }
 
-func demoDeployment(a *app, replicas int) fields {
+func newDeployment(a *app, replicas int) fields {
 	return fields{
 		"metadata": fields{
 			"name": a.name, "namespace": a.namespace, "labels": a.labels(),
 			"annotations": fields{"deployment.kubernetes.io/revision": "1"},
 		},
 		"spec": fields{
-			"replicas": replicas, "selector": fields{"matchLabels": a.labels()}, "template": demoTemplate(a),
+			"replicas": replicas, "selector": fields{"matchLabels": a.labels()}, "template": newTemplate(a),
 			"strategy": fields{"type": "RollingUpdate", "rollingUpdate": fields{"maxSurge": 1, "maxUnavailable": 0}},
 		},
 	}
 }
 
-func demoTemplate(a *app) fields {
+func newTemplate(a *app) fields {
 	return fields{
 		"metadata": fields{"labels": a.labels()},
-		"spec":     demoPodSpec(a.imageTag(), "Always"),
+		"spec":     newPodSpec(a.imageTag(), "Always"),
 	}
 }
 
-func demoDeploymentStatus(wanted, all, updated, ready int) fields {
+func newDeploymentStatus(wanted, all, updated, ready int) fields {
 	available := "True"
 	if ready < wanted {
 		available = "False"
@@ -113,7 +147,7 @@ func demoDeploymentStatus(wanted, all, updated, ready int) fields {
 	}}
 }
 
-func demoPodSpec(image, restart string) fields {
+func newPodSpec(image, restart string) fields {
 	return fields{
 		"containers": []fields{{
 			"name": "main", "image": image, "imagePullPolicy": "IfNotPresent",
@@ -130,19 +164,19 @@ func demoPodSpec(image, restart string) fields {
 	}
 }
 
-func demoAppPod(a *app, p *pod) fields {
+func newAppPodObject(a *app, p *pod) fields {
 	labels := a.labels()
 	labels["pod-template-hash"] = p.hash
 	set := a.name + "-" + p.hash
-	return demoPod(p, set+"-", "apps/v1", "ReplicaSet", set, labels, "Always")
+	return newPod(p, set+"-", "apps/v1", "ReplicaSet", set, labels, "Always")
 }
 
-func demoJobPod(job string, p *pod) fields {
+func newJobPod(job string, p *pod) fields {
 	labels := fields{"batch.kubernetes.io/job-name": job}
-	return demoPod(p, job+"-", "batch/v1", "Job", job, labels, "Never")
+	return newPod(p, job+"-", "batch/v1", "Job", job, labels, "Never")
 }
 
-func demoPod(p *pod, prefix, ownerVersion, ownerKind, owner string, labels fields, restart string) fields {
+func newPod(p *pod, prefix, ownerVersion, ownerKind, owner string, labels fields, restart string) fields {
 	return fields{
 		"metadata": fields{
 			"name": p.name, "namespace": p.namespace, "generateName": prefix, "labels": labels,
@@ -151,21 +185,21 @@ func demoPod(p *pod, prefix, ownerVersion, ownerKind, owner string, labels field
 				"uid": fmt.Sprintf("%08x-0000-4000-8000-000000000000", crc32.ChecksumIEEE([]byte(owner))),
 			}},
 		},
-		"spec":   demoPodSpec(p.image, restart),
+		"spec":   newPodSpec(p.image, restart),
 		"status": fields{"phase": "Pending", "qosClass": "Burstable"},
 	}
 }
 
-func (d *demo) podConditions(p *pod, phase string) []fields {
+func (c *cluster) podConditions(p *pod, phase string) []fields {
 	condition := func(kind string, ok bool) fields {
-		c := fields{"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": d.stamp()}
+		f := fields{"type": kind, "status": "True", "lastProbeTime": nil, "lastTransitionTime": c.stamp()}
 		if !ok {
-			c["status"], c["reason"] = "False", "ContainersNotReady"
+			f["status"], f["reason"] = "False", "ContainersNotReady"
 			if phase == "Succeeded" {
-				c["reason"] = "PodCompleted"
+				f["reason"] = "PodCompleted"
 			}
 		}
-		return c
+		return f
 	}
 	return []fields{
 		condition("PodScheduled", p.node != ""),
@@ -175,29 +209,29 @@ func (d *demo) podConditions(p *pod, phase string) []fields {
 	}
 }
 
-func (d *demo) container(p *pod, state fields) fields {
+func (c *cluster) container(p *pod, state fields) fields {
 	_, running := state["running"]
-	c := fields{
+	f := fields{
 		"name": "main", "image": p.image, "imageID": "", "ready": running, "started": running,
 		"restartCount": p.restarts, "state": state, "lastState": fields{},
 	}
 	if p.started != "" {
-		c["imageID"] = p.image + "@sha256:" + strings.Repeat("0", 64)
-		c["containerID"] = "containerd://" + strings.Repeat("0", 64)
+		f["imageID"] = p.image + "@sha256:" + strings.Repeat("0", 64)
+		f["containerID"] = "containerd://" + strings.Repeat("0", 64)
 	}
-	return c
+	return f
 }
 
-func (d *demo) terminated(p *pod, exitCode int, reason string) fields {
+func (c *cluster) terminated(p *pod, exitCode int, reason string) fields {
 	return fields{"terminated": fields{
-		"exitCode": exitCode, "reason": reason, "startedAt": p.started, "finishedAt": d.stamp(),
+		"exitCode": exitCode, "reason": reason, "startedAt": p.started, "finishedAt": c.stamp(),
 	}}
 }
 
-func (d *demo) eventObject(p *pod, name, component, kind, reason, message string) fields {
+func (c *cluster) eventObject(p *pod, name, component, kind, reason, message string) fields {
 	involved := fields{"kind": "Pod", "apiVersion": "v1", "namespace": p.namespace, "name": p.name}
-	if o, ok := d.get("pods", p.namespace, p.name); ok {
-		involved["uid"] = o.uid
+	if o, ok := c.get("pods", p.namespace, p.name); ok {
+		involved["uid"] = o["metadata"].(fields)["uid"]
 	}
 	source := fields{"component": component}
 	if component == "kubelet" {
@@ -206,11 +240,6 @@ func (d *demo) eventObject(p *pod, name, component, kind, reason, message string
 	return fields{
 		"metadata":       fields{"name": name, "namespace": p.namespace},
 		"involvedObject": involved, "type": kind, "reason": reason, "message": message, "source": source,
-		"firstTimestamp": d.stamp(), "lastTimestamp": d.stamp(), "count": 1, "reportingComponent": component,
+		"firstTimestamp": c.stamp(), "lastTimestamp": c.stamp(), "count": 1, "reportingComponent": component,
 	}
-}
-
-func (d *demo) deleteEvent(key string) {
-	namespace, name, _ := strings.Cut(key, "/")
-	d.server.Delete("events", namespace, name) // someone may have been faster
 }

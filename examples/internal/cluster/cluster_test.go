@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+var resources = []string{"configmaps", "deployments.apps", "events", "namespaces", "nodes", "pods", "services"}
+
+func newServer(t *testing.T) *lwtest.Server {
+	t.Helper()
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// contents returns every key with the resourceVersion of its last write.
+func contents(server *lwtest.Server) (all []string) {
+	for _, resource := range resources {
+		_, objects := server.State(resource)
+		for _, key := range slices.Sorted(maps.Keys(objects)) {
+			all = append(all, resource+" "+key+" "+objects[key].ResourceVersion)
+		}
+	}
+	return all
+}
+
+func TestSameSeedGivesSameWrites(t *testing.T) {
+	const steps = 150
+	play := func(seed uint64, begin time.Time) *lwtest.Server {
+		server := newServer(t)
+		c := start(server, seed, begin)
+		for range steps {
+			c.advance()
+		}
+		return server
+	}
+	first := play(1, time.Unix(0, 0))
+	require.Equal(t, contents(first), contents(play(1, time.Now())))
+	require.NotEqual(t, contents(first), contents(play(2, time.Now())))
+	writesPerSecond := float64(first.Revision()) / (steps * interval.Seconds())
+	require.Greater(t, writesPerSecond, 3.0)
+	require.Less(t, writesPerSecond, 20.0)
+}
+
+type storedPod struct {
+	Metadata struct {
+		DeletionTimestamp string
+		OwnerReferences   []any
+	}
+	Spec   struct{ NodeName string }
+	Status struct {
+		Phase             string
+		ContainerStatuses []struct {
+			State map[string]struct{ Reason string }
+		}
+	}
+}
+
+// stages notes what a pod shows.
+func (p *storedPod) stages(seen map[string]bool) {
+	seen[p.Status.Phase] = true
+	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""
+	seen["terminating"] = seen["terminating"] || p.Metadata.DeletionTimestamp != ""
+	for _, container := range p.Status.ContainerStatuses {
+		for state, detail := range container.State {
+			seen[state+" "+detail.Reason] = true
+		}
+	}
+}
+
+func TestPodsGoThroughEveryStage(t *testing.T) {
+	server := newServer(t)
+	c := start(server, 1, time.Now())
+	missing := []string{"Pending", "Running", "Succeeded", "Failed", "scheduled", "terminating",
+		"waiting ContainerCreating", "waiting CrashLoopBackOff", "running ", "terminated Completed", "terminated Error"}
+	seen := map[string]bool{}
+	for range 600 {
+		c.advance()
+		_, pods := server.State("pods")
+		for _, object := range pods {
+			var pod storedPod
+			require.NoError(t, json.Unmarshal(object.JSON, &pod))
+			require.Len(t, pod.Metadata.OwnerReferences, 1)
+			pod.stages(seen)
+		}
+		missing = slices.DeleteFunc(missing, func(stage string) bool { return seen[stage] })
+		if len(missing) == 0 && len(c.events) == maxEvents {
+			break
+		}
+	}
+	require.Empty(t, missing, "stages that no pod showed")
+	for _, resource := range resources {
+		_, objects := server.State(resource)
+		require.NotEmpty(t, objects, resource)
+	}
+	_, events := server.State("events")
+	require.Len(t, events, maxEvents)
+}
+
+func TestClusterRespectsOtherWriters(t *testing.T) {
+	server := newServer(t)
+	c := start(server, 3, time.Now())
+	podsOf := func(app string) (n int) {
+		_, pods := server.State("pods")
+		for key := range pods {
+			if strings.HasPrefix(key, app) {
+				n++
+			}
+		}
+		return n
+	}
+	advance := func(until string, reached func() bool) {
+		t.Helper()
+		for range 1000 {
+			if reached() {
+				return
+			}
+			c.advance()
+		}
+		require.Fail(t, until)
+	}
+	advance("the first pod of web", func() bool { return podsOf("shop/web-") > 0 })
+
+	require.NoError(t, server.Delete("deployments.apps", "shop", "web"))
+	advance("no pod of the deleted deployment", func() bool { return podsOf("shop/web-") == 0 })
+	for range 200 {
+		c.advance()
+	}
+	require.Zero(t, podsOf("shop/web-"))
+
+	_, pods := server.State("pods")
+	for key := range pods {
+		namespace, name, _ := strings.Cut(key, "/")
+		require.NoError(t, server.Delete("pods", namespace, name))
+	}
+	advance("a new pod of cart", func() bool { return podsOf("shop/cart-") > 0 })
+	_, events := server.State("events")
+	for key := range events {
+		namespace, name, _ := strings.Cut(key, "/")
+		require.NoError(t, server.Delete("events", namespace, name))
+	}
+	require.NoError(t, server.Delete("nodes", "", "node-1"))
+	for range 200 {
+		c.advance()
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	server := newServer(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		Run(ctx, server, 1)
+		require.Greater(t, server.Revision(), int64(50))
+		written := server.Revision()
+		time.Sleep(time.Minute)
+		require.Equal(t, written, server.Revision())
+	})
+}
