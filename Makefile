@@ -274,14 +274,26 @@ else
 	@$(NODE) internal/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
 endif
 
+# The platforms that make release builds lwcat for.
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
 .PHONY: release
-release: ## into dist/: lwcat for six platforms, the npm tarball, a bill of materials, checksums
-	@rm -rf dist
-	$(GO) run ./internal/release dist
+release: wasm ## into dist/: lwcat for six platforms, the npm tarball, a bill of materials, checksums
+	@rm -rf dist && mkdir dist
+	@set -e; for platform in $(PLATFORMS); do \
+		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
+		$(GO) build -trimpath -ldflags='-s -w -buildid=' -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
+	@$(GO) run ./internal/release dist
+	@cat dist/SHA256SUMS
 
 .PHONY: reproducible
-reproducible: ## build lwcat and the browser's program in two places, once with an empty cache: are they the same bytes?
-	$(GO) run ./internal/release -twice
+reproducible: ## build a release of the last commit in two folders, once with an empty cache: are they the same bytes?
+	@rm -rf bin/twice && mkdir -p bin/twice
+	@git clone -q . bin/twice/one && git clone -q . bin/twice/a-longer-name
+	@$(MAKE) --no-print-directory -C bin/twice/one release PLATFORMS=linux/amd64
+	@GOCACHE=$(CURDIR)/bin/twice/cache $(MAKE) --no-print-directory -C bin/twice/a-longer-name release PLATFORMS=linux/amd64
+	@cmp bin/twice/one/dist/SHA256SUMS bin/twice/a-longer-name/dist/SHA256SUMS
+	@rm -rf bin/twice
 
 .PHONY: ci
 ci: test test-386 test-fips test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs

@@ -1,54 +1,103 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestBillOfMaterialsAndChecksums of a release of two equal commands.
-func TestBillOfMaterialsAndChecksums(t *testing.T) {
+func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
 	folder := t.TempDir()
-	first := filepath.Join(folder, "lwcat-linux-amd64")
-	require.NoError(t, command("../..", nil, first, runtime.GOOS+"/"+runtime.GOARCH))
-	program, err := os.ReadFile(first)
+	require.ErrorContains(t, writeBOM(folder), "no lwcat program")
+	program := filepath.Join(folder, "lwcat-linux-amd64")
+	out, err := exec.Command("go", "build", "-o", program, "../../cmd/lwcat").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	content, err := os.ReadFile(program)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "lwcat-plan9-mips"), program, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "lwcat-plan9-mips"), content, 0o755))
 	require.NoError(t, writeBOM(folder))
-	require.NoError(t, writeSums(folder))
 
 	text, err := os.ReadFile(filepath.Join(folder, "sbom.cdx.json"))
 	require.NoError(t, err)
-	var found bom
+	var found struct {
+		Metadata     struct{ Component struct{ Name string } }
+		Components   []struct{ Name, Version, PURL string }
+		Dependencies []struct{ DependsOn []string }
+	}
 	require.NoError(t, json.Unmarshal(text, &found))
 	require.Equal(t, "github.com/seed-6d2a410a/listwatch", found.Metadata.Component.Name)
-	names := map[string]string{}
+	versions := map[string]string{}
 	for _, c := range found.Components {
-		require.Empty(t, names[c.Name], "%s is there twice", c.Name)
-		names[c.Name] = c.Version
+		require.Empty(t, versions[c.Name], "%s is listed twice", c.Name)
+		versions[c.Name] = c.Version
 		require.Equal(t, "pkg:golang/"+c.Name+"@"+c.Version, c.PURL)
-		require.Contains(t, found.Dependencies[0].DependsOn, c.Ref)
+		require.Contains(t, found.Dependencies[0].DependsOn, c.PURL)
 	}
-	require.NotEmpty(t, names["std"])
-	require.Regexp(t, `^v1\.`, names["github.com/spf13/pflag"])
-	require.Empty(t, names["github.com/stretchr/testify"], "it is for tests")
-
-	sums, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
-	require.NoError(t, err)
-	sum := fmt.Sprintf("%x", sha256.Sum256(program))
-	require.Equal(t, sum+"  lwcat-linux-amd64\n"+sum+"  lwcat-plan9-mips\n"+fmt.Sprintf("%x", sha256.Sum256(text))+"  sbom.cdx.json\n", string(sums),
-		"as sha256sum -c reads it")
+	require.NotEmpty(t, versions["std"])
+	require.Regexp(t, `^v1\.`, versions["github.com/spf13/pflag"])
+	require.Empty(t, versions["github.com/stretchr/testify"], "a module that only tests import")
 }
 
-// TestAReleaseBeginsWithNothing, so that nothing old goes with it.
-func TestAReleaseBeginsWithNothing(t *testing.T) {
+func TestSumsHaveTheFormatOfSha256sum(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "old"), nil, 0o644))
-	require.ErrorContains(t, release(folder), "is not empty")
+	write(t, folder, map[string]string{"a": "1", "b": "2"})
+	require.NoError(t, writeSums(folder))
+	sums, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%x  a\n%x  b\n", sha256.Sum256([]byte("1")), sha256.Sum256([]byte("2"))), string(sums))
+}
+
+func TestTarballHasTheFilesOfThePackage(t *testing.T) {
+	from, folder := t.TempDir(), t.TempDir()
+	files := map[string]string{
+		"package.json": `{"name":"p","version":"1.2.3","files":["*.js","x.wasm"]}`,
+		"README.md":    "read", "LICENSE": "free", "a.js": "1", "b.js": "2",
+	}
+	write(t, from, files)
+	write(t, from, map[string]string{"tool.mjs": "not packed"})
+	require.ErrorContains(t, pack(from, folder), "no file matches x.wasm")
+
+	files["x.wasm"] = "\x00asm"
+	write(t, from, files)
+	require.NoError(t, pack(from, folder))
+	tarball, err := os.ReadFile(filepath.Join(folder, "p-1.2.3.tgz"))
+	require.NoError(t, err)
+	require.Equal(t, files, unpack(t, tarball))
+}
+
+func write(t *testing.T, folder string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644))
+	}
+}
+
+// unpack returns the contents of a package by name.
+func unpack(t *testing.T, tarball []byte) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	uncompressed, err := gzip.NewReader(bytes.NewReader(tarball))
+	require.NoError(t, err)
+	for archive := tar.NewReader(uncompressed); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return files
+		}
+		require.NoError(t, err)
+		content, err := io.ReadAll(archive)
+		require.NoError(t, err)
+		name, err := filepath.Rel("package", header.Name)
+		require.NoError(t, err)
+		files[name] = string(content)
+	}
 }
