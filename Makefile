@@ -2,6 +2,7 @@
 
 GO          ?= go
 GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
+GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
@@ -245,8 +246,8 @@ sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRS
 	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
-fuzz: ## each fuzz target for FUZZTIME (default 1m), and what crosses into JavaScript; ONLY=lw/FuzzValue runs one
-	@$(GO) run ./internal/fuzz -time $(or $(FUZZTIME),1m) $(if $(ONLY),-only '$(ONLY)') . e2e/clients
+fuzz: ## each fuzz target for FUZZTIME (default 1m), and the calls into JavaScript; ONLY=lw/FuzzValue runs one
+	@internal/fuzz.sh '$(or $(FUZZTIME),1m)' '$(ONLY)'
 ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not fuzzed"
 else ifndef ONLY
@@ -254,9 +255,11 @@ else ifndef ONLY
 	@set -e; for tests in fuzz kept; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
 endif
 
+# Mutates the files of one package, without those of the packages below it.
 .PHONY: mutants
-mutants: ## which small mistakes in PACKAGE (default ./lw) its tests do not notice; FILE=skip makes those of some files
-	@$(GO) run ./internal/mutants $(if $(FILE),-file '$(FILE)') $(or $(PACKAGE),./lw)
+mutants: ## small mistakes in PACKAGE (default ./lw) that its tests miss; FILE=skip takes only the files with names that match
+	@cd $(or $(PACKAGE),./lw) && skip=$$(ls *.go | grep -v -e '$(or $(FILE),.)' | sed 's/.*/-E ^&$$/'); cd $(CURDIR) && \
+		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
 .PHONY: size-lwcat
 size-lwcat:

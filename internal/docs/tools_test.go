@@ -127,20 +127,6 @@ func hasTest(room, kind, name string) bool {
 
 var span = regexp.MustCompile("`((?:make|go (?:run|test|build|install)|cd) [^`\n]+)`")
 
-// TestEveryTargetIsExplained: what make lists, CONTRIBUTING.md knows.
-func TestEveryTargetIsExplained(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	require.NoError(t, err)
-	targets := regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `).FindAllSubmatch(makefile, -1)
-	require.NotEmpty(t, targets)
-	text := prose(t, filepath.Join(root, "CONTRIBUTING.md")) + prose(t, filepath.Join(root, "README.md"))
-	for _, target := range targets {
-		if name := string(target[1]); name != "help" {
-			require.True(t, regexp.MustCompile("\\bmake "+name+"[` ]").MatchString(text), "make %s", name)
-		}
-	}
-}
-
 // TestCommandsWithinTheText: what is named in a sentence or a table exists, too.
 func TestCommandsWithinTheText(t *testing.T) {
 	files, err := Files(root)

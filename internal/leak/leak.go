@@ -1,57 +1,39 @@
-// Package leak finds goroutines that tests leave behind.
+// Package leak fails a package's tests if goroutines remain after them.
 package leak
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/pprof"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
-// Main runs a package's tests, calls what ends the goroutines that they may leave, and fails if there are others. It does not
-// return.
-func Main(m *testing.M, ends ...func()) {
-	before := runtime.NumGoroutine()
-	if runtime.GOOS == "js" {
-		before++ // the one that brings the timer's events, whenever we look
-	}
+// Main runs a package's tests and then the cleanups. It fails if goroutines remain. It does not return.
+func Main(m *testing.M, cleanups ...func()) {
 	code := m.Run()
-	if flag.Lookup("test.fuzz").Value.String() != "" {
-		os.Exit(code) // the fuzzer leaves some of its own
+	for _, cleanup := range cleanups {
+		cleanup()
 	}
-	for _, end := range ends {
-		end()
-	}
-	if code == 0 && !settled(before) {
-		fmt.Fprintln(os.Stderr, "goroutines were left behind:")
-		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
-		code = 1
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // The fuzzer itself leaves goroutines.
+	if code == 0 && !fuzzing {
+		if err := find(20 * time.Second); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 	}
 	os.Exit(code)
 }
 
-// Check fails a test that leaves goroutines behind. Call it first, so that it looks last.
-func Check(t *testing.T) {
-	t.Helper()
-	before := runtime.NumGoroutine()
-	t.Cleanup(func() {
-		if !settled(before) {
-			t.Error("goroutines were left behind")
-		}
-	})
-}
-
-// settled waits until there are no more goroutines than before, for a time that only what is broken takes.
-func settled(before int) bool {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before; <-tick.C {
-		if time.Now().After(end) {
-			return false
+// find returns an error if goroutines remain after a timeout. goleak itself waits for half a second only, which is too short
+// on a busy machine.
+func find(timeout time.Duration) error {
+	jsEvents := goleak.IgnoreAnyFunction("runtime.handleAsyncEvent") // exists in every js/wasm program
+	for deadline := time.Now().Add(timeout); ; {
+		if err := goleak.Find(jsEvents); err == nil || time.Now().After(deadline) {
+			return err
 		}
 	}
-	return true
 }

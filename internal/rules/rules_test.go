@@ -88,12 +88,8 @@ var rooms = map[string][]string{
 	"internal/sim":         {"lw", "cache", "internal/revlog", "internal/clock"},
 	"internal/rules":       nil,
 	"internal/release":     nil,
-	"internal/fuzz":        nil,
-	"internal/mutants":     nil,
 	"internal/docs":        nil,
 	"internal/wasmbuild":   {"internal/wasmpack"},
-
-	"internal/mutants/switches": nil,
 
 	"internal/wire/serve": {"internal/wire"},
 	"wasm/test/serve":     {"lw/lwtest"},
@@ -176,6 +172,7 @@ func TestModulesStayInTheirRooms(t *testing.T) {
 		"github.com/klauspost/compress/": {"cache/compact"},
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
 		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/wire"},
+		"go.uber.org/goleak":             {"internal/leak"},
 		"text/template":                  {}, // It adds 1.3 MB to lwcat, because the linker then keeps every exported method.
 	}
 	for _, path := range goList(t, nil, "./...") {
@@ -218,6 +215,7 @@ func TestMainModuleStaysSmall(t *testing.T) {
 		"github.com/rogpeppe/go-internal",
 		"github.com/spf13/pflag",
 		"github.com/stretchr/testify",
+		"go.uber.org/goleak",
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/sys",
 		"golang.org/x/time",

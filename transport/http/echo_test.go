@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/canary"
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -125,7 +124,6 @@ func TestRedirectsShowNoToken(t *testing.T) {
 
 // TestBrokenAnswersShowNoToken covers a status line that net/http quotes.
 func TestBrokenAnswersShowNoToken(t *testing.T) {
-	leak.Check(t)
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
 	for _, line := range []string{"HTTP/1.1 " + token, token + " 200 OK", "HTTP/1.1 200 OK\r\n" + token, "HTTP/1.1 200 OK\r\nContent-Length: " + token} {
@@ -166,7 +164,6 @@ func answering(t *testing.T, answer string) string {
 
 // TestProxiesStatusLineShowsNoPassword: net/http makes an error of the text behind the code that answers a CONNECT.
 func TestProxiesStatusLineShowsNoPassword(t *testing.T) {
-	leak.Check(t)
 	secrets := canary.Secrets{}
 	password := secrets.New("password")
 	basic := base64.StdEncoding.EncodeToString([]byte("jane:" + password))
@@ -187,7 +184,6 @@ func TestProxiesStatusLineShowsNoPassword(t *testing.T) {
 
 // TestGoAwayShowsNoToken: its debug data becomes a part of the error of a body over HTTP/2.
 func TestGoAwayShowsNoToken(t *testing.T) {
-	leak.Check(t)
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
 	frame := func(kind, flags, stream byte, payload string) string {

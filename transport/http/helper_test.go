@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -63,7 +62,6 @@ func trust(server *httptest.Server) *lwhttp.Options {
 func bothProtocols(t *testing.T, handler http.HandlerFunc, test func(*testing.T, *httptest.Server, *lwhttp.Transport)) {
 	for name, config := range map[string]*tls.Config{"HTTP/1.1": nil, "HTTP/2.0": {}} {
 		t.Run(name, func(t *testing.T) {
-			leak.Check(t)
 			server := serve(t, config, func(w http.ResponseWriter, r *http.Request) {
 				if r.Proto != name {
 					t.Errorf("the request came over %s", r.Proto)

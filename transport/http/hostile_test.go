@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/hostile"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -75,7 +74,6 @@ func TestHostileAnswers(t *testing.T) {
 		"a gzip comment without end":      {ok + "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x10\x00\x00\x00\x00\x00\x03", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			leak.Check(t)
 			heap := hostile.NewHeap()
 			transport, err := lwhttp.New(raw(t, nil, heap, 24<<20, c.first, c.then), nil)
 			require.NoError(t, err)
@@ -97,7 +95,6 @@ func TestHostileAnswers(t *testing.T) {
 
 // TestHostileHeadersOfHTTP2: one that goes on in frame after frame.
 func TestHostileHeadersOfHTTP2(t *testing.T) {
-	leak.Check(t)
 	frame := func(kind, flags byte, stream byte, payload string) string {
 		n := len(payload)
 		return string([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, 0, 0, 0, stream}) + payload
@@ -140,7 +137,6 @@ func TestDecompressionBomb(t *testing.T) {
 
 // TestMembersWithoutContent, of which gzip has none at all, end with the context.
 func TestMembersWithoutContent(t *testing.T) {
-	leak.Check(t)
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
 	heap := hostile.NewHeap()
@@ -173,7 +169,6 @@ func TestRedirectsWithoutEnd(t *testing.T) {
 
 // TestErrorsShowNoQueries: neither those that redirects lead to, nor one's own; nor Locations that are no URL.
 func TestErrorsShowNoQueries(t *testing.T) {
-	leak.Check(t)
 	server := serve(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.Query().Get("to"))
 		w.WriteHeader(http.StatusFound)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -32,7 +31,6 @@ func TestManyWatches(t *testing.T) {
 		"HTTP/1.1, one after another": {nil, false, watches + 1, "HTTP/1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			leak.Check(t)
 			connections := counter{open: map[net.Conn]bool{}}
 			server := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = fmt.Fprintln(w, r.Proto)

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -94,7 +93,6 @@ func TestCompressorsHoldNothingBack(t *testing.T) {
 
 // TestManyOpensShareOneConnection over HTTP/2, all of them open at the same time.
 func TestManyOpensShareOneConnection(t *testing.T) {
-	leak.Check(t)
 	const n = 50
 	var mu sync.Mutex
 	connections := map[string]int{}

@@ -16,7 +16,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -120,7 +119,6 @@ func TestContextEndsTheWaitForADial(t *testing.T) {
 // TestRequestsWithAConnectionDoNotWait checks that a request that finds room on a connection does not wait for the dial of
 // another request.
 func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
-	leak.Check(t)
 	end := make(chan struct{})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/internal/wire"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -26,7 +25,6 @@ func TestProxyOverTLS(t *testing.T) {
 		askThroughProxy(t, directory)
 		return
 	}
-	leak.Check(t)
 	ours, directory := certs.NewAuthority(t), t.TempDir()
 	write(t, directory, "ca", ours.PEM)
 	cert, key := ours.Issue(t, "jane")
@@ -69,7 +67,6 @@ func askThroughProxy(t *testing.T, directory string) {
 // TestProxyOption: a proxy of one's own, in place of the environment's, for a server that only the proxy can reach. It gets no
 // client certificate and no token.
 func TestProxyOption(t *testing.T) {
-	leak.Check(t)
 	ours := certs.NewAuthority(t)
 	cert, key := ours.Issue(t, "jane")
 	behind := serveByCertificate(t, ours)[len("https://"):]

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -58,7 +57,6 @@ func (w *witness) take() []string {
 
 // TestRedirectsGetNoCredentials, except within the server's own origin.
 func TestRedirectsGetNoCredentials(t *testing.T) {
-	leak.Check(t)
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)
 	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out
@@ -138,7 +136,6 @@ func TestOrigins(t *testing.T) {
 
 // TestRedirectsElsewhereAreTold, to the trace, and in the refusal that the lack of credentials may have caused.
 func TestRedirectsElsewhereAreTold(t *testing.T) {
-	leak.Check(t)
 	other := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	server := newWitness(t, nil)
 	transport := connect(t, server.Server, &lwhttp.Options{Token: "s3cret"})

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
@@ -154,7 +153,6 @@ func parse(t *testing.T, line string) (who, address string) {
 func eachProtocol(t *testing.T, version uint16, test func(*testing.T, *scene, *certs.Authority)) {
 	for _, protocol := range []string{"h2", "http/1.1"} {
 		t.Run(protocol, func(t *testing.T) {
-			leak.Check(t)
 			s, ours := newScene(t, protocol, version), certs.NewAuthority(t)
 			s.trusts(t, ours, ours)
 			s.issue(t, ours, "first")

@@ -9,13 +9,11 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/stretchr/testify/require"
 )
 
 func TestServerIsVerified(t *testing.T) {
-	leak.Check(t)
 	ours, other := certs.NewAuthority(t), certs.NewAuthority(t)
 	directory := t.TempDir()
 	hello := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }
@@ -71,7 +69,6 @@ func serveByCertificate(t *testing.T, a *certs.Authority) string {
 }
 
 func TestClientCertificate(t *testing.T) {
-	leak.Check(t)
 	ours, other, directory := certs.NewAuthority(t), certs.NewAuthority(t), t.TempDir()
 	url := serveByCertificate(t, ours)
 	cert, key := ours.Issue(t, "jane")

