@@ -1,0 +1,94 @@
+package docs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// beneath are exported types that no example shows, with the reason.
+var beneath = map[string]string{
+	"lw.Comparer":           "for who writes a codec; RawCodec is one",
+	"lw.FrameTooLargeError": "an error like MalformedError",
+	"lw.Keyed":              "what every object has",
+	"lw.ListStreamer":       "for who wraps a client",
+	"lw.Recaller":           "for who wraps a client",
+	"lw.ClientOptions":      "two fields",
+	"lw.OwnerReference":     "what Object.OwnerReferences yields",
+	"lw.StatusCause":        "a part of a Status",
+	"lw.StatusDetails":      "a part of a Status",
+	"lw.Projection":         "what Project returns",
+	"lw.Status":             "a part of a StatusError",
+	"lw.DecodeError":        "codec's ExampleJSON shows one",
+	"cache.IndexSnapshot":   "what Index.In returns",
+	"cache.DeltaType":       "constants",
+	"cache.Change":          "what Informer.Changes yields",
+	"lwtest.Cause":          "a part of a Status",
+	"lwtest.Details":        "a part of a Status",
+	"lwtest.Match":          "what Lists and Watches are",
+	"lwtest.Object":         "what Create returns",
+	"lwtest.Request":        "what Requests returns",
+	"kubeconfig.Names":      "what List returns",
+	"kubeconfig.Config":     "what Load returns",
+	"fallback.Transport":    "what New returns",
+	"ws.Transport":          "what New returns",
+	"savefile.Restorer":     "what a Reflector and an Informer are",
+}
+
+// TestEveryTypeIsShown: an Example is named after it, or mentions it.
+func TestEveryTypeIsShown(t *testing.T) {
+	apis, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
+	require.NoError(t, err)
+	types, missing, unused := 0, []string{}, maps.Clone(beneath)
+	for _, api := range apis {
+		folder := strings.ReplaceAll(strings.TrimSuffix(filepath.Base(api), ".txt"), "-", "/")
+		shown := shownIn(t, folder)
+		text, err := os.ReadFile(api)
+		require.NoError(t, err)
+		for _, match := range regexp.MustCompile(`(?m)^type (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			name := filepath.Base(folder) + "." + match[1]
+			delete(unused, name)
+			if beneath[name] == "" && !shown[match[1]] {
+				missing = append(missing, name)
+			}
+			types++
+		}
+	}
+	require.Empty(t, missing, "no Example shows them")
+	require.Empty(t, unused, "there are no such types")
+	require.Greater(t, types, 80)
+}
+
+// shownIn are the names that the files of a package's Examples have, and those after which they are called.
+func shownIn(t *testing.T, folder string) map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files, "%s has no Example", folder)
+	shown := map[string]bool{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				shown[n.Sel.Name] = true
+			case *ast.FuncDecl:
+				if name, ok := strings.CutPrefix(n.Name.Name, "Example"); ok {
+					name, _, _ = strings.Cut(name, "_")
+					shown[name] = true
+				}
+			}
+			return true
+		})
+	}
+	return shown
+}
