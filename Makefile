@@ -291,12 +291,10 @@ release: wasm ## into dist/: lwcat for six platforms, the npm tarball, a bill of
 
 .PHONY: reproducible
 reproducible: ## build a release of the last commit in two folders, once with an empty cache: are they the same bytes?
-	@rm -rf bin/twice && mkdir -p bin/twice
-	@git clone -q . bin/twice/one && git clone -q . bin/twice/a-longer-name
-	@$(MAKE) --no-print-directory -C bin/twice/one release PLATFORMS=linux/amd64
-	@GOCACHE=$(CURDIR)/bin/twice/cache $(MAKE) --no-print-directory -C bin/twice/a-longer-name release PLATFORMS=linux/amd64
-	@cmp bin/twice/one/dist/SHA256SUMS bin/twice/a-longer-name/dist/SHA256SUMS
-	@rm -rf bin/twice
+	@place=$$(mktemp -d) && trap 'rm -rf "$$place"' EXIT && cd "$$place" && git clone -q $(CURDIR) one && git clone -q $(CURDIR) a-longer-name && \
+		$(MAKE) --no-print-directory -C one release PLATFORMS=linux/amd64 && \
+		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
+		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
 .PHONY: ci
 ci: test test-386 test-fips test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
