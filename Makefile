@@ -183,7 +183,7 @@ lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as 
 	GOOS=wasip1 GOARCH=wasm $(GO) build ./lw/... ./cache/... ./transport/... ./cmd/...
 	cd e2e && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
-	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program ./wasm/iterator ./wasm/world && $(GO) mod tidy -diff
+	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program && $(GO) mod tidy -diff
 	cd examples/metrics && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
@@ -205,8 +205,8 @@ else
 endif
 	$(GO) mod verify
 
-# The programs in bench/ that make bench runs one by one; with -short each does a little work, only to see that all works.
-BENCHES = decode list retained binary store growth million collector workqueue watches poll storm flap wasm
+# The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
+BENCHES = decode list retained binary store million watches storm flap wasm
 
 .PHONY: vulncheck
 vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked

@@ -16,13 +16,13 @@ async function run(browser, url, contender, course, more = async () => {}) {
   }
 }
 
-// client-go takes minutes, and so much longer than all others that one round tells enough.
+// client-go takes minutes, so it has one round.
 const skipped = (contender, round) => contender.startsWith('client-go') && round > 1
 
-/** For each round {contender: {figure: ms}}. */
+/** Returns {contender: {figure: ms}} for each round. */
 export async function times(name, url, rounds, contenders) {
   const browser = await launch(name)
-  await run(browser, url, 'plain', 'burst') // the first of all is slow
+  await run(browser, url, 'plain', 'burst') // warms up
   const all = []
   for (const [i, order] of orders(contenders, rounds).entries()) {
     const found = { empty: await run(browser, url, 'empty', 'paced') }
@@ -39,8 +39,7 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// The page with its dedicated workers, as Chromium tells it after a collection of its own, a shared worker, and the WebAssembly
-// of all of them.
+// Returns the memory of the page with its dedicated workers after a garbage collection, of a shared worker, and of WebAssembly.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -57,9 +56,9 @@ async function memory(page) {
 
 const programs = (client) => linear((method, params) => client.send(method, params))
 
-/** For each contender the MB with 10,000 Pods, as they came and when each was read, and what of it is a shared worker's. */
+/** Returns for each contender the MB with 10,000 Pods: after the list, after reading each Pod, and the SharedWorker's share. */
 export async function memories(name, url, contenders) {
-  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // else it waits for 20 s
+  const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without it, Chromium waits for 20 s
   const found = {}
   for (const contender of contenders) {
     progress(`${name}: memory, ${contender}`)

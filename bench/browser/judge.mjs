@@ -1,18 +1,18 @@
-// Holds what was measured against the project's budgets.
+// Compares the figures with the budgets of the project.
 import { median } from './print.mjs'
 
-/** The greatest values allowed. */
+/** The largest values allowed. */
 export const budgets = {
   wasm: 600, // kB, brotli 11
-  scripts: 12, // kB, minified and gzipped: what a page loads beside the program, or its worker
+  scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker
   synced: 2, // times plain JavaScript's time, from init
   burst: 1, // times plain JavaScript's time
-  block: 16, // ms for which the page's thread is held, at 1,000 changes a second
+  block: 16, // ms, longest block of the main thread at 1,000 changes per second
   memory: 1, // times plain JavaScript's
   projected: 1 / 5, // times plain JavaScript's
 }
 
-// The mode that a page has unless it chooses; the projection's, too.
+// The default mode of a page, also with a projection.
 const mode = 'shared'
 
 /** Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. */
@@ -38,7 +38,7 @@ function speed(name, rounds) {
   const floor = median(all('empty', 'paced'))
   const block = row(`${name}: longest block at 1,000/s, ms`, median(all(mode, 'paced')), budgets.block,
     `plain ${ms('plain', 'paced')}, an empty page ${floor.toFixed(0)}`)
-  if (floor > budgets.block) block.met = 'not measured' // the machine itself holds every page for longer
+  if (floor > budgets.block) block.met = 'not measured' // the machine blocks an empty page for longer
   return [
     row(`${name}: from init to 1,000 Pods, times plain`, times('synced'), budgets.synced, `${both('synced')}; from nothing ${both('nothing')}`),
     block,

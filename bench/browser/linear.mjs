@@ -1,6 +1,6 @@
 /**
- * The MB of all WebAssembly memories of a page, a worker or a process; neither performance.measureUserAgentSpecificMemory of
- * Chromium nor Node's heapUsed counts them. `send` sends a command of the DevTools protocol.
+ * Returns the MB of all WebAssembly memories of a page, a worker or a process. Chromium's measureUserAgentSpecificMemory and
+ * Node's heapUsed do not count them. `send` sends a command of the DevTools protocol.
  */
 export async function linear(send) {
   const { result } = await send('Runtime.evaluate', { expression: 'WebAssembly.Memory.prototype' })

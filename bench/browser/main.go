@@ -1,4 +1,5 @@
-// Command browser serves what run.mjs measures: a page, client-go for it, and an API server with as many Pods as the path says.
+// Command browser serves the files and the API that run.mjs measures: a page, client-go for that page, and collections of Pods. It
+// prints its URL. Its arguments are the folder of the page and the folder of client-go.
 package main
 
 import (
@@ -7,30 +8,24 @@ import (
 	"net"
 	"net/http"
 	"os"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 )
 
 func main() {
-	s := &server{turn: newTurn(), collections: map[string]*collection{"1000": newCollection(1000), "10000": newCollection(10000)}}
+	s := &server{
+		orders:      serve.NewOrders[order](),
+		collections: map[string]*collection{"1000": newCollection(1000), "10000": newCollection(10000)},
+	}
 	mux := http.NewServeMux()
-	mux.Handle("/", files(os.Args[1]))
-	mux.Handle("/clientgo/", http.StripPrefix("/clientgo", files(os.Args[2])))
-	mux.HandleFunc("/n/{pods}/api/v1/pods", s.pods)
-	mux.HandleFunc("POST /order", s.order)
+	mux.Handle("/", serve.Isolated(http.FileServer(http.Dir(os.Args[1]))))
+	mux.Handle("/clientgo/", http.StripPrefix("/clientgo", serve.Isolated(http.FileServer(http.Dir(os.Args[2])))))
+	mux.HandleFunc("/n/{pods}/api/v1/pods", s.servePods)
+	mux.HandleFunc("POST /order", s.serveOrder)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("http://" + listener.Addr().String())
 	log.Fatal(http.Serve(listener, mux))
-}
-
-// files serves a folder to pages that may measure their memory.
-func files(folder string) http.Handler {
-	served := http.FileServer(http.Dir(folder))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
-		w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
-		w.Header().Set("Cache-Control", "no-store")
-		served.ServeHTTP(w, r)
-	})
 }

@@ -1,4 +1,4 @@
-// One course with one contender in this process: node --expose-gc node-course.mjs URL CONTENDER COURSE. It prints JSON.
+// Runs a course with a contender and prints JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -18,13 +18,13 @@ const contenders = {
     const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
     return async (server, told) => {
       const config = new KubeConfig()
-      // It speaks plain HTTP only if it is told not to verify TLS.
+      // It uses plain HTTP only if the verification of TLS is off.
       config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
       const core = config.makeApiClient(CoreV1Api)
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
       informer.on('change', (pod) => told(Number(pod.metadata.resourceVersion)))
       informer.on('error', (error) => { throw error })
-      await informer.start() // when it has listed
+      await informer.start() // returns after the list
       return {
         size: () => informer.list().length,
         touch: () => informer.list().reduce((n, pod) => n + pod.metadata.name.length, 0),
@@ -38,7 +38,7 @@ const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
 if (course === 'hold') {
   courses.touch()
-  for (let i = 0; i < 5; i++) { // what is not needed goes in steps
+  for (let i = 0; i < 5; i++) { // garbage is freed in steps
     gc()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -1,4 +1,4 @@
-// Runs courses in Node, each in a process of its own, on its main thread.
+// Runs courses in Node, each on the main thread of a new process.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ async function run(url, contender, course) {
   return JSON.parse(stdout)
 }
 
-/** For each round {contender: {figure: ms or MB}}. */
+/** Returns {contender: {figure: ms or MB}} for each round. */
 export async function inNode(url, rounds) {
   const all = []
   for (const [i, order] of orders(['plain', 'listwatch', 'client-node'], rounds).entries()) {

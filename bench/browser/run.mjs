@@ -1,6 +1,5 @@
-// The package beside plain JavaScript and others, in Chromium, Firefox and Node, in one run; what is measured is held against
-// the budgets at the end. make bench-browser, or with CHECK=1 what the budgets need and nothing else: it fails when one of
-// them is not met. Times are medians.
+// Compares the package with plain JavaScript and others in Chromium, Firefox and Node, and the figures with the budgets. Times are
+// medians. With CHECK=1 it measures only the figures that have budgets, and fails if one is not met.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -44,7 +43,7 @@ async function measure(url, folder) {
     const found = figures.browsers[name] = await times(name, url, rounds, timed)
     print(`${name}, medians of ${rounds}`, tabulate(found))
   }
-  if (browsers.includes('chrome')) { // Firefox does not tell
+  if (browsers.includes('chrome')) { // Firefox has no API for it
     figures.memory = await memories('chrome', url, held)
     print('chrome, MB of the page with its workers and their WebAssembly, with 10,000 Pods', Object.entries(figures.memory)
       .map(([contender, { came, read, shared }]) =>

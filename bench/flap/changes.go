@@ -18,7 +18,7 @@ type changes struct {
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
 
-// wrote notes a write, which must be later than all before.
+// wrote notes a write. Writes must be noted in the order of time.
 func (c *changes) wrote(name string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

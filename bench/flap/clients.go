@@ -2,115 +2,65 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/rest"
-	clientgo "k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
-	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/clients"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// client is an informer behind its own proxy.
+// client is an informer.
 type client struct {
 	name    string
-	start   func(c *client) (run func(context.Context), synced func() bool)
-	proxy   *proxy
 	changes *changes
 	outages outages
 }
 
-func newClient(name string, start func(*client) (func(context.Context), func() bool)) *client {
-	return &client{name: name, start: start, changes: newChanges()}
-}
+func newClient(name string) *client { return &client{name: name, changes: newChanges()} }
 
-// begin runs the informer and waits until it has synced.
-func (c *client) begin(ctx context.Context, server string, running *sync.WaitGroup) (err error) {
-	if c.proxy, err = newProxy(strings.TrimPrefix(server, "http://")); err != nil {
-		return err
+// start starts the informer and waits until it has synced. An outage of listwatch lasts from Interrupted to Live. For
+// client-go, see observer.
+func (c *client) start(ctx context.Context, server string, running *sync.WaitGroup) error {
+	options := clients.Options{
+		URL:  server,
+		Wrap: func(next http.RoundTripper) http.RoundTripper { return observer{next, &c.outages} },
 	}
-	run, synced := c.start(c)
-	running.Go(func() { run(ctx) })
-	for deadline := time.Now().Add(patience); !synced(); time.Sleep(time.Millisecond) {
-		if ctx.Err() != nil || time.Now().After(deadline) {
-			c.proxy.close()
-			return fmt.Errorf("%s does not sync", c.name)
-		}
-	}
-	return nil
-}
-
-// saw is called by a handler with an object's name and the time of its last write.
-func (c *client) saw(name, wrote string) {
-	ns, err := strconv.ParseInt(wrote, 10, 64)
-	measure.Must(err)
-	c.changes.saw(name, time.Unix(0, ns), time.Now())
-}
-
-// startOurs makes the library's informer. An outage lasts from Interrupted to Live.
-func startOurs(c *client) (run func(context.Context), synced func() bool) {
-	transport, err := lwhttp.New(c.proxy.url(), nil)
-	measure.Must(err)
-	source, err := lw.NewClient(transport, lw.Pods("flap"), lw.RawCodec{}, nil)
-	measure.Must(err)
-	informer := cache.NewInformer(source, nil)
-	saw := func(pod *lw.Object) {
-		at, _ := pod.Annotation(written)
-		c.saw(pod.GetName(), at)
-	}
-	informer.Handle(cache.Handler[*lw.Object]{
-		Added:   func(pod *lw.Object, _ bool) { saw(pod) },
-		Updated: func(_, pod *lw.Object) { saw(pod) },
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.KeepAll}) // client-go keeps all, too
 	trace := &lw.Trace{
 		Interrupted: func(*lw.Break) { c.outages.begin(time.Now()) },
 		Live:        func(string) { c.outages.end(time.Now()) },
 	}
-	synced = func() bool {
-		select {
-		case <-informer.Synced():
-			return true
-		default:
-			return false
-		}
-	}
-	return func(ctx context.Context) { _ = informer.Run(lw.WithTrace(ctx, trace)) }, synced
-}
-
-// startClientGo makes client-go's dynamic informer. An outage lasts from the end of a watch's response body to the next
-// successful response to a watch.
-func startClientGo(c *client) (run func(context.Context), synced func() bool) {
-	config := &rest.Config{Host: c.proxy.url(), QPS: -1}
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return observer{next, &c.outages} })
-	over, err := dynamic.NewForConfig(config)
-	measure.Must(err)
-	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	informer := dynamicinformer.NewFilteredDynamicInformer(over, pods, "flap", 0, clientgo.Indexers{}, nil).Informer()
-	saw := func(object any) {
-		pod := object.(*unstructured.Unstructured)
-		c.saw(pod.GetName(), pod.GetAnnotations()[written])
-	}
-	_, err = informer.AddEventHandler(clientgo.ResourceEventHandlerFuncs{
-		AddFunc:    saw,
-		UpdateFunc: func(_, object any) { saw(object) },
+	informer := clients.New(c.name, options)("flap")
+	informer.Handle(func(pod clients.Pod) {
+		ns := harness.MustGet(strconv.ParseInt(written(pod), 10, 64))
+		c.changes.saw(pod.GetName(), time.Unix(0, ns), time.Now())
 	})
-	measure.Must(err)
-	return informer.RunWithContext, informer.HasSynced
+	running.Go(func() { informer.Run(lw.WithTrace(ctx, trace)) })
+	syncing, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	return informer.WaitForSync(syncing)
 }
 
-// observer notes when a watch begins and ends.
+// writtenAt is the annotation with the time of the last write, in nanoseconds.
+const writtenAt = "bench/written"
+
+func written(pod clients.Pod) (nanoseconds string) {
+	switch pod := pod.(type) {
+	case *lw.Object:
+		nanoseconds, _ = pod.Annotation(writtenAt)
+	case *unstructured.Unstructured:
+		nanoseconds = pod.GetAnnotations()[writtenAt]
+	}
+	return nanoseconds
+}
+
+// observer notes the outages of client-go. An outage lasts from the end of a watch's response body to the next successful
+// response to a watch.
 type observer struct {
 	http.RoundTripper
 	outages *outages
@@ -126,7 +76,7 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// observed is the body of a watch.
+// observed is the response body of a watch.
 type observed struct {
 	io.ReadCloser
 	outages *outages

@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -77,39 +75,6 @@ func TestScheduleKeepsItsBounds(t *testing.T) {
 	require.Len(t, schedule(rand.New(rand.NewPCG(1, 1)), s, 2*time.Minute), 3)
 }
 
-func TestProxyResetsConnections(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	go func() {
-		for {
-			one, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go func() { _, _ = io.Copy(one, one); _ = one.Close() }() // an echo
-		}
-	}()
-	p, err := newProxy(listener.Addr().String())
-	require.NoError(t, err)
-	for range 2 {
-		over, err := net.Dial("tcp", p.listener.Addr().String())
-		require.NoError(t, err)
-		_, err = over.Write([]byte("x"))
-		require.NoError(t, err)
-		answer := make([]byte, 1)
-		_, err = io.ReadFull(over, answer)
-		require.NoError(t, err)
-		p.reset()
-		_, err = over.Read(answer)
-		require.ErrorIs(t, err, syscall.ECONNRESET)
-		_ = over.Close()
-	}
-	p.close()
-	_, err = net.Dial("tcp", p.listener.Addr().String())
-	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-}
-
 func TestObserverNotesTheEndOfAWatch(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("reject") {
@@ -145,9 +110,9 @@ func TestPrintAllNamesTargets(t *testing.T) {
 		{scenario: scenario{name: "two", targets: staleTarget}, results: [2]result{slow, quick}},
 	}))
 	for _, want := range []string{
-		`one: p99 at most 150 ms +met`, `one: p99 at most 3 times that of client-go +not met`, `one: max at most 500 ms +met`,
-		`two: without a watch for less than 1 % of the time +not met`,
+		"one: p99 at most 150 ms: met", "one: p99 at most 3 times that of client-go: not met", "one: max at most 500 ms: met",
+		"two: without a watch for less than 1 % of the time: not met",
 	} {
-		require.Regexp(t, want, to.String())
+		require.Contains(t, to.String(), want)
 	}
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/clients"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -20,27 +20,19 @@ type scenario struct {
 	name              string
 	shortest, longest time.Duration // between two resets
 	busy              bool          // objects are updated
-	targets           func(ours, theirs result) []target
-}
-
-// world has the parameters that all scenarios share.
-type world struct {
-	length  time.Duration
-	updates float64 // per second
-	objects int
-	seed    uint64
+	targets           func(ours, theirs result) []string
 }
 
 // play runs a scenario with both clients at once.
-func play(ctx context.Context, s scenario, w world) (row, error) {
-	ctx, stop := context.WithTimeout(ctx, w.length+2*patience)
+func play(ctx context.Context, s scenario) (row, error) {
+	ctx, stop := context.WithTimeout(ctx, length+2*patience)
 	defer stop()
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		return row{}, err
 	}
 	defer server.Close()
-	for i := range w.objects {
+	for i := range objects {
 		if err := write(server, nameOf(i), time.Now()); err != nil {
 			return row{}, err
 		}
@@ -48,92 +40,103 @@ func play(ctx context.Context, s scenario, w world) (row, error) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	clients := []*client{newClient("listwatch", startOurs), newClient("client-go", startClientGo)}
-	for _, c := range clients {
-		if err := c.begin(ctx, server.URL, &running); err != nil {
-			return row{}, err
+	both := []*client{newClient(clients.Listwatch), newClient(clients.ClientGo)}
+	for _, c := range both {
+		if err := c.start(ctx, server.URL, &running); err != nil {
+			return row{}, fmt.Errorf("%s: %w", c.name, err)
 		}
-		defer c.proxy.close()
 	}
-	r := row{scenario: s}
+	d := disturbance{scenario: s, server: server, clients: both}
 	began := time.Now()
-	if r.writes, r.resets, err = disturb(ctx, server, clients, s, w); err != nil {
+	if err := d.run(ctx); err != nil {
 		return row{}, err
 	}
-	ended := time.Now()
-	for i, c := range clients {
+	return d.row(ctx, began, time.Now())
+}
+
+// disturbance resets all connections of a server and updates its objects.
+type disturbance struct {
+	scenario
+	server         *lwtest.Server
+	clients        []*client
+	writes, resets int
+}
+
+// run disturbs both clients for the length of the scenario.
+func (d *disturbance) run(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(seed, 1))
+	resets := schedule(rand.New(rand.NewPCG(seed, 2)), d.scenario, length)
+	ticks := time.NewTicker(time.Second / updates)
+	defer ticks.Stop()
+	if !d.busy {
+		ticks.Stop()
+	}
+	began := time.Now()
+	end := time.After(length)
+	for {
+		var reset <-chan time.Time // nil blocks for ever
+		if d.resets < len(resets) {
+			reset = time.After(time.Until(began.Add(resets[d.resets])))
+		}
+		select {
+		case <-reset:
+			d.resets++
+			d.server.DropConnections()
+		case <-ticks.C:
+			if err := d.update(nameOf(random.IntN(objects))); err != nil {
+				return err
+			}
+		case <-end:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (d *disturbance) update(name string) error {
+	d.writes++
+	now := time.Now()
+	for _, c := range d.clients {
+		c.changes.wrote(name, now)
+	}
+	return write(d.server, name, now)
+}
+
+// row waits until both clients have seen all writes, and returns the results.
+func (d *disturbance) row(ctx context.Context, began, ended time.Time) (row, error) {
+	r := row{scenario: d.scenario, writes: d.writes, resets: d.resets}
+	for i, c := range d.clients {
 		if err := c.changes.drain(ctx); err != nil {
 			return row{}, fmt.Errorf("%s: %w", c.name, err)
 		}
 		r.results[i] = c.result(began, ended)
-	}
-	if r.resets > 0 && r.results[0].ends*r.results[1].ends == 0 {
-		return row{}, errors.New("a reset did not end a watch")
+		if r.resets > 0 && r.results[i].ends == 0 {
+			return row{}, fmt.Errorf("%s: a reset did not end the watch", c.name)
+		}
 	}
 	return r, nil
-}
-
-// disturb resets connections and updates objects for the length of the scenario.
-func disturb(ctx context.Context, server *lwtest.Server, clients []*client, s scenario, w world) (writes, resets int, err error) {
-	random := rand.New(rand.NewPCG(w.seed, 1))
-	cuts := schedule(rand.New(rand.NewPCG(w.seed, 2)), s, w.length)
-	ticks := time.NewTicker(time.Duration(float64(time.Second) / w.updates))
-	defer ticks.Stop()
-	if !s.busy {
-		ticks.Stop()
-	}
-	began := time.Now()
-	end := time.After(w.length)
-	for {
-		var reset <-chan time.Time // nil blocks for ever
-		if resets < len(cuts) {
-			reset = time.After(time.Until(began.Add(cuts[resets])))
-		}
-		select {
-		case <-reset:
-			resets++
-			for _, c := range clients {
-				c.proxy.reset()
-			}
-		case <-ticks.C:
-			writes++
-			name, now := nameOf(random.IntN(w.objects)), time.Now()
-			for _, c := range clients {
-				c.changes.wrote(name, now)
-			}
-			if err := write(server, name, now); err != nil {
-				return writes, resets, err
-			}
-		case <-end:
-			return writes, resets, nil
-		case <-ctx.Done():
-			return writes, resets, context.Cause(ctx)
-		}
-	}
 }
 
 // settle is the time after the last reset in which the clients notice it.
 const settle = 100 * time.Millisecond
 
 // schedule returns the times of the resets since the beginning.
-func schedule(random *rand.Rand, s scenario, length time.Duration) (cuts []time.Duration) {
+func schedule(random *rand.Rand, s scenario, length time.Duration) (resets []time.Duration) {
 	for at := time.Duration(0); ; {
 		at += s.shortest + time.Duration(random.Float64()*float64(s.longest-s.shortest))
 		if at > length-settle {
-			return cuts
+			return resets
 		}
-		cuts = append(cuts, at)
+		resets = append(resets, at)
 	}
 }
 
 func nameOf(i int) string { return fmt.Sprintf("pod-%d", i) }
 
-// written is the annotation with the time of the write.
-const written = "bench/written"
-
 // write creates or replaces a Pod.
 func write(server *lwtest.Server, name string, at time.Time) error {
 	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"namespace":"flap","name":%q,"annotations":{%q:"%d"}},"spec":{"note":%q}}`,
-		name, written, at.UnixNano(), strings.Repeat("x", 1000)))
+		name, writtenAt, at.UnixNano(), strings.Repeat("x", 1000)))
 	return err
 }

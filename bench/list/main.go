@@ -1,10 +1,10 @@
-// List compares what it costs to read a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has synced and its
-// store holds them all: processor time, the collector's included, and the peak of memory. The server is a process of its
-// own, which has serialized the bodies before; each contender is one, too, for each measurement.
+// List measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has synced. It prints CPU
+// time, including the garbage collector, and the peak RSS. The server is a process of its own, which encodes the bodies in
+// advance. Each contender is a program of its own and runs in a new process for each measurement.
 //
-// All ask for version "0" and pages of 500, which a kube-apiserver answers from its cache in one piece, as the server here
-// does. Both sides' informers would rather have a streaming list, which they are given in the second half of the table; of
-// the first half's server they are told that it knows none.
+// All contenders request resourceVersion "0" and pages of 500. A kube-apiserver answers such a request from its cache with one
+// page, and so does this server. The second part of the table shows streaming lists, which the informers of both sides request
+// by default. In the first part the server rejects them.
 package main
 
 import (
@@ -12,24 +12,20 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
-	"text/tabwriter"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 )
 
 var (
-	pods   = flag.Int("pods", 17_736, "how many there are")
-	rounds = flag.Int("rounds", 3, "how often all is measured, in turns; the medians are printed")
-	short  = flag.Bool("short", false, "little work, only to see that all works")
+	pods   = flag.Int("pods", 17_736, "number of Pods")
+	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
 )
 
-// contender is a program, and which of its ways of reading.
+// contender is a program and its way of reading.
 type contender struct {
-	name, program, way string
-	protobuf, streams  bool // what it asks for, and whether it is measured with streaming lists, too
+	name, program, way  string
+	protobuf, streaming bool // requests protobuf; is measured with streaming lists, too
 }
 
 const (
@@ -39,114 +35,90 @@ const (
 )
 
 var contenders = []contender{
-	{name: listwatch, program: "listwatch", streams: true},
+	{name: listwatch, program: "listwatch", streaming: true},
 	{name: "json-iterator: Decoder, a map of map[string]any", program: "jsoniterator"},
-	{name: unstructured, program: "clientgo", way: "dynamic", streams: true},
-	{name: typed, program: "clientgo", way: "JSON", streams: true},
+	{name: unstructured, program: "clientgo", way: "dynamic", streaming: true},
+	{name: typed, program: "clientgo", way: "JSON", streaming: true},
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measured is what a contender's lists have cost.
-type measured struct {
+// measurement is a contender with one kind of list.
+type measurement struct {
 	contender
-	from    string // the way in which the server gives the collection
+	path    string // asOneBody or asStream
 	results []task.Result
 }
 
-func main() {
-	if len(os.Args) == 3 && os.Args[1] == "server" {
-		serve(os.Args[2])
-		return
-	}
-	flag.Parse()
-	if *short {
+func main() { harness.Main("list", compare, harness.Server("server", startServer)) }
+
+func compare(ctx context.Context) error {
+	if *harness.Short {
 		*pods, *rounds = 200, 1
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	measure.Must(compare(ctx))
-}
-
-// compare measures everything, in turns.
-func compare(ctx context.Context) error {
-	server, err := measure.Start(ctx, "server", fmt.Sprint(*pods))
+	var server address
+	stop, err := harness.Serve(ctx, "server", *pods, &server)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
-	var given address
-	if err := server.Hear(&given); err != nil {
-		return err
-	}
-	programs, err := measure.Build(ctx, "./list/...")
+	defer stop()
+	programs, err := harness.Build(ctx, "./list/...")
 	if err != nil {
 		return err
 	}
 	defer programs.Remove()
 	all := measurements()
-	for round := range *rounds {
-		for i := range all {
-			m := &all[i]
-			fmt.Fprintf(os.Stderr, "round %d of %d: %s, %s\n", round+1, *rounds, m.from, m.name)
-			var one task.Result
-			t := task.Task{Contender: m.way, URL: given.URL + m.from, Pods: *pods}
-			if err := measure.ApartBy(ctx, programs.Path(m.program), "read", t, &one); err != nil {
-				return err
-			}
-			m.results = append(m.results, one)
-		}
+	name := func(m *measurement) string { return m.path + ", " + m.name }
+	err = harness.Rounds(*rounds, all, name, func(m *measurement) error {
+		var one task.Result
+		t := task.Task{Way: m.way, URL: server.URL + m.path, Pods: *pods}
+		err := harness.RunProgram(ctx, programs.Path(m.program), "read", t, &one)
+		m.results = append(m.results, one)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return print(all, given)
+	return printAll(all, server)
 }
 
-func measurements() (all []measured) {
-	for _, from := range []string{oneBody, streamed} {
+func measurements() (all []*measurement) {
+	for _, path := range []string{asOneBody, asStream} {
 		for _, c := range contenders {
-			if from == oneBody || c.streams {
-				all = append(all, measured{contender: c, from: from})
+			if path == asOneBody || c.streaming {
+				all = append(all, &measurement{contender: c, path: path})
 			}
 		}
 	}
 	return all
 }
 
-// asked are the ratios of processor time to listwatch's that were asked for, of a list in one body.
-var asked = map[string]float64{unstructured: 20, typed: 10}
-
-var titles = map[string]string{oneBody: "a list in one body", streamed: "a streaming list"}
-
-func print(all []measured, given address) error {
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%d Pods\tMB on the wire\ts\tratio\tMB at the peak\ttimes the body\tasked\n", *pods)
+func printAll(all []*measurement, server address) error {
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("%d Pods\tMB on the wire\tCPU s\tratio\tpeak MB\ttimes the body\ttarget", *pods))
+	titles := map[string]string{asOneBody: "a list in one body", asStream: "a streaming list"}
 	var first float64
 	for _, m := range all {
-		cpu, peak := m.median(func(r task.Result) float64 { return r.CPU }), m.median(func(r task.Result) float64 { return r.Peak })
-		body := given.Bytes[key(m.from, m.protobuf)]
+		cpu := harness.MedianOf(m.results, func(r task.Result) float64 { return r.CPU })
+		peak := harness.MedianOf(m.results, func(r task.Result) float64 { return r.Peak })
+		body := server.Bytes[bodyName(m.path, m.protobuf)]
 		if m.name == listwatch {
 			first = cpu
-			fmt.Fprintf(w, "%s\t\t\t\t\t\t\n", titles[m.from])
+			table.Row("%s\t\t\t\t\t\t", titles[m.path])
 		}
-		fmt.Fprintf(w, "  %s\t%.0f\t%.2f\t%.1f\t%.0f\t%.2f\t%s\n",
-			m.name, body/1e6, cpu, cpu/first, peak/1e6, peak/body, m.verdict(cpu/first, peak < body))
+		table.Row("  %s\t%.0f\t%.2f\t%.1f\t%.0f\t%.2f\t%s",
+			m.name, body/1e6, cpu, cpu/first, peak/1e6, peak/body, m.target(cpu/first, peak < body))
 	}
-	return w.Flush()
+	return table.Flush()
 }
 
-func (m measured) verdict(ratio float64, belowBody bool) string {
-	switch want := asked[m.name]; {
-	case *short, m.from != oneBody:
+func (m *measurement) target(ratio float64, belowBody bool) string {
+	switch {
+	case m.path != asOneBody:
 	case m.name == listwatch:
-		return measure.Asked("less memory than the body", belowBody)
-	case want > 0:
-		return measure.Asked(fmt.Sprintf("at least %.0f", want), ratio >= want)
+		return harness.Target("less memory than the body", belowBody)
+	case m.name == unstructured:
+		return harness.Target("at least 20", ratio >= 20)
+	case m.name == typed:
+		return harness.Target("at least 10", ratio >= 10)
 	}
 	return ""
-}
-
-func (m measured) median(figure func(task.Result) float64) float64 {
-	var values []float64
-	for _, r := range m.results {
-		values = append(values, figure(r))
-	}
-	return measure.Median(values)
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,107 +11,89 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 )
 
-// The ways in which a server gives a collection, as its URLs begin.
+// Paths at which the server has the collection, by the kind of list that it supports.
 const (
-	oneBody  = "/body"
-	streamed = "/stream"
+	asOneBody = "/body"
+	asStream  = "/stream"
 )
 
 const version = "2000000"
 
-// address is where a server is found.
+// address is the address of the server.
 type address struct {
 	URL   string
-	Bytes map[string]float64 // how large answers are, by their keys
+	Bytes map[string]float64 // sizes of the bodies, by name
 }
 
-// serve runs until standard input ends, which it does with the process that started this one.
-func serve(pods string) {
-	n, err := strconv.Atoi(pods)
-	measure.Must(err)
-	found := address{Bytes: map[string]float64{}}
-	all := bodies(sample.Pods(1, n))
-	for key, body := range all {
-		found.Bytes[key] = float64(len(body))
+func startServer(pods int) address {
+	all, sizes := bodies(sample.Pods(1, pods)), map[string]float64{}
+	for name, body := range all {
+		sizes[name] = float64(len(body))
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc(oneBody+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc(asOneBody+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.FormValue("sendInitialEvents") != "":
-			refuse(w)
+			rejectStreamingList(w)
 		case r.FormValue("watch") != "":
-			send(w, r, nil)
+			watch(w, r, nil)
 		default:
 			protobuf := strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf)
 			w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 			if protobuf {
 				w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 			}
-			_, _ = w.Write(all[key(oneBody, protobuf)])
+			_, _ = w.Write(all[bodyName(asOneBody, protobuf)]) // fails only if the client is gone
 		}
 	})
-	mux.HandleFunc(streamed+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc(asStream+"/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
 		if r.FormValue("sendInitialEvents") != "true" {
-			panic("a list was asked for where there are streaming ones")
+			panic("expected a request for a streaming list")
 		}
-		send(w, r, all[key(streamed, false)])
+		watch(w, r, all[bodyName(asStream, false)])
 	})
-	found.URL = httptest.NewServer(mux).URL
-	measure.Say(found)
-	_, _ = os.Stdin.Read(make([]byte, 1))
+	return address{httptest.NewServer(mux).URL, sizes}
 }
 
-// key names a body.
-func key(from string, protobuf bool) string {
+func bodyName(path string, protobuf bool) string {
 	if protobuf {
-		return from + " as protobuf"
+		return path + " as protobuf"
 	}
-	return from
+	return path
 }
 
-// bodies serializes the Pods in all forms.
+// bodies encodes the Pods in all formats.
 func bodies(pods []sample.Pod) map[string][]byte {
-	list := []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"},"items":[`)
-	var events []byte
-	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}}
+	typed := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: version}, Items: make([]corev1.Pod, len(pods))}
 	for i, pod := range pods {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = append(list, pod.Item()...)
-		events = append(events, pod.Event("ADDED")...)
-		typed.Items = append(typed.Items, corev1.Pod{})
-		measure.Must(runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON()), &typed.Items[i]))
+		harness.Must(runtime.DecodeInto(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON()), &typed.Items[i]))
 	}
-	list = append(list, "]}\n"...)
-	events = append(events, `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"`+version+
-		`","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n"...)
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	binary, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion), typed)
-	measure.Must(err)
+	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
 	return map[string][]byte{
-		key(oneBody, false):  list,
-		key(oneBody, true):   binary,
-		key(streamed, false): events,
+		bodyName(asOneBody, false): serve.List(pods, version),
+		bodyName(asOneBody, true):  harness.MustGet(runtime.Encode(encoder, typed)),
+		bodyName(asStream, false):  serve.InitialEvents(pods, version),
 	}
 }
 
-// refuse says what a server says that knows no streaming lists.
-func refuse(w http.ResponseWriter) {
+// rejectStreamingList sends the response of a server without streaming lists.
+func rejectStreamingList(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 	w.WriteHeader(http.StatusUnprocessableEntity)
 	fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","reason":"Invalid","code":422,`+
 		`"message":"sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"}`)
 }
 
-// send begins a watch, whose first events are given, and in which nothing happens after them.
-func send(w http.ResponseWriter, r *http.Request, events []byte) {
+// watch sends the initial events of a watch. No events follow them.
+func watch(w http.ResponseWriter, r *http.Request, initial []byte) {
 	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	_, _ = w.Write(events)
-	_ = http.NewResponseController(w).Flush()
+	_, _ = w.Write(initial)                   // fails only if the client is gone
+	_ = http.NewResponseController(w).Flush() // likewise
 	<-r.Context().Done()
 }

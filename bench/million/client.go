@@ -7,49 +7,48 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// task is what the client's process does.
+// task is the task of the client's process.
 type task struct {
 	collection
 	URL string
 }
 
-// result is what came of it.
+// result is the cost of the list, in seconds and bytes.
 type result struct {
-	Clock, CPU float64 // seconds until the list was complete
-	Peak       float64 // the most bytes of memory that the process had
-	Heap       float64 // bytes that are in use at the end
+	Wall, CPU  float64
+	Peak, Heap float64 // RSS, and live heap after the list
 }
 
-// list follows the collection until all of it is in the store.
+// list runs a reflector until its store holds all Pods.
 func list(t task) result {
-	transport, err := lwhttp.New(t.URL, nil)
-	measure.Must(err)
-	client, err := lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}, nil), nil)
-	measure.Must(err)
+	transport := harness.MustGet(lwhttp.New(t.URL, nil))
+	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}, nil), nil))
 	reflector := cache.NewReflector(client, &lw.Options{StopOn: func(error) bool { return true }})
-	before, began, cpu := measure.Heap(), time.Now(), measure.ProcessorTime()
+	before, began, cpu := harness.Heap(), time.Now(), harness.CPUTime()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- reflector.Run(ctx) }()
-	progress(reflector.Store(), t.Pods, ended)
-	r := result{Clock: time.Since(began).Seconds(), CPU: (measure.ProcessorTime() - cpu).Seconds()}
+	waitForSync(reflector.Store(), t.Pods, ended)
+	r := result{Wall: time.Since(began).Seconds(), CPU: (harness.CPUTime() - cpu).Seconds()}
 	stop()
 	<-ended
-	r.Peak, r.Heap = measure.PeakRSS(), measure.Heap()-before
-	check(reflector.Store(), t)
+	r.Peak, r.Heap = harness.PeakRSS(), harness.Heap()-before
+	if reflector.Store().Len() != t.Pods {
+		panic("Pods are missing")
+	}
 	runtime.KeepAlive(client) // with the compressor and its dictionaries
 	return r
 }
 
-// progress tells how far it is, until all is there.
-func progress(store *cache.Store[*compact.Object], pods int, ended <-chan error) {
+// waitForSync prints the progress until the list is complete.
+func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
@@ -59,22 +58,7 @@ func progress(store *cache.Store[*compact.Object], pods int, ended <-chan error)
 		case err := <-ended:
 			panic(err)
 		case <-tick.C:
-			fmt.Fprintf(os.Stderr, "%d of %d Pods, %.2f GB\n", store.Len(), pods, measure.PeakRSS()/1e9)
-		}
-	}
-}
-
-// check reads some of the Pods.
-func check(store *cache.Store[*compact.Object], t task) {
-	if store.Len() != t.Pods {
-		panic("Pods are missing")
-	}
-	source := t.source()
-	for i := 0; i < t.Pods; i += max(t.Pods/1000, 1) {
-		want := source.Pod(i)
-		pod, ok := store.Get(lw.Key{Namespace: want.Namespace, Name: want.Name})
-		if !ok || pod.GetUID() != want.UID || pod.Object().Get("spec.nodeName").String() != want.Node {
-			panic("it is not the Pod that was sent")
+			fmt.Fprintf(os.Stderr, "%d of %d Pods, %.2f GB\n", store.Len(), pods, harness.PeakRSS()/1e9)
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Retained compares what a store's objects take of the heap, by how they were decoded: bytes for each of 10,000 Pods, all
-// included but the store: what the collector's size classes add, and dictionaries, compressors and what is kept ready.
+// Retained measures the heap that each decoder's objects occupy: bytes for each of 10,000 Pods, without the store. This includes
+// the size classes of the allocator, and the dictionaries and buffers of cache/compact.
 //
-// The Pods of the first column have most of their text in common, as those of one workload, which is of no use to anybody but
-// cache/compact; those of the second are of 1,000 templates. Each contender has a process of its own.
+// Pods in the first column are alike, such as those of one workload, which helps only cache/compact. Pods in the second column
+// come from 1,000 templates. Each measurement has a process of its own.
 package main
 
 import (
@@ -10,75 +10,65 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
-	"text/tabwriter"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/decoders"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 )
 
-var (
-	pods  = flag.Int("pods", 10_000, "how many there are")
-	short = flag.Bool("short", false, "little work, only to see that all works")
-)
+var pods = flag.Int("pods", 10_000, "number of Pods")
 
 const templates = 1000
 
-// task is to decode some Pods.
+// task is one measurement.
 type task struct {
-	Decoder   int
+	Decoder   int // index in decoders.All
 	Pods      int
 	Templated bool
 }
 
-// result is the bytes that a Pod takes, and that its event had.
-type result struct{ Bytes, Event float64 }
+// result has bytes per Pod: of heap, and of the event.
+type result struct{ Heap, Event float64 }
 
-func main() {
-	if measure.Worker("decode", retain) {
-		return
-	}
-	flag.Parse()
-	if *short {
+func main() { harness.Main("retained", compare, harness.Worker("decode", retain)) }
+
+func compare(ctx context.Context) error {
+	if *harness.Short {
 		*pods = 200
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "bytes a Pod\talike\tof the event\t%d templates\tof the event\tasked\n", templates)
+	table := harness.NewTable(os.Stdout, fmt.Sprintf("bytes per Pod\talike\tof the event\t%d templates\tof the event\ttarget", templates))
 	for i, decoder := range decoders.All() {
 		if decoder.Name == decoders.Floor {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, decoder.Name)
 		var alike, templated result
-		measure.Must(measure.Apart(ctx, "decode", task{i, *pods, false}, &alike))
-		measure.Must(measure.Apart(ctx, "decode", task{i, *pods, true}, &templated))
-		fmt.Fprintf(w, "%s\t%.0f\t%.2f\t%.0f\t%.2f\t%s\n", decoder.Name, alike.Bytes, alike.Bytes/alike.Event,
-			templated.Bytes, templated.Bytes/templated.Event, verdict(decoder.Name, alike.Bytes, templated.Bytes))
+		if err := harness.Run(ctx, "decode", task{i, *pods, false}, &alike); err != nil {
+			return err
+		}
+		if err := harness.Run(ctx, "decode", task{i, *pods, true}, &templated); err != nil {
+			return err
+		}
+		table.Row("%s\t%.0f\t%.2f\t%.0f\t%.2f\t%s", decoder.Name, alike.Heap, alike.Heap/alike.Event,
+			templated.Heap, templated.Heap/templated.Event, target(decoder.Name, alike.Heap, templated.Heap))
 	}
-	measure.Must(w.Flush())
+	return table.Flush()
 }
 
-func verdict(name string, alike, templated float64) string {
-	if *short {
-		return ""
-	}
+func target(name string, alike, templated float64) string {
 	switch name {
 	case decoders.Listwatch:
-		return measure.Asked("at most 4400, alike", alike <= 4400)
+		return harness.Target("at most 4400, alike", alike <= 4400)
 	case decoders.Projected:
-		return measure.Asked("at most 500, alike", alike <= 500)
+		return harness.Target("at most 500, alike", alike <= 500)
 	case decoders.Compact:
-		return measure.Asked("at most 1200, templates", templated <= 1200)
+		return harness.Target("at most 1200, templates", templated <= 1200)
 	}
 	return ""
 }
 
-// retain carries out a task.
+// retain measures one decoder.
 func retain(t task) result {
 	made := sample.Pods(1, t.Pods)
 	if t.Templated {
@@ -86,11 +76,11 @@ func retain(t task) result {
 	}
 	events, decoder := decoders.NewEvents(made), decoders.All()[t.Decoder]
 	stream := decoder.Stream(events)
-	before := measure.Heap()
-	kept := decoder.Run(stream, t.Pods, t.Pods)
-	after := measure.Heap()
+	before := harness.Heap()
+	objects := decoder.Run(stream, t.Pods, t.Pods)
+	after := harness.Heap()
 	runtime.KeepAlive(stream)
 	runtime.KeepAlive(decoder)
-	runtime.KeepAlive(kept)
-	return result{(after - before) / float64(t.Pods), float64(decoder.Bytes(events))}
+	runtime.KeepAlive(objects)
+	return result{(after - before) / float64(t.Pods), float64(decoder.EventSize(events))}
 }

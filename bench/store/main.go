@@ -1,61 +1,70 @@
-// Store compares the store and its indexes with client-go's, at the same work in one run: many objects, with an index by
-// namespace and one by node. It prints what an operation costs in processor time, the collector's included, and the ratio.
+// Store compares the store and its indexes with those of client-go. Both hold many objects, with an index by namespace and one by
+// node. It prints the CPU time of each operation, including the garbage collector, and the ratio.
 package main
 
 import (
+	"context"
 	"flag"
-	"fmt"
 	"os"
 	"slices"
-	"text/tabwriter"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
 var (
-	objects = flag.Int("objects", 100_000, "how many there are")
-	rounds  = flag.Int("rounds", 5, "how often all is measured, in turns; the medians are printed")
-	short   = flag.Bool("short", false, "little work, only to see that all works")
+	count  = flag.Int("objects", 100_000, "number of objects")
+	rounds = flag.Int("rounds", 5, "number of rounds, whose medians are printed")
 )
 
-func main() {
-	flag.Parse()
-	if *short {
-		*objects, *rounds = 1000, 1
+// contender is a kind of store with its results.
+type contender struct {
+	name     string
+	newStore func() store
+	times    times
+}
+
+func main() { harness.Main("store", compare) }
+
+func compare(context.Context) error {
+	if *harness.Short {
+		*count, *rounds = 1000, 1
 	}
-	ours, theirs := &results{}, &results{}
-	for round := range *rounds {
-		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, *rounds)
-		course{c: empty("client-go"), results: theirs}.run(*objects)
-		course{c: empty("listwatch"), results: ours}.run(*objects)
+	listwatch := &contender{name: "listwatch", newStore: newListwatch}
+	clientGo := &contender{name: "client-go", newStore: newClientGo}
+	name := func(c *contender) string { return c.name }
+	err := harness.Rounds(*rounds, []*contender{clientGo, listwatch}, name, func(c *contender) error {
+		newOperations(c.newStore(), &c.times, *count).run()
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ns\tlistwatch\tclient-go\tratio")
-	for _, work := range ours.order {
-		mine, other := measure.Median(ours.times[work]), measure.Median(theirs.times[work])
-		if other == 0 {
-			fmt.Fprintf(w, "%s\t%.0f\n", work, mine)
+	table := harness.NewTable(os.Stdout, "ns\tlistwatch\tclient-go\tratio")
+	for _, operation := range listwatch.times.order {
+		ours, theirs := harness.Median(listwatch.times.of[operation]), harness.Median(clientGo.times.of[operation])
+		if theirs == 0 {
+			table.Row("%s\t%.0f\t\t", operation, ours)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.2f\n", work, mine, other, mine/other)
+		table.Row("%s\t%.0f\t%.0f\t%.2f", operation, ours, theirs, ours/theirs)
 	}
-	mine, other := sizeOf(empty("listwatch"), *objects), sizeOf(empty("client-go"), *objects)
-	fmt.Fprintf(w, "bytes of store an object\t%.1f\t%.1f\t%.2f\n", mine, other, mine/other)
-	w.Flush()
+	ours, theirs := bytesPerObject(newListwatch(), *count), bytesPerObject(newClientGo(), *count)
+	table.Row("bytes of store per object\t%.1f\t%.1f\t%.2f", ours, theirs, ours/theirs)
+	return table.Flush()
 }
 
-// results are the times of one side, in ns, by what was done.
-type results struct {
-	order []string
-	times map[string][]float64
+// times are the CPU times of operations in nanoseconds, one per round.
+type times struct {
+	order []string // operations, in the order of the first round
+	of    map[string][]float64
 }
 
-func (r *results) add(work string, ns float64) {
-	if r.times == nil {
-		r.times = map[string][]float64{}
+func (t *times) add(operation string, ns float64) {
+	if t.of == nil {
+		t.of = map[string][]float64{}
 	}
-	if !slices.Contains(r.order, work) {
-		r.order = append(r.order, work)
+	if !slices.Contains(t.order, operation) {
+		t.order = append(t.order, operation)
 	}
-	r.times[work] = append(r.times[work], ns)
+	t.of[operation] = append(t.of[operation], ns)
 }

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is the library's, with its engine and its scanner; the transport and the time are simulated.
+// client is a client of the library, with its engine and its scanner. The transport and the time are simulated.
 type client struct {
 	*player
 	server backend
-	way    time.Duration // to the server, and back again
-	alive  bool          // a watch is open
-	since  time.Duration // when it was opened
+	way    time.Duration // latency to the server, and back
+	alive  bool          // has a watch
+	since  time.Duration // when the watch was opened
 }
 
 // backend answers requests in simulated time. It may answer at once or later.
@@ -27,18 +27,17 @@ type backend interface {
 	version() int
 }
 
-// slowest is how long a request is on its way at most.
+// slowest is the largest latency.
 const slowest = 5 * time.Millisecond
 
-// follow follows the collection until it is all over.
+// follow follows the collection until the simulation is over.
 func (c *client) follow(s scenario, random *rand.Rand) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	source, err := lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil)
-	measure.Must(err)
+	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{
 		NoStreamingList: s.plain,
-		Now:             func() time.Time { return time.Unix(0, 0).Add(c.now) }, // nothing is waited for then but here
+		Now:             func() time.Time { return time.Unix(0, 0).Add(c.now) }, // the engine does not wait by itself
 		Random:          random.Float64,
 	}
 	if s.noJitter {
@@ -104,13 +103,14 @@ func (c *client) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error)
 	return &body{strings.NewReader(got.text), c, got.stream}, nil
 }
 
-// body is a response's.
+// body is the body of a response.
 type body struct {
 	*strings.Reader
 	client *client
 	stream *stream // nil for a list
 }
 
+// Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	if b.Len() > 0 || b.stream == nil {
 		return b.Reader.Read(p)
@@ -118,4 +118,5 @@ func (b *body) Read(p []byte) (int, error) {
 	return 0, b.client.ended(b.stream)
 }
 
+// Close implements io.Closer.
 func (b *body) Close() error { return nil }

@@ -2,103 +2,94 @@ package main
 
 import (
 	"container/heap"
+	"iter"
 	"time"
 )
 
-// clock is simulated time, which jumps from one appointment to the next. One goroutine runs at a time, and what happens at the
-// same time happens in the order in which it was arranged, so that all repeats itself.
+// clock is simulated time. It jumps from one event to the next. One goroutine runs at a time, and events at the same time happen
+// in the order in which they were scheduled, so every run is the same.
 type clock struct {
 	now     time.Duration
-	agenda  agenda
-	count   int
+	events  events
+	count   int // scheduled events, which gives each its order
 	players []*player
-	back    chan struct{} // whoever has the word gives it back
-	over    bool
+	over    bool // the simulation has ended
 }
 
-func newClock(begin time.Duration) *clock { return &clock{now: begin, back: make(chan struct{})} }
+func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
-// at arranges something for a time that has not passed.
+// at schedules do for a time that has not passed.
 func (c *clock) at(when time.Duration, do func()) {
 	c.count++
-	heap.Push(&c.agenda, appointment{when, c.count, do})
+	heap.Push(&c.events, event{when, c.count, do})
 }
 
+// after schedules do.
 func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 
-// run lets time pass until a moment, or until nothing is arranged any more. Then it is all over: who waits is told so.
+// run runs all events up to a time. It then ends all players: their calls of wait and sleep return.
 func (c *clock) run(until time.Duration) {
-	for len(c.agenda) > 0 && c.agenda[0].when <= until {
-		next := heap.Pop(&c.agenda).(appointment)
+	for len(c.events) > 0 && c.events[0].when <= until {
+		next := heap.Pop(&c.events).(event)
 		c.now = next.when
 		next.do()
 	}
 	c.over = true
 	for _, p := range c.players {
-		for !p.ended {
-			p.resume()
-		}
+		p.stop()
 	}
 }
 
-// player is a goroutine that lives in simulated time. It has the word until it waits or ends.
+// player is a coroutine in simulated time. It runs until it waits or returns.
 type player struct {
 	*clock
-	turn  chan struct{}
-	ended bool
+	resume func() // runs the player until it waits again
+	stop   func()
+	yield  func(struct{}) bool
 }
 
-// play begins a goroutine at a time.
+// play schedules the start of a player.
 func (c *clock) play(when time.Duration, do func(*player)) {
-	p := &player{clock: c, turn: make(chan struct{})}
+	p := &player{clock: c}
+	next, stop := iter.Pull(func(yield func(struct{}) bool) {
+		p.yield = yield
+		do(p)
+	})
+	p.resume, p.stop = func() { next() }, stop
 	c.players = append(c.players, p)
-	go func() {
-		<-p.turn
-		if !c.over {
-			do(p)
-		}
-		p.ended = true
-		c.back <- struct{}{}
-	}()
 	c.at(when, p.resume)
 }
 
-// resume gives the word to a player that waits, and returns when it waits again.
-func (p *player) resume() {
-	p.turn <- struct{}{}
-	<-p.back
-}
-
-// wait returns when resume is called, which must have been arranged, or will be.
+// wait returns when an event calls resume, or when the simulation is over.
 func (p *player) wait() {
 	if !p.over {
-		p.back <- struct{}{}
-		<-p.turn
+		p.yield(struct{}{})
 	}
 }
 
+// sleep waits for a duration.
 func (p *player) sleep(d time.Duration) {
 	p.after(d, p.resume)
 	p.wait()
 }
 
-type appointment struct {
+type event struct {
 	when  time.Duration
 	order int
 	do    func()
 }
 
-// agenda implements heap.Interface.
-type agenda []appointment
+// events implements heap.Interface.
+type events []event
 
-func (a agenda) Len() int { return len(a) }
-func (a agenda) Less(i, j int) bool {
-	return a[i].when < a[j].when || a[i].when == a[j].when && a[i].order < a[j].order
+func (e events) Len() int { return len(e) }
+func (e events) Less(i, j int) bool {
+	return e[i].when < e[j].when || e[i].when == e[j].when && e[i].order < e[j].order
 }
-func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *agenda) Push(one any) { *a = append(*a, one.(appointment)) }
-func (a *agenda) Pop() any {
-	last := (*a)[len(*a)-1]
-	*a = (*a)[:len(*a)-1]
+func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *events) Push(one any) { *e = append(*e, one.(event)) }
+func (e *events) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
 	return last
 }

@@ -5,58 +5,34 @@
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"os"
-	"time"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-var (
-	clients = flag.Int("clients", 1000, "how many there are, each with one watch")
-	pods    = flag.Int("pods", 1000, "how many Pods they follow, of 7 kB each; one changes in a second")
-	seed    = flag.Uint64("seed", 1, "of all dice")
-	short   = flag.Bool("short", false, "a few clients, only to see that all works")
-	plots   = flag.String("plots", "", "a folder for storm.svg: requests over time, with and without jitter")
-)
+const seed = 1
 
-// patience is how long the library waits for a response, which is not simulated.
-const patience = 90 * time.Second
+func main() { harness.Main("storm", compare) }
 
-func main() {
-	flag.Parse()
-	if *short {
-		*clients, *pods = 50, 100
+func compare(context.Context) error {
+	clients, pods := 1000, 1000 // Pods have 7 kB, and one of them changes per second
+	if *harness.Short {
+		clients, pods = 50, 100
 	}
-	if work := time.Duration(*clients**pods) * listCost / processors; work > patience {
-		fmt.Fprintf(os.Stderr, "storm: one list for every client is %v of work, and clients wait %v for a response: fewer of either\n", work, patience)
-		os.Exit(2)
-	}
-	of := sizesOf(*pods)
+	of := sizesOf(pods)
 	fmt.Printf("%d clients, %d Pods: a list has %.0f kB, a streaming list %.0f kB, an event %.1f kB\n\n",
-		*clients, *pods, of.list/1000, of.stream/1000, of.event/1000)
+		clients, pods, of.list/1000, of.stream/1000, of.event/1000)
 	var rows []row
 	for _, s := range scenarios {
-		rows = append(rows, played(s, of))
-	}
-	if err := printAll(os.Stdout, rows); err != nil {
-		fmt.Fprintln(os.Stderr, "storm:", err)
-		os.Exit(1)
-	}
-	if *plots != "" {
-		if err := draw(*plots, of); err != nil {
-			fmt.Fprintln(os.Stderr, "storm:", err)
-			os.Exit(1)
+		r := row{scenario: s, ours: play(s, clients, pods, of, seed)}
+		if s.modelled() {
+			s.clientGo = true
+			theirs := play(s, clients, pods, of, seed)
+			r.theirs = &theirs
 		}
+		rows = append(rows, r)
 	}
-}
-
-// played plays a scenario with the library and, where it is modelled, with client-go.
-func played(s scenario, of sizes) row {
-	r := row{scenario: s, ours: play(s, *clients, *pods, of, *seed)}
-	if s.modelled() {
-		s.clientGo = true
-		theirs := play(s, *clients, *pods, of, *seed)
-		r.theirs = &theirs
-	}
-	return r
+	return printAll(os.Stdout, rows)
 }

@@ -8,40 +8,39 @@ import (
 	"time"
 )
 
-// scenario is what happens to a thousand clients at the time zero.
+// scenario describes the clients and an incident at the time zero.
 type scenario struct {
 	name string
 
-	// How they begin then, or began long before.
-	running bool
-	spread  time.Duration // over how long
-	saved   int           // how many seconds ago their state was saved; zero: there is none
-	plain   bool          // they ask for ordinary lists
-	happens func(*server) // to the server, at the time zero
+	running bool          // the clients have a watch at the time zero; else they start then
+	spread  time.Duration // how long the start of all clients takes
+	saved   int           // age of their saved state in seconds; zero: none
+	plain   bool          // they request ordinary lists
+	happens func(*server) // the incident
 
-	lived    time.Duration // how long running clients have had their watch; zero: lead
+	lived    time.Duration // age of the watches at the time zero; zero: lead
 	clientGo bool          // the clients follow client-go's policy; see reflector
 
-	limited  bool
-	noJitter bool          // as if all clients rolled the same dice
-	pause    time.Duration // that a client waits at most after a watch ended in good order, as the library does not
+	limited  bool          // the server has the limits of a kube-apiserver
+	noJitter bool          // all clients draw the same random numbers
+	pause    time.Duration // longest pause after a clean close, which the library does not have
 
-	expected func(s *server, n float64) (requests, bytes float64) // on paper; nil where there are refusals
+	expected func(s *server, n float64) (requests, bytes float64) // of n clients; nil if the server rejects requests
 }
 
 const (
-	lead  = 20 * time.Second  // clients that run have begun so long before
-	until = 150 * time.Second // watches live longer
+	lead  = 20 * time.Second  // default age of the watches
+	until = 150 * time.Second // end of the simulation
 )
 
-// outcome is what came of a scenario.
+// outcome is the result of a scenario.
 type outcome struct {
-	tally
-	half, all                       time.Duration // until so many clients have an open watch again
-	expectedRequests, expectedBytes float64       // zero: there are none
+	load
+	half, all                       time.Duration // until half of the clients and all clients have a watch
+	expectedRequests, expectedBytes float64       // zero: unknown
 }
 
-// play lets a scenario happen.
+// play simulates a scenario.
 func play(s scenario, clients, pods int, of sizes, seed uint64) outcome {
 	lived := cmp.Or(s.lived, lead)
 	c := newClock(-lived)
@@ -75,12 +74,12 @@ func play(s scenario, clients, pods int, of sizes, seed uint64) outcome {
 }
 
 func result(s scenario, srv *server, all []*client) outcome {
-	o := outcome{tally: srv.tally}
+	o := outcome{load: srv.load}
 	var times []time.Duration
 	for _, one := range all {
 		at := one.since
 		if !one.alive {
-			at = until // and still not
+			at = until // it has no watch
 		}
 		times = append(times, at)
 	}
@@ -92,11 +91,10 @@ func result(s scenario, srv *server, all []*client) outcome {
 	return o
 }
 
-// What may happen.
-
+// cut resets all connections.
 func cut(s *server) { s.end(errReset) }
 
-// away takes the server off the net; begun anew it may know no version from before.
+// away makes the server unreachable for some time. If it forgets, it has only new resourceVersions afterwards.
 func away(d time.Duration, forgets bool) func(*server) {
 	return func(s *server) {
 		s.end(errReset)
@@ -109,17 +107,18 @@ func away(d time.Duration, forgets bool) func(*server) {
 	}
 }
 
-// refusing ends the watches in good order, and answers all with 429 for a while.
-func refusing(d, retryAfter time.Duration, forgets bool) func(*server) {
+// rejecting closes all watches cleanly, and rejects all requests with 429 for some time.
+func rejecting(d, retryAfter time.Duration, forgets bool) func(*server) {
 	return func(s *server) {
 		s.end(io.EOF)
-		s.refuses = retryAfter
+		s.rejects = retryAfter
 		s.after(d, func() {
-			if s.refuses = 0; forgets {
+			if s.rejects = 0; forgets {
 				s.oldest = s.version()
 			}
 		})
 	}
 }
 
+// handover closes all watches cleanly.
 func handover(s *server) { s.end(io.EOF) }

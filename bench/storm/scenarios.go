@@ -7,11 +7,11 @@ import (
 
 const (
 	second  = time.Second
-	old     = 60    // seconds, of a saved state
-	ancient = 10000 // seconds, of one that is too old
+	old     = 60    // age of a saved state in seconds
+	ancient = 10000 // age of a saved state that has expired
 )
 
-// scenarios are those that are printed.
+// scenarios are printed in this order.
 var scenarios = withoutJitter([]scenario{
 	{name: "begin: streaming lists", expected: func(s *server, n float64) (float64, float64) { return n, n * s.stream }},
 	{name: "begin: ordinary lists", plain: true, expected: func(s *server, n float64) (float64, float64) { return 2 * n, n * s.list }},
@@ -31,13 +31,13 @@ var scenarios = withoutJitter([]scenario{
 		expected: func(s *server, n float64) (float64, float64) { return n, 0 }},
 	{name: "the same, limited", running: true, limited: true, happens: handover},
 	{name: "the same with a pause of up to 1 s", running: true, limited: true, happens: handover, pause: second},
-	{name: "watches end, 429 for 5 s with Retry-After 5", running: true, limited: true, happens: refusing(5*second, 5*second, false)},
-	{name: "watches end, 429 for 3 s with Retry-After 1, then too old", running: true, limited: true, happens: refusing(3*second, second, true)},
+	{name: "watches end, 429 for 5 s with Retry-After 5", running: true, limited: true, happens: rejecting(5*second, 5*second, false)},
+	{name: "watches end, 429 for 3 s with Retry-After 1, then too old", running: true, limited: true, happens: rejecting(3*second, second, true)},
 })
 
-// withoutJitter adds to every scenario with a delay in it the same without jitter.
-func withoutJitter(of []scenario) (all []scenario) {
-	for _, s := range of {
+// withoutJitter adds a copy without jitter after each scenario in which clients wait.
+func withoutJitter(scenarios []scenario) (all []scenario) {
+	for _, s := range scenarios {
 		all = append(all, s)
 		if s.running && s.pause == 0 || s.limited && !s.running {
 			s.name, s.noJitter, s.expected = "… without jitter", true, nil
@@ -54,18 +54,18 @@ func (s scenario) modelled() bool { return !s.noJitter && s.pause == 0 }
 const (
 	firstDelay   = 0.8 // seconds
 	longestDelay = 30.0
-	meanJitter   = 1.5 // times a delay, that much is waited on average
+	meanJitter   = 1.5 // mean factor of a delay
 )
 
-// after is what is expected after a server was away: a try at the end of each delay that began within that time, and then one
-// with success, which brings what has changed meanwhile.
+// after returns the expected load after an absence of the server. Every client sends one request after each delay that began
+// during the absence. The last request succeeds and returns the missed changes.
 func after(away time.Duration) func(*server, float64) (float64, float64) {
 	return func(s *server, n float64) (requests, bytes float64) {
-		tries, waited, delay := 1.0, 0.0, firstDelay // the first attempt follows the cut at once
-		for ; waited < away.Seconds(); tries++ {
+		attempts, waited, delay := 1.0, 0.0, firstDelay // the first attempt follows the cut at once
+		for ; waited < away.Seconds(); attempts++ {
 			waited += meanJitter * delay
 			delay = math.Min(2*delay, longestDelay)
 		}
-		return n * tries, n * waited * s.event
+		return n * attempts, n * waited * s.event
 	}
 }

@@ -11,82 +11,79 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// What the server is like. Processor times are about those of lw/lwtest (bench/poll); a watch's includes a TLS handshake.
+// The costs of requests in CPU time, which are about those of lw/lwtest.
 const (
 	processors = 2
-	listCost   = 40 * time.Microsecond // for a Pod in it, compressed or streamed
-	watchCost  = time.Millisecond
+	listCost   = 40 * time.Microsecond // per Pod, compressed or streamed
+	watchCost  = time.Millisecond      // with a TLS handshake
 )
 
-// Its limits are those that a kube-apiserver 1.36 has by default for all that one service account asks for: 245 of 600 seats
-// of API priority and fairness are those of workload-low; a list has one for every hundred objects, up to ten; one account has
-// six queues of 50. Whoever finds them full gets 429.
+// The default limits of a kube-apiserver 1.36 for one service account, by API priority and fairness. The level workload-low has
+// 245 of 600 seats. A list takes one seat per 100 objects, up to 10. An account has six queues of 50 requests.
 const (
-	seats         = 245
-	queued        = 6 * 50
-	perSeat       = 100
-	mostListSeats = 10
-	retryAfter    = time.Second
+	seats          = 245
+	queueLength    = 6 * 50
+	objectsPerSeat = 100
+	maxListSeats   = 10
+	retryAfter     = time.Second
 )
 
-// headBytes is about what a response's header takes, and what a refusal takes in all.
+// headBytes is the approximate size of a response header, and of a whole rejection.
 const headBytes = 300
 
-// sizes are those of responses in bytes, without their headers.
+// sizes are the sizes of response bodies in bytes.
 type sizes struct{ list, stream, event float64 }
 
-// sizesOf measures the responses with Pods of some templates, in the order of their names. Lists are compressed as a
-// kube-apiserver does it.
+// sizesOf measures responses with Pods of several templates, in the order of their names. It compresses lists like a
+// kube-apiserver.
 func sizesOf(pods int) (s sizes) {
 	var list bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&list, gzip.BestSpeed)
-	measure.Must(err)
+	zip := harness.MustGet(gzip.NewWriterLevel(&list, gzip.BestSpeed))
 	sorted := sample.Templated(1, pods, max(1, pods/5))
 	slices.SortFunc(sorted, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, pod := range sorted {
-		_, err := io.WriteString(zip, pod.Item()+",")
-		measure.Must(err)
+		harness.MustGet(io.WriteString(zip, pod.Item()+","))
 		s.stream += float64(len(pod.Event("ADDED")))
 	}
-	measure.Must(zip.Close())
+	harness.Must(zip.Close())
 	s.list, s.event = float64(list.Len()), s.stream/float64(pods)
 	return s
 }
 
-// server answers in simulated time. From the time zero on its collection changes once a second.
+// server answers in simulated time. From the time zero on, its collection changes once per second.
 type server struct {
 	*clock
 	sizes
 	pods    int
-	free    bool // nothing costs anything, and nothing is counted
-	limited bool
+	free    bool // requests cost nothing and are not counted
+	limited bool // has the limits of a kube-apiserver
 
 	down    bool          // connections are refused
-	refuses time.Duration // the Retry-After of 429 for all; zero: none
-	oldest  int           // version that a watch may begin at
+	rejects time.Duration // Retry-After of a 429 for every request; zero: none
+	oldest  int           // oldest resourceVersion for a watch
 
-	ready   [processors]time.Duration // when each has done what it was given
+	ready   [processors]time.Duration // when each processor is free
 	seated  int
 	queue   []*request
 	streams []*stream
-	tally
+	load
 }
 
-// request is one that is under way.
+// request is a request under way.
 type request struct {
 	watch, list bool // a streaming list is both
 	version     int
 	reply       func(answer)
 }
 
-// answer is a response: an error or a text. The stream of a watch follows its text.
+// answer is an error, or a response with a text. The stream of a watch follows the text.
 type answer struct {
 	err     error
 	text    string
@@ -100,7 +97,7 @@ type stream struct {
 	client *client
 	ended  bool
 	err    error
-	waits  bool // the client waits for what comes
+	waits  bool // the client waits for the end
 }
 
 var (
@@ -110,7 +107,7 @@ var (
 
 func (s *server) version() int { return 1000 + max(0, int(s.now/time.Second)) }
 
-// receive takes a request in, or refuses it.
+// receive accepts, queues or rejects a request.
 func (s *server) receive(r *request) {
 	if s.free {
 		r.reply(s.answer(r))
@@ -119,40 +116,40 @@ func (s *server) receive(r *request) {
 	s.arrived(s.now)
 	switch {
 	case s.down:
-		s.refused++
+		s.rejected++
 		r.reply(answer{err: errRefused})
-	case s.refuses > 0:
-		s.turnAway(r, s.refuses)
+	case s.rejects > 0:
+		s.reject(r, s.rejects)
 	case s.limited && (len(s.queue) > 0 || s.seated+s.seatsOf(r) > seats):
-		if len(s.queue) == queued {
-			s.turnAway(r, retryAfter)
+		if len(s.queue) == queueLength {
+			s.reject(r, retryAfter)
 			return
 		}
 		s.queue = append(s.queue, r)
-		s.waiting(len(s.queue))
+		s.noteConcurrent(len(s.queue))
 	default:
 		s.begin(r)
 	}
 }
 
-func (s *server) turnAway(r *request, wait time.Duration) {
-	s.refused++
+func (s *server) reject(r *request, wait time.Duration) {
+	s.rejected++
 	s.sent(s.now, headBytes)
 	r.reply(answer{err: &lw.StatusError{Status: lw.Status{Code: 429}, RetryAfter: wait}})
 }
 
 func (s *server) seatsOf(r *request) int {
 	if r.list {
-		return min(max(1, s.pods/perSeat), mostListSeats)
+		return min(max(1, s.pods/objectsPerSeat), maxListSeats)
 	}
 	return 1
 }
 
-// begin gives a request to the processor that is ready first.
+// begin gives a request to the processor that is free first.
 func (s *server) begin(r *request) {
 	s.seated += s.seatsOf(r)
 	s.underWay++
-	s.waiting(len(s.queue))
+	s.noteConcurrent(len(s.queue))
 	next := 0
 	for i, at := range s.ready {
 		if at < s.ready[next] {
@@ -167,7 +164,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish answers a request, and lets those in that have waited for its seats.
+// finish answers a request and begins queued requests that the free seats allow.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	s.underWay--
@@ -208,7 +205,7 @@ func (s *server) open() *stream {
 	return opened
 }
 
-// end ends all open watches, in good order with io.EOF.
+// end ends all open watches. io.EOF is a clean close.
 func (s *server) end(err error) {
 	for _, open := range s.streams {
 		open.end(err)
@@ -216,7 +213,7 @@ func (s *server) end(err error) {
 	s.streams = nil
 }
 
-// end ends the stream. The client notices after its way from the server.
+// end ends the stream. The client notices after its latency.
 func (s *stream) end(err error) {
 	s.ended, s.err = true, err
 	if s.waits {
@@ -224,10 +221,9 @@ func (s *stream) end(err error) {
 	}
 }
 
-// requestOf reads what a client asks for.
+// requestOf parses a request.
 func requestOf(req *lw.Request) *request {
-	values, err := url.ParseQuery(req.Query)
-	measure.Must(err)
-	version, _ := strconv.Atoi(values.Get("resourceVersion"))
+	values := harness.MustGet(url.ParseQuery(req.Query))
+	version, _ := strconv.Atoi(values.Get("resourceVersion")) // zero if it is not set
 	return &request{watch: req.Watch, list: !req.Watch || values.Has("sendInitialEvents"), version: version}
 }

@@ -23,8 +23,8 @@ func TestASeedRepeatsExactly(t *testing.T) {
 	}
 }
 
-// TestItComesAsOnPaper: the formulas and the simulation know nothing of each other.
-func TestItComesAsOnPaper(t *testing.T) {
+// TestLoadIsAsExpected compares the simulation with formulas that do not share code with it.
+func TestLoadIsAsExpected(t *testing.T) {
 	of, compared := sizesOf(few), 0
 	for _, s := range scenarios {
 		o := play(s, someClients, few, of, 1)
@@ -48,7 +48,7 @@ func TestJitterSpreads(t *testing.T) {
 	}{
 		"connections are cut":   {cut, 0},
 		"the server is away":    {away(10*time.Second, false), later},
-		"the server sends 429s": {refusing(5*time.Second, 5*time.Second, false), later},
+		"the server sends 429s": {rejecting(5*time.Second, 5*time.Second, false), later},
 	} {
 		s := scenario{running: true, limited: true, lived: 5 * time.Minute, happens: one.happens}
 		spread := most(since(play(s, someClients, few, of, 1).arrivals, one.begin), 10*time.Millisecond)
@@ -63,34 +63,26 @@ func TestClientGoReconnectsTogether(t *testing.T) {
 	s := scenario{running: true, limited: true, happens: cut, clientGo: true}
 	o := play(s, 1000, few, sizesOf(few), 1)
 	require.Equal(t, 1000.0, most(o.arrivals, 2*slowest))
-	require.NotZero(t, o.refused)
+	require.NotZero(t, o.rejected)
 	require.Less(t, o.all, 2*time.Second)
-}
-
-func TestComparedNamesWorseFigures(t *testing.T) {
-	few := outcome{tally: tally{arrivals: []moment{{0, 1}}}, all: time.Second}
-	many := outcome{tally: tally{arrivals: []moment{{0, 1}, {1, 1}}, refused: 1}, all: time.Second}
-	require.Equal(t, "no worse", compared(few, many))
-	require.Equal(t, "no worse", compared(few, few))
-	require.Equal(t, "worse: requests +100.0 %, rejected +1, max in 10 ms +100.0 %", compared(many, few))
 }
 
 func TestLimitsHold(t *testing.T) {
 	srv := &server{clock: newClock(0), pods: 1000, limited: true}
-	refused := 0
+	rejected := 0
 	for i := range 400 {
 		srv.receive(&request{list: true, reply: func(a answer) {
 			if a.err != nil {
-				refused++
+				rejected++
 			}
 		}})
 		require.LessOrEqual(t, srv.seated, seats)
-		require.Equal(t, max(0, i+1-seats/mostListSeats-queued), refused)
+		require.Equal(t, max(0, i+1-seats/maxListSeats-queueLength), rejected)
 	}
 	srv.run(time.Minute)
 	require.Zero(t, srv.seated)
 	require.Zero(t, srv.underWay)
-	require.Equal(t, seats/mostListSeats+queued, srv.mostUnderWay)
+	require.Equal(t, seats/maxListSeats+queueLength, srv.maxConcurrent)
 	require.Len(t, srv.sendings, 400)
 }
 
@@ -107,21 +99,21 @@ func TestMostWithinAWindow(t *testing.T) {
 	require.Zero(t, most(nil, time.Second))
 }
 
-// TestTimeJumpsFromOneAppointmentToTheNext, in order, whoever makes them.
-func TestTimeJumpsFromOneAppointmentToTheNext(t *testing.T) {
+// TestPlayersRunInTheOrderOfTime starts several players that sleep at random.
+func TestPlayersRunInTheOrderOfTime(t *testing.T) {
 	c, random := newClock(-time.Second), rand.New(rand.NewPCG(1, 1))
-	last, told := c.now, 0
+	last, turns := c.now, 0
 	for range 50 {
 		c.play(time.Duration(random.IntN(100)), func(p *player) {
 			for !p.over {
 				require.GreaterOrEqual(t, c.now, last)
 				last = c.now
-				told++
+				turns++
 				p.sleep(time.Duration(random.IntN(10)))
 			}
 		})
 	}
 	c.run(1000)
-	require.Greater(t, told, 5000)
+	require.Greater(t, turns, 5000)
 	require.LessOrEqual(t, last, time.Duration(1000))
 }

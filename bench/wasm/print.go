@@ -3,91 +3,75 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/wasm/operations"
 )
 
-func (r *results) print(to io.Writer) {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "MB/s")
-	for _, at := range r.places {
-		fmt.Fprintf(w, "\t%s", at.name)
+// print prints all tables.
+func (r *results) print(to io.Writer) error {
+	if err := r.printSpeed(to); err != nil {
+		return err
 	}
-	fmt.Fprintln(w, "\tNode, of processor time")
-	for _, course := range courses {
+	return r.printOperations(to)
+}
+
+func (r *results) printSpeed(to io.Writer) error {
+	header := "MB/s"
+	for _, at := range r.places {
+		header += "\t" + at.name
+	}
+	table := harness.NewTable(to, header+"\tNode, CPU time")
+	for _, course := range decoding {
 		size := float64(r.bytes[course.data])
-		fmt.Fprintf(w, "%s: %.1f MB\n", course.title, size/1e6)
+		table.Row("%s: %.1f MB%s", course.title, size/1e6, strings.Repeat("\t", len(r.places)+1))
 		speed := func(times map[cell]float64, contender, place string) float64 {
 			return size / 1e3 / times[cell{course.name, contender, place}]
 		}
-		r.row(w, "%.2f", "  "+ours+" / "+plain, func(times map[cell]float64, place string) float64 {
-			return speed(times, ours, place) / speed(times, plain, place)
+		r.row(table, "%.2f", "  "+listwatch+" / "+plain, func(times map[cell]float64, place string) float64 {
+			return speed(times, listwatch, place) / speed(times, plain, place)
 		})
 		for _, contender := range contenders {
-			if contender.only != "" && contender.only != course.name {
-				continue
-			}
-			r.row(w, "%.0f", "  "+contender.name, func(times map[cell]float64, place string) float64 {
+			r.row(table, "%.0f", "  "+contender.name, func(times map[cell]float64, place string) float64 {
 				return speed(times, contender.name, place)
 			})
 		}
 	}
-	w.Flush()
-	r.printOperations(to)
+	return table.Flush()
 }
 
-// row prints a figure at each place, by the clock, and that of the processor.
-func (r *results) row(w io.Writer, format, title string, figure func(times map[cell]float64, place string) float64) {
-	fmt.Fprint(w, title)
+// row prints a figure: its wall time at each place, and its CPU time in Node.
+func (r *results) row(table harness.Table, format, title string, figure func(times map[cell]float64, place string) float64) {
 	show := func(times map[cell]float64, place string) {
-		value := "" // what was not measured took no time
-		if f := figure(times, place); f < 1e9 {
+		value := ""
+		if f := figure(times, place); f < 1e9 { // it is infinite if it was not measured
 			value = fmt.Sprintf(format, f)
 		}
-		fmt.Fprint(w, "\t", value)
+		title += "\t" + value
 	}
 	for _, at := range r.places {
-		show(r.clock, at.name)
+		show(r.wall, at.name)
 	}
-	show(r.used, r.places[0].name)
-	fmt.Fprintln(w)
+	show(r.cpu, r.places[0].name)
+	table.Row("%s", title)
 }
 
-func (r *results) printOperations(to io.Writer) {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nns an operation, of %d objects\tnatively", operations.Objects)
+func (r *results) printOperations(to io.Writer) error {
+	header := fmt.Sprintf("\nns per operation, %d objects\tnatively", operations.Objects)
 	for _, at := range r.places {
-		fmt.Fprintf(w, "\t%s\tMaps", at.name)
+		header += "\t" + at.name + "\tMaps"
 	}
-	fmt.Fprintln(w)
-	for _, work := range r.works {
+	table := harness.NewTable(to, header)
+	for _, operation := range r.operations {
 		ns := func(contender, place string) float64 {
-			return r.clock[cell{work, contender, place}] * 1e6 / operations.Objects
+			return r.wall[cell{operation, contender, place}] * 1e6 / operations.Objects
 		}
-		fmt.Fprintf(w, "%s\t%.0f", work, ns("natively", ""))
+		row := fmt.Sprintf("%s\t%.0f", operation, ns(listwatch, natively))
 		for _, at := range r.places {
-			fmt.Fprintf(w, "\t%.0f\t%.0f", ns(ours, at.name), ns(plain, at.name))
+			row += fmt.Sprintf("\t%.0f\t%.0f", ns(listwatch, at.name), ns(plain, at.name))
 		}
-		fmt.Fprintln(w)
+		table.Row("%s", row)
 	}
-	w.Flush()
-}
-
-func printMemory(to io.Writer, mine, others map[string]float64, text int) {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "\nbytes a Pod, of %d in Node, without managedFields\n", *held)
-	for _, row := range []struct {
-		title string
-		bytes float64
-	}{
-		{ours + ", in use", mine["in use"]},
-		{ours + ", by which WebAssembly's memory grew", mine["memory"]},
-		{plain + ", in use", others["in use"]},
-		{plain + ", by which the heap grew", others["memory"]},
-		{"its text in the list, with managedFields", float64(text)},
-	} {
-		fmt.Fprintf(w, "%s\t%.0f\n", row.title, row.bytes/float64(*held))
-	}
-	w.Flush()
+	return table.Flush()
 }

@@ -1,47 +1,38 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"text/tabwriter"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/informers"
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/clients"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// results are what was measured, by contender, transport and number of watches.
-type results struct {
-	numbers []int
-	all     map[key][]informers.Result
-}
+// results are the results of all rounds.
+type results map[key][]result
 
 type key struct {
-	contender, transport string
-	watches              int
+	client, transport string
+	watches           int
 }
 
-func newResults(numbers []int) *results {
-	return &results{numbers: numbers, all: map[key][]informers.Result{}}
+func (r results) add(t task, one result) {
+	k := key{t.Client, t.Transport, t.Watches}
+	r[k] = append(r[k], one)
 }
 
-func (r *results) add(t informers.Task, one informers.Result) {
-	k := key{t.Contender, t.Transport, t.Watches}
-	r.all[k] = append(r.all[k], one)
-}
-
-// figures are what is printed of a result. Zero stands for what was not measured.
+// figures are the figures that are printed. Zero stands for a figure that was not measured.
 var figures = []struct {
 	name, format string
-	of           func(informers.Result) float64
+	of           func(result) float64
 }{
-	{"kB of heap and stacks for an idle watch", "%.1f", func(r informers.Result) float64 { return r.Bytes / 1000 }},
-	{"the same with two handlers, after events", "%.1f", func(r informers.Result) float64 { return r.BytesAfter / 1000 }},
-	{"goroutines for an idle watch", "%.1f", func(r informers.Result) float64 { return r.Goroutines }},
-	{"µs of processor time a second for an idle watch", "%.2f", func(r informers.Result) float64 { return r.IdleCPU / 1000 }},
-	{"µs of processor time for an event", "%.1f", func(r informers.Result) float64 { return r.CPU / 1000 }},
-	{"events a second of processor time", "%.0f", func(r informers.Result) float64 { return perSecond(r.CPU) }},
-	{"events a second by the clock", "%.0f", func(r informers.Result) float64 { return perSecond(r.Clock) }},
-	{"ms to a handler at 1,000 events a second, 99th percentile", "%.2f", func(r informers.Result) float64 { return r.P99 / 1e6 }},
+	{"heap and stacks of an idle watch, kB", "%.1f", func(r result) float64 { return r.Bytes / 1000 }},
+	{"the same with two handlers, after events, kB", "%.1f", func(r result) float64 { return r.BytesAfter / 1000 }},
+	{"goroutines of an idle watch", "%.1f", func(r result) float64 { return r.Goroutines }},
+	{"CPU time of an idle watch, µs per second", "%.2f", func(r result) float64 { return r.IdleCPU / 1000 }},
+	{"CPU time of an event, µs", "%.1f", func(r result) float64 { return r.CPU / 1000 }},
+	{"events per second of CPU time", "%.0f", func(r result) float64 { return perSecond(r.CPU) }},
+	{"events per second of wall time", "%.0f", func(r result) float64 { return perSecond(r.Wall) }},
+	{"delay to a handler at 1,000 events per second, p99, ms", "%.2f", func(r result) float64 { return r.P99 / 1e6 }},
 }
 
 func perSecond(ns float64) float64 {
@@ -51,32 +42,33 @@ func perSecond(ns float64) float64 {
 	return 1e9 / ns
 }
 
-func (r *results) print(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+func (r results) print(to io.Writer, numbers []int) error {
+	table := harness.NewTable(to, "\tlistwatch\tclient-go\tratio")
 	for _, figure := range figures {
-		fmt.Fprintf(w, "%s\tlistwatch\tclient-go\tratio\n", figure.name)
-		for _, n := range r.numbers {
+		table.Row("%s\t\t\t", figure.name)
+		for _, n := range numbers {
 			for _, transport := range transports {
-				median := func(contender string) float64 { return median(r.all[key{contender, transport, n}], figure.of) }
-				mine, other := median("listwatch"), median("client-go")
+				ours := median(r[key{clients.Listwatch, transport, n}], figure.of)
+				theirs := median(r[key{clients.ClientGo, transport, n}], figure.of)
 				switch {
-				case mine != 0 && other != 0:
-					fmt.Fprintf(w, "  %d over %s\t"+figure.format+"\t"+figure.format+"\t%.3f\n", n, transport, mine, other, mine/other)
-				case mine != 0:
-					fmt.Fprintf(w, "  %d over %s\t"+figure.format+"\t\t\n", n, transport, mine)
+				case ours != 0 && theirs != 0:
+					table.Row("  %d over %s\t"+figure.format+"\t"+figure.format+"\t%.3f", n, transport, ours, theirs, ours/theirs)
+				case ours != 0:
+					table.Row("  %d over %s\t"+figure.format+"\t\t", n, transport, ours)
 				}
 			}
 		}
 	}
-	return w.Flush()
+	return table.Flush()
 }
 
-func median(of []informers.Result, figure func(informers.Result) float64) float64 {
+// median returns the median of a figure, without the rounds that did not measure it.
+func median(results []result, figure func(result) float64) float64 {
 	var values []float64
-	for _, one := range of {
+	for _, one := range results {
 		if value := figure(one); value != 0 {
 			values = append(values, value)
 		}
 	}
-	return measure.Median(values)
+	return harness.Median(values)
 }

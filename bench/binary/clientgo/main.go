@@ -1,4 +1,4 @@
-// Command clientgo prints what happens to all Pods, of the cluster in which it runs or of the server that is its argument.
+// Command clientgo prints the changes of all Pods: of the server in its argument, or of the cluster in which it runs.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	config, err := where()
+	config, err := server()
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,13 +27,13 @@ func main() {
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
 	informer := factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "pods"}).Informer()
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(pod any) { tell("ADDED", pod) },
-		UpdateFunc: func(_, pod any) { tell("MODIFIED", pod) },
+		AddFunc:    func(pod any) { printPod("ADDED", pod) },
+		UpdateFunc: func(_, pod any) { printPod("MODIFIED", pod) },
 		DeleteFunc: func(pod any) {
 			if gone, ok := pod.(cache.DeletedFinalStateUnknown); ok {
 				pod = gone.Obj
 			}
-			tell("DELETED", pod)
+			printPod("DELETED", pod)
 		},
 	})
 	if err != nil {
@@ -42,15 +42,15 @@ func main() {
 	informer.RunWithContext(context.Background())
 }
 
-func where() (*rest.Config, error) {
+func server() (*rest.Config, error) {
 	if len(os.Args) > 1 {
 		return &rest.Config{Host: os.Args[1]}, nil
 	}
 	return rest.InClusterConfig()
 }
 
-func tell(what string, object any) {
+func printPod(event string, object any) {
 	pod := object.(*unstructured.Unstructured)
 	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
-	fmt.Println(what, pod.GetNamespace(), pod.GetName(), phase)
+	fmt.Println(event, pod.GetNamespace(), pod.GetName(), phase)
 }

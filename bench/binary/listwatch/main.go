@@ -1,4 +1,4 @@
-// Command listwatch prints what happens to all Pods, of the cluster in which it runs or of the server that is its argument.
+// Command listwatch prints the changes of all Pods: of the server in its argument, or of the cluster in which it runs.
 package main
 
 import (
@@ -14,8 +14,8 @@ import (
 )
 
 func main() {
-	server, opts := where()
-	transport, err := lwhttp.New(server, opts)
+	url, opts := server()
+	transport, err := lwhttp.New(url, opts)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -25,14 +25,14 @@ func main() {
 	}
 	informer := cache.NewInformer(client, nil)
 	informer.Handle(cache.Handler[*lw.Object]{
-		Added:   func(pod *lw.Object, _ bool) { tell("ADDED", pod) },
-		Updated: func(_, pod *lw.Object) { tell("MODIFIED", pod) },
-		Deleted: func(pod *lw.Object, _ bool) { tell("DELETED", pod) },
+		Added:   func(pod *lw.Object, _ bool) { printPod("ADDED", pod) },
+		Updated: func(_, pod *lw.Object) { printPod("MODIFIED", pod) },
+		Deleted: func(pod *lw.Object, _ bool) { printPod("DELETED", pod) },
 	}, nil)
 	log.Fatal(informer.Run(context.Background()))
 }
 
-func where() (string, *lwhttp.Options) {
+func server() (string, *lwhttp.Options) {
 	if len(os.Args) > 1 {
 		return os.Args[1], nil
 	}
@@ -41,6 +41,6 @@ func where() (string, *lwhttp.Options) {
 	return "https://" + address, &lwhttp.Options{CAFile: account + "ca.crt", TokenFile: account + "token"}
 }
 
-func tell(what string, pod *lw.Object) {
-	fmt.Println(what, pod.GetNamespace(), pod.GetName(), pod.Get("status.phase"))
+func printPod(event string, pod *lw.Object) {
+	fmt.Println(event, pod.GetNamespace(), pod.GetName(), pod.Get("status.phase"))
 }

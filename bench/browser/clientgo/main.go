@@ -1,7 +1,7 @@
 //go:build js
 
-// Command clientgo is client-go's informer for a page, as small as it can be made: of an informer factory, as client-go
-// offers it, only what makes one informer. The page calls followPods.
+// Command clientgo is an informer of client-go for a page. To be small, it has only the parts of an informer factory that one
+// informer needs. The page calls followPods.
 package main
 
 import (
@@ -27,8 +27,8 @@ func main() {
 	select {}
 }
 
-// follow calls synced with a function that returns the number of Pods and one that reads each, and seen with the version of
-// every change after that. The page gets no objects.
+// follow calls synced with two functions: one returns the number of Pods and one reads each Pod. It then calls seen with the
+// resourceVersion of every change. The page gets no objects.
 func follow(server string, synced, seen js.Value) {
 	client, err := dynamic.NewForConfig(&rest.Config{Host: server, QPS: -1})
 	if err != nil {
@@ -41,19 +41,19 @@ func follow(server string, synced, seen js.Value) {
 			return pods.Watch(ctx, o)
 		},
 	}, &unstructured.Unstructured{}, 0, nil)
-	tell := func(object any) {
+	handle := func(object any) {
 		version, _ := strconv.Atoi(object.(*unstructured.Unstructured).GetResourceVersion())
 		seen.Invoke(version)
 	}
-	handled, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    tell,
-		UpdateFunc: func(_, object any) { tell(object) },
+	registration, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    handle,
+		UpdateFunc: func(_, object any) { handle(object) },
 	})
 	if err != nil {
 		panic(err)
 	}
 	go informer.Run(nil)
-	cache.WaitForCacheSync(nil, handled.HasSynced)
+	cache.WaitForCacheSync(nil, registration.HasSynced)
 	size := js.FuncOf(func(js.Value, []js.Value) any { return len(informer.GetStore().ListKeys()) })
 	touch := js.FuncOf(func(js.Value, []js.Value) any {
 		length := 0

@@ -1,6 +1,6 @@
 /**
- * Finds the longest time for which the thread is held, by a timer that is due every 4 ms, as often as browsers allow. So what is
- * found is up to 4 ms too long. A message to oneself is more exact, but would take a processor from those whom it measures.
+ * Finds the longest block of the thread with a timer that is due every 4 ms, the shortest period of browsers. The result is up to
+ * 4 ms too long. Messages would be more exact, but need a whole processor.
  */
 export function watchBlocks() {
   let longest = 0, last = performance.now(), timer

@@ -1,10 +1,10 @@
-// client-go's informer as WebAssembly, with Go's own wasm_exec.js; both are served beside the page.
+// Runs client-go's informer as WebAssembly with Go's wasm_exec.js. The server has both.
 
 const base = new URL('/clientgo/', location.href)
 
 export const load = () => import(/* @vite-ignore */ new URL('wasm_exec.js', base).href)
 
-/** Runs the program on this thread. */
+/** Runs the WASM module on this thread. */
 export async function clientgo(server, told) {
   const go = new globalThis.Go()
   const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL('clientgo.wasm', base)), go.importObject)

@@ -1,5 +1,6 @@
-// Who follows Pods. Each loads its code, and returns how to follow those of a server: `told` is called with the version of
-// every change, after its object was read; what comes back, once the Pods are there, has size() and touch(), which reads each.
+// The contenders. Each loads its code and returns a function that follows the Pods of a server. That function calls `told` with the
+// resourceVersion of every change after it has read the object. When the Pods are complete, it returns an object with size() and
+// touch(), which reads each Pod.
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
@@ -25,7 +26,7 @@ export const contenders = {
   'client-go, worker': async () => clientgoInWorker,
 }
 
-// The worker tells the versions that it saw.
+// The worker posts the resourceVersions of changes.
 function clientgoInWorker(server, told) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {

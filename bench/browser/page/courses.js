@@ -1,4 +1,4 @@
-// What is measured, in a page or in Node. Each course runs in a page or a process of its own, with one of the contenders.
+// The measurements, for a page or for Node. Each course runs with one contender in a new page or process.
 import { watchBlocks } from './blocks.js'
 
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
@@ -8,7 +8,7 @@ export const makeCourses = (origin, contenders) => {
   const follow = async (contender, pods, told = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, told)
 
   return {
-    /** Milliseconds to 1,000 Pods: from nothing, and from when the contender's code is there, as from init. */
+    /** Measures the ms until 1,000 Pods are complete: from nothing, and after the contender's code has been loaded. */
     async sync(contender) {
       const began = performance.now()
       const start = await contenders[contender]()
@@ -42,7 +42,7 @@ export const makeCourses = (origin, contenders) => {
       return { paced: blocks.end(), pacedTook: performance.now() - began }
     },
 
-    /** Milliseconds for a burst of 10,000 changes, and the longest block in it; and for another, in code that is warm by then. */
+    /** Measures the ms of a burst of 10,000 changes and its longest block, and those of another burst in warm code. */
     async burst(contender) {
       const counter = count()
       await follow(contender, 1000, counter.told)
@@ -61,7 +61,7 @@ export const makeCourses = (origin, contenders) => {
   }
 }
 
-// Versions begin with the list's, 1<<40.
+// The resourceVersion of the list is 1<<40.
 function count() {
   let newest = 0, wanted = Infinity, done
   return {

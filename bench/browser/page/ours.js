@@ -1,10 +1,10 @@
-// The package, in a page or in Node: `module` is what was imported of it.
+// The package, for a page or for Node. `module` is the imported module.
 
 export async function ours(module, options, server, told) {
   await module.init(options.init)
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
   pods.subscribe((changes) => {
-    for (const { initial, object } of changes) { // as whoever draws would read it
+    for (const { initial, object } of changes) { // reads the object like a view
       if (!initial) told(Number(object.metadata.resourceVersion))
     }
   })

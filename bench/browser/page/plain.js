@@ -1,4 +1,4 @@
-// What consoles do by hand: a list by response.json(), a watch by lines, each parsed; parsed objects in a Map.
+// Plain JavaScript: it lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
 
 export async function plain(server, told) {
   const items = new Map()

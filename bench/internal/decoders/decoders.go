@@ -1,14 +1,12 @@
-// Package decoders has the ways in which clients make objects of a watch's bytes: what bench/decode and bench/retained compare.
+// Package decoders holds the decoders of watch events that bench/decode and bench/retained compare.
 package decoders
 
 import (
 	"io"
 	"slices"
-
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
 )
 
-// The names of those for which something was asked for.
+// Names of the decoders that have a target.
 const (
 	Listwatch    = "listwatch, lw.RawCodec"
 	Projected    = "listwatch, ten fields"
@@ -19,46 +17,38 @@ const (
 	Protobuf     = "client-go, *corev1.Pod of protobuf"
 )
 
-// Decoder makes objects of a watch's events.
+// Decoder decodes the events of a watch.
 type Decoder struct {
-	Name string
-	form form
-	// Run decodes n events, and returns a slice of the last objects that were made, as many as are to be held.
-	Run func(events io.Reader, n, held int) (kept any)
+	Name   string
+	format format
+	// Run decodes n events. It returns a slice of the last objects, which has the length held.
+	Run func(events io.Reader, n, held int) (objects any)
 }
 
-// All are the decoders, listwatch's first.
+// All returns all decoders. The first is that of listwatch.
 func All() []Decoder {
-	return slices.Concat(ours(), jsonIterators(), clientGos())
+	return slices.Concat(listwatch(), jsonIterator(), clientGo())
 }
 
-// Stream gives the events in the form that the decoder reads, again and again.
-func (d Decoder) Stream(events *Events) io.Reader { return &loop{text: events.in(d.form)} }
+// Stream returns an endless stream of the events, in the format that the decoder reads.
+func (d Decoder) Stream(events *Events) io.Reader { return &loop{data: events.encoded(d.format)} }
 
-// Bytes is the size of one event in the form that the decoder reads, on average.
-func (d Decoder) Bytes(events *Events) int { return len(events.in(d.form)) / len(events.pods) }
+// EventSize returns the average size of an event in bytes, in the format that the decoder reads.
+func (d Decoder) EventSize(events *Events) int {
+	return len(events.encoded(d.format)) / len(events.pods)
+}
 
-// of returns a decoder that calls keep with each of n objects.
-func of[T any](name string, form form, decode func(events io.Reader, n int, keep func(T))) Decoder {
-	return Decoder{name, form, func(events io.Reader, n, held int) any {
-		kept, i := make([]T, held), 0
+// newDecoder returns a decoder. Its decode function must call keep with each of n objects.
+func newDecoder[T any](name string, format format, decode func(events io.Reader, n int, keep func(T))) Decoder {
+	return Decoder{name, format, func(events io.Reader, n, held int) any {
+		objects, i := make([]T, held), 0
 		decode(events, n, func(object T) {
-			kept[i%held] = object
+			objects[i%held] = object
 			i++
 		})
 		if i != n {
 			panic("a decoder lost events")
 		}
-		return kept
+		return objects
 	}}
-}
-
-// closer is a body that nothing need be done for to close it.
-type closer struct{ io.Reader }
-
-func (closer) Close() error { return nil }
-
-func must[T any](value T, err error) T {
-	measure.Must(err)
-	return value
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestAllDecodeTheSame: in its turn each has done the whole work, and made the Pods that were sent.
+// TestAllDecodeTheSame checks that every decoder returns the Pods that were sent.
 func TestAllDecodeTheSame(t *testing.T) {
 	pods := sample.Pods(1, 3)
 	events := NewEvents(pods)
@@ -19,13 +19,13 @@ func TestAllDecodeTheSame(t *testing.T) {
 		for i, want := range []sample.Pod{pods[1], pods[0]} { // the fifth, and the fourth
 			name, node := read(t, kept.Index(i).Interface())
 			if name != want.Name || node != want.Node {
-				t.Errorf("%s: Pod %d is %s on %s, and not %s on %s", decoder.Name, i, name, node, want.Name, want.Node)
+				t.Errorf("%s: Pod %d is %s on %s, want %s on %s", decoder.Name, i, name, node, want.Name, want.Node)
 			}
 		}
 	}
 }
 
-// read finds out what a decoder made.
+// read returns the name and the node of a decoded Pod.
 func read(t *testing.T, made any) (name, node string) {
 	var object lw.Value
 	switch made := made.(type) {

@@ -10,63 +10,63 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/internal/sample"
 )
 
-// form is that of the events on the wire.
-type form int
+// format is the encoding of events.
+type format int
 
 const (
-	asJSON form = iota
+	asJSON format = iota
 	asProtobuf
 )
 
-// Events are those of some Pods, each modified once, as a server sends them in either form.
+// Events are MODIFIED events, one for each Pod.
 type Events struct {
 	pods []sample.Pod
-	text [2][]byte
+	data [2][]byte // by format, encoded at the first use
 }
 
 // NewEvents returns the events of the Pods.
 func NewEvents(pods []sample.Pod) *Events { return &Events{pods: pods} }
 
-// in serializes them when somebody first reads them.
-func (e *Events) in(form form) []byte {
-	if e.text[form] == nil {
-		if form == asProtobuf {
-			e.text[form] = e.protobuf()
+func (e *Events) encoded(format format) []byte {
+	if e.data[format] == nil {
+		if format == asProtobuf {
+			e.data[format] = e.protobuf()
 		} else {
 			for _, pod := range e.pods {
-				e.text[form] = append(e.text[form], pod.Event("MODIFIED")...)
+				e.data[format] = append(e.data[format], pod.Event("MODIFIED")...)
 			}
 		}
 	}
-	return e.text[form]
+	return e.data[format]
 }
 
 func (e *Events) protobuf() []byte {
-	var text bytes.Buffer
+	var data bytes.Buffer
 	info, _ := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
 	encoder := scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion)
-	to := streaming.NewEncoder(info.StreamSerializer.NewFrameWriter(&text), info.StreamSerializer)
+	stream := streaming.NewEncoder(info.StreamSerializer.NewFrameWriter(&data), info.StreamSerializer)
 	for _, pod := range e.pods {
-		typed := must(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
-		raw := runtime.RawExtension{Raw: must(runtime.Encode(encoder, typed))}
-		measure.Must(to.Encode(&metav1.WatchEvent{Type: string(watch.Modified), Object: raw}))
+		typed := harness.MustGet(runtime.Decode(scheme.Codecs.UniversalDeserializer(), []byte(pod.JSON())))
+		raw := runtime.RawExtension{Raw: harness.MustGet(runtime.Encode(encoder, typed))}
+		harness.Must(stream.Encode(&metav1.WatchEvent{Type: string(watch.Modified), Object: raw}))
 	}
-	return text.Bytes()
+	return data.Bytes()
 }
 
-// loop gives the same text again and again, as fast as it is read.
+// loop repeats its data for ever.
 type loop struct {
-	text []byte
+	data []byte
 	at   int
 }
 
+// Read implements io.Reader.
 func (l *loop) Read(p []byte) (int, error) {
-	n := copy(p, l.text[l.at:])
-	if l.at += n; l.at == len(l.text) {
+	n := copy(p, l.data[l.at:])
+	if l.at += n; l.at == len(l.data) {
 		l.at = 0
 	}
 	return n, nil

@@ -12,49 +12,51 @@ import (
 	"k8s.io/client-go/rest"
 	restwatch "k8s.io/client-go/rest/watch"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-func jsonIterators() []Decoder {
+func jsonIterator() []Decoder {
 	return []Decoder{
-		of("json-iterator, map[string]any", asJSON, jsonIterator[map[string]any]),
-		of("json-iterator, *corev1.Pod", asJSON, jsonIterator[*corev1.Pod]),
+		newDecoder("json-iterator, map[string]any", asJSON, iterated[map[string]any]),
+		newDecoder("json-iterator, *corev1.Pod", asJSON, iterated[*corev1.Pod]),
 	}
 }
 
-// jsonIterator decodes each line, of which it keeps the object.
-func jsonIterator[T any](events io.Reader, n int, keep func(T)) {
+// iterated decodes each line with json-iterator.
+func iterated[T any](events io.Reader, n int, keep func(T)) {
 	api := jsoniter.ConfigCompatibleWithStandardLibrary
 	lines(events, n, func(line []byte) {
 		var event struct {
 			Type   string `json:"type"`
 			Object T      `json:"object"`
 		}
-		measure.Must(api.Unmarshal(line, &event))
+		harness.Must(api.Unmarshal(line, &event))
 		keep(event.Object)
 	})
 }
 
-func clientGos() []Decoder {
+func clientGo() []Decoder {
 	untyped := dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer
 	typed := scheme.Codecs.WithoutConversion()
 	return []Decoder{
-		of(Unstructured, asJSON, clientGo(untyped, runtime.ContentTypeJSON)),
-		of(Typed, asJSON, clientGo(typed, runtime.ContentTypeJSON)),
-		of(Protobuf, asProtobuf, clientGo(typed, runtime.ContentTypeProtobuf)),
+		newDecoder(Unstructured, asJSON, negotiated(untyped, runtime.ContentTypeJSON)),
+		newDecoder(Typed, asJSON, negotiated(typed, runtime.ContentTypeJSON)),
+		newDecoder(Protobuf, asProtobuf, negotiated(typed, runtime.ContentTypeProtobuf)),
 	}
 }
 
-// clientGo decodes with what a client that has the serializer makes for a watch, but for its goroutine and its channel.
-func clientGo(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
+// negotiated decodes with the decoder that a client-go client with the serializer uses for a watch. It leaves out the
+// goroutine and the channel of such a client.
+func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {
 		negotiator := runtime.NewClientNegotiator(serializer, corev1.SchemeGroupVersion)
 		object, event, framer, err := negotiator.StreamDecoder(mediaType, nil)
-		measure.Must(err)
-		decoder := restwatch.NewDecoder(streaming.NewDecoder(framer.NewFrameReader(closer{events}), event), object)
+		harness.Must(err)
+		frames := framer.NewFrameReader(io.NopCloser(events))
+		decoder := restwatch.NewDecoder(streaming.NewDecoder(frames, event), object)
 		for range n {
 			_, object, err := decoder.Decode()
-			measure.Must(err)
+			harness.Must(err)
 			keep(object)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 )
 
@@ -26,8 +26,7 @@ func main() {
 }
 
 func dynamicInformer(ctx context.Context, url string) task.Held {
-	client, err := dynamic.NewForConfig(&rest.Config{Host: url, QPS: -1})
-	measure.Must(err)
+	client := harness.MustGet(dynamic.NewForConfig(&rest.Config{Host: url, QPS: -1}))
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
 	return follow(ctx, dynamicinformer.NewFilteredDynamicInformer(client, pods, "", 0, cache.Indexers{}, nil).Informer())
 }
@@ -35,8 +34,7 @@ func dynamicInformer(ctx context.Context, url string) task.Held {
 func typedInformer(mediaType string) func(context.Context, string) task.Held {
 	return func(ctx context.Context, url string) task.Held {
 		content := rest.ContentConfig{ContentType: mediaType, AcceptContentTypes: mediaType}
-		client, err := typedcore.NewForConfig(&rest.Config{Host: url, QPS: -1, ContentConfig: content})
-		measure.Must(err)
+		client := harness.MustGet(typedcore.NewForConfig(&rest.Config{Host: url, QPS: -1, ContentConfig: content}))
 		pods := cache.NewListWatchFromClient(client.RESTClient(), "pods", "", fields.Everything())
 		return follow(ctx, cache.NewSharedIndexInformer(pods, &corev1.Pod{}, 0, cache.Indexers{}))
 	}

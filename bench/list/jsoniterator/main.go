@@ -1,4 +1,4 @@
-// Command jsoniterator reads a list as one would without an informer, for bench/list: the body through a Decoder into maps.
+// Command jsoniterator reads a list into maps with the Decoder of json-iterator, for bench/list.
 package main
 
 import (
@@ -7,7 +7,7 @@ import (
 
 	jsoniter "github.com/json-iterator/go"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 )
 
@@ -16,15 +16,14 @@ func main() {
 }
 
 func read(ctx context.Context, url string) task.Held {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/v1/pods?resourceVersion=0&limit=500", nil)
-	measure.Must(err)
-	response, err := http.DefaultClient.Do(request)
-	measure.Must(err)
+	url += "/api/v1/pods?resourceVersion=0&limit=500"
+	request := harness.MustGet(http.NewRequestWithContext(ctx, http.MethodGet, url, nil))
+	response := harness.MustGet(http.DefaultClient.Do(request))
 	defer response.Body.Close()
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
-	measure.Must(jsoniter.ConfigCompatibleWithStandardLibrary.NewDecoder(response.Body).Decode(&list))
+	harness.Must(jsoniter.ConfigCompatibleWithStandardLibrary.NewDecoder(response.Body).Decode(&list))
 	pods := make(map[string]map[string]any)
 	for _, item := range list.Items {
 		metadata := item["metadata"].(map[string]any)

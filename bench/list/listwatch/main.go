@@ -4,7 +4,7 @@ package main
 import (
 	"context"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/bench/list/internal/task"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -16,12 +16,10 @@ func main() {
 }
 
 func read(ctx context.Context, url string) task.Held {
-	transport, err := lwhttp.New(url, nil)
-	measure.Must(err)
-	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
-	measure.Must(err)
+	transport := harness.MustGet(lwhttp.New(url, nil))
+	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil))
 	informer := cache.NewInformer(client, nil)
-	go func() { _ = informer.Run(ctx) }()
+	go func() { _ = informer.Run(ctx) }() // it ends when the context is done
 	select {
 	case <-informer.Synced():
 	case <-ctx.Done():

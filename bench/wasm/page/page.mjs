@@ -1,7 +1,7 @@
-// Runs the tasks that the server has, one after the other, each in a page of its own or in a worker.
+// Runs one task of the server in this page or in a worker, and reloads the page.
 import { run } from './world.mjs'
 
-const ask = globalThis.fetch // run puts another one in its place
+const ask = globalThis.fetch // run replaces it
 const task = await (await ask('/task')).json()
 let result
 try {

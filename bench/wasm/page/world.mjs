@@ -1,15 +1,14 @@
-// One task, in Node, in a page or in a worker: a course for a contender, with what a server would send.
+// Runs one task in Node, in a page or in a worker. The requests of the contender are answered from memory.
 import { instantiate } from './program.mjs'
 import { plain } from './plain.mjs'
 
-const CHUNK = 64 << 10 // as browsers hand over a body
+const CHUNK = 64 << 10 // the chunk size of a body in browsers
 
-export const COURSES = ['decode', 'store', 'list', 'hold', 'operate'] // program/main.go has the same
+export const COURSES = ['decode', 'store', 'list', 'operate'] // program/main.go has the same order
 
 /**
- * @param task {program, course, data, passes}: the name of a wasm program, none for plain JavaScript; what the server has of
- * that name
- * @returns {{figures, told}} by figure the milliseconds of each pass, and in Node those of the processor; what was told
+ * @param task {program, course, data, passes}: the file of a WASM module, or none for plain JavaScript; the file of the data
+ * @returns {{figures}} the wall time of each pass in milliseconds by figure, and the CPU time in Node
  */
 export async function run(origin, { program, course, data, passes }) {
   const watch = stopwatch()
@@ -29,7 +28,7 @@ function cut(bytes) {
   return chunks
 }
 
-/** What fetch gives, as far as it is used here, with all that is to come at hand. */
+/** A response of fetch with the parts that are used here. */
 function response(chunks) {
   let next = 0
   const read = async () => (next < chunks.length ? { done: false, value: chunks[next++] } : { done: true })
@@ -37,7 +36,7 @@ function response(chunks) {
 }
 
 function stopwatch() {
-  const result = { figures: {}, told: {} }
+  const result = { figures: {} }
   const processor = () => {
     const { user, system } = globalThis.process?.cpuUsage?.() ?? { user: 0, system: 0 }
     return (user + system) / 1000
@@ -52,9 +51,6 @@ function stopwatch() {
     ended(figure) {
       const ms = performance.now() - clock
       ;(result.figures[figure] ??= []).push({ ms, processor: processor() - used })
-    },
-    tell(name, value) {
-      result.told[name] = value
     },
   }
 }

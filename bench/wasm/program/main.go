@@ -1,109 +1,114 @@
 //go:build js
 
-// Command program is one side of what is compared: the client and the store as a program of one's own would use them. The
-// streams come over fetch, as in the package.
+// Command program uses the client and the store like a custom program for pages. Its streams come over fetch.
 package main
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/seed-6d2a410a/listwatch/bench/wasm/operations"
-	"github.com/seed-6d2a410a/listwatch/bench/wasm/world"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The courses, by their places in page/world.mjs.
-var courses = []func(client *lw.Client[*lw.Object]){decode, store, list, hold, operate}
+// courses has the order of COURSES in page/world.mjs.
+var courses = []func(client *lw.Client[*lw.Object]){decode, store, list, operate}
 
 func main() {
-	client, err := lw.NewClient(world.Transport(), lw.Pods(""), lw.RawCodec{}, nil)
-	world.Must(err)
-	courses[world.Course()](client)
+	transport, err := lwhttp.New("http://server", nil) // page/world.mjs answers its requests
+	must(err)
+	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
+	must(err)
+	courses[course()](client)
 }
 
-var last *lw.Object // as if somebody wanted it
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
 
-// decode makes objects of the events, and keeps none.
+var last *lw.Object // keeps the compiler from dropping the object
+
+// decode decodes events and keeps no object.
 func decode(client *lw.Client[*lw.Object]) {
-	for range world.Passes() {
-		world.Began()
+	for range passes() {
+		began()
 		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
-			world.Must(err)
+			must(err)
 			last = event.Object
 		}
-		world.Ended("decode")
+		ended("decode")
 	}
 }
 
-func newStore() (*cache.Store[*lw.Object], *cache.Writer[*lw.Object]) {
+// newStore returns the writer of a store with an index.
+func newStore() *cache.Writer[*lw.Object] {
 	store, writer := cache.NewStore[*lw.Object](nil)
 	cache.NewIndex(store, cache.ByField("spec.nodeName"))
-	return store, writer
+	return writer
 }
 
-// store folds the events into a store. From the second pass on it holds each object in another version.
+// store applies events to a store. From the second pass on, every event replaces an object.
 func store(client *lw.Client[*lw.Object]) {
-	store, writer := newStore()
-	for range world.Passes() {
-		world.Began()
+	writer := newStore()
+	for range passes() {
+		began()
 		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
-			world.Must(err)
+			must(err)
 			writer.Fold(event)
 		}
-		world.Ended("store")
+		ended("store")
 	}
-	world.Tell("objects", float64(store.Len()))
 }
 
-// list folds a list into a store that is empty.
+// list reads a list into an empty store.
 func list(client *lw.Client[*lw.Object]) {
-	for range world.Passes() {
-		store, writer := newStore()
-		world.Began()
-		fold(client, writer)
-		world.Ended("list")
-		world.Tell("objects", float64(store.Len()))
+	for range passes() {
+		writer := newStore()
+		began()
+		readList(client, writer)
+		ended("list")
 	}
 }
 
-func fold(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
+func readList(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
 	var meta lw.ListMeta
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset})
 	for object, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
-		world.Must(err)
+		must(err)
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object})
 	}
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: meta.ResourceVersion})
 }
 
-// hold tells what is in use of the heap while a store holds a list, which was read as often as it says.
-func hold(client *lw.Client[*lw.Object]) {
-	store, writer := newStore()
-	before := inUse()
-	for range world.Passes() {
-		fold(client, writer)
-	}
-	world.Tell("in use", inUse()-before)
-	world.Tell("objects", float64(store.Len()))
-}
-
-func inUse() float64 {
-	var stats runtime.MemStats
-	for range 3 {
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&stats)
-	return float64(stats.HeapAlloc)
-}
-
 func operate(*lw.Client[*lw.Object]) {
-	for range world.Passes() {
-		operations.Run(func(work string, do func()) {
-			world.Began()
+	for range passes() {
+		operations.Run(func(operation string, do func()) {
+			began()
 			do()
-			world.Ended(work)
+			ended(operation)
 		})
 	}
 }
+
+// course returns the index of the course in COURSES of page/world.mjs.
+//
+//go:wasmimport bench course
+func course() int32
+
+// passes returns the number of passes.
+//
+//go:wasmimport bench passes
+func passes() int32
+
+// began starts the stopwatch.
+//
+//go:wasmimport bench began
+func began()
+
+// ended stops the stopwatch and reports the time as one pass of a figure.
+//
+//go:wasmimport bench ended
+func ended(figure string)

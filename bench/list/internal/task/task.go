@@ -1,4 +1,4 @@
-// Package task is what a program that reads a list has in common with the others.
+// Package task holds the code that the programs of bench/list share.
 package task
 
 import (
@@ -6,42 +6,41 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/bench/internal/measure"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// Task is one list.
+// Task is to read one list.
 type Task struct {
-	Contender string // which, if the program has several
-	URL       string
-	Pods      int // that must be there in the end
+	Way  string // of reading, if the program has several
+	URL  string
+	Pods int // in the list
 }
 
-// Result is what it cost, in seconds of processor time and bytes of memory at the peak, the program's own included.
+// Result is the cost: seconds of CPU time, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held is how many objects there are, and what keeps them alive.
+// Held is the number of objects that were read, and the value that keeps them reachable.
 type Held struct {
 	N  int
 	By any
 }
 
-const patience = 3 * time.Minute // after which a list has failed; nothing comes near
+const patience = 3 * time.Minute // a list that takes longer has failed
 
-// Main carries out the task that this process was given, by one of the contenders: each reads what the URL lists until it
-// holds all of it.
-func Main(contenders map[string]func(ctx context.Context, url string) Held) {
-	worked := measure.Worker("read", func(t Task) Result {
+// Main does the task of this process. Each way of reading returns when it holds all objects.
+func Main(ways map[string]func(ctx context.Context, url string) Held) {
+	worked := harness.Work(harness.Worker("read", func(t Task) Result {
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		defer stop()
-		before := measure.ProcessorTime()
-		held := contenders[t.Contender](ctx, t.URL)
-		r := Result{(measure.ProcessorTime() - before).Seconds(), measure.PeakRSS()}
+		before := harness.CPUTime()
+		held := ways[t.Way](ctx, t.URL)
+		r := Result{(harness.CPUTime() - before).Seconds(), harness.PeakRSS()}
 		if held.N != t.Pods {
-			panic("not all Pods are there")
+			panic("the list is incomplete")
 		}
 		runtime.KeepAlive(held)
 		return r
-	})
+	}))
 	if !worked {
 		panic("bench/list runs this program")
 	}

@@ -1,0 +1,136 @@
+// Package clients holds the informers that bench/watches and bench/flap compare: those of listwatch and the dynamic ones of
+// client-go.
+package clients
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	clientgo "k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+	"github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// Names of the clients, in the order in which they are printed.
+const (
+	Listwatch = "listwatch"
+	ClientGo  = "client-go"
+)
+
+// Options say how a client reaches its server.
+type Options struct {
+	URL       string
+	CA        string                                    // PEM, for https
+	WebSocket bool                                      // for listwatch only
+	Wrap      func(http.RoundTripper) http.RoundTripper // for client-go only; may be nil
+}
+
+// Pod is a *lw.Object or a *unstructured.Unstructured.
+type Pod interface {
+	GetName() string
+	GetResourceVersion() string
+}
+
+// Informer keeps the Pods of a namespace in its store.
+type Informer interface {
+	// Handle adds a handler, which is called for every event.
+	Handle(func(Pod))
+	// Run blocks until the context is done.
+	Run(context.Context)
+	// WaitForSync blocks until the store is complete. It returns an error if the context is done before.
+	WaitForSync(context.Context) error
+}
+
+// New returns a function that makes informers, which share one client. The name is Listwatch or ClientGo.
+func New(name string, o Options) (newInformer func(namespace string) Informer) {
+	if name == Listwatch {
+		return newListwatch(o)
+	}
+	return newClientGo(o)
+}
+
+func newListwatch(o Options) func(string) Informer {
+	overHTTP := harness.MustGet(lwhttp.New(o.URL, &lwhttp.Options{CAData: []byte(o.CA)}))
+	var transport lw.Transport = overHTTP
+	if o.WebSocket {
+		transport = ws.New(overHTTP, nil)
+	}
+	return func(namespace string) Informer {
+		client := harness.MustGet(lw.NewClient(transport, lw.Pods(namespace), lw.RawCodec{}, nil))
+		return listwatchInformer{cache.NewInformer(client, nil)}
+	}
+}
+
+type listwatchInformer struct{ informer *cache.Informer[*lw.Object] }
+
+func (i listwatchInformer) Handle(handle func(Pod)) {
+	i.informer.Handle(cache.Handler[*lw.Object]{
+		Added:   func(pod *lw.Object, _ bool) { handle(pod) },
+		Updated: func(_, pod *lw.Object) { handle(pod) },
+		Deleted: func(pod *lw.Object, _ bool) { handle(pod) },
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.KeepAll}) // client-go keeps all events, too
+}
+
+func (i listwatchInformer) Run(ctx context.Context) {
+	_ = i.informer.Run(ctx) // it ends when the context is done
+}
+
+func (i listwatchInformer) WaitForSync(ctx context.Context) error {
+	select {
+	case <-i.informer.Synced():
+		return nil
+	case <-ctx.Done():
+		return notSynced(ctx)
+	}
+}
+
+func newClientGo(o Options) func(string) Informer {
+	config := &rest.Config{Host: o.URL, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: []byte(o.CA)}}
+	if o.Wrap != nil {
+		config.Wrap(o.Wrap)
+	}
+	client := harness.MustGet(dynamic.NewForConfig(config))
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	return func(namespace string) Informer {
+		informer := dynamicinformer.NewFilteredDynamicInformer(client, pods, namespace, 0, clientgo.Indexers{}, nil)
+		return clientGoInformer{informer.Informer()}
+	}
+}
+
+type clientGoInformer struct{ informer clientgo.SharedIndexInformer }
+
+func (i clientGoInformer) Handle(handle func(Pod)) {
+	pod := func(object any) { handle(object.(*unstructured.Unstructured)) }
+	harness.MustGet(i.informer.AddEventHandler(clientgo.ResourceEventHandlerFuncs{
+		AddFunc:    pod,
+		UpdateFunc: func(_, object any) { pod(object) },
+		DeleteFunc: pod,
+	}))
+}
+
+func (i clientGoInformer) Run(ctx context.Context) { i.informer.RunWithContext(ctx) }
+
+func (i clientGoInformer) WaitForSync(ctx context.Context) error {
+	for !i.informer.HasSynced() {
+		if ctx.Err() != nil {
+			return notSynced(ctx)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return nil
+}
+
+func notSynced(ctx context.Context) error {
+	return fmt.Errorf("an informer does not sync: %w", context.Cause(ctx))
+}

@@ -1,0 +1,82 @@
+package decoders
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+)
+
+// tenFields are the fields that a table of Pods shows.
+var tenFields = []string{"metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
+	"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
+	"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount"}
+
+func listwatch() []Decoder {
+	fields := harness.MustGet(lw.Project(tenFields...))
+	return []Decoder{
+		newDecoder(Listwatch, asJSON, watched(lw.RawCodec{})),
+		newDecoder(Projected, asJSON, watched(fields)),
+		newDecoder(Compact, asJSON, watched(compact.NewCodec(lw.RawCodec{}, nil))),
+		newDecoder("listwatch, cache/compact of ten fields", asJSON, watched(compact.NewCodec(fields, nil))),
+		newDecoder("listwatch, codec.JSON of *corev1.Pod", asJSON, watched(codec.JSON[*corev1.Pod]{})),
+		newDecoder(Floor, asJSON, floor),
+	}
+}
+
+// watched decodes with a client, which splits the stream, validates the JSON, reads the metadata and calls the codec.
+func watched[T lw.Keyed](codec lw.Codec[T]) func(io.Reader, int, func(T)) {
+	return func(events io.Reader, n int, keep func(T)) {
+		client := harness.MustGet(lw.NewClient(transport{events}, lw.Pods(""), codec, nil))
+		for event, err := range client.Watch(context.Background(), lw.WatchOptions{}) {
+			harness.Must(err)
+			if event.Type != lw.Modified {
+				continue
+			}
+			keep(event.Object)
+			if n--; n == 0 {
+				return
+			}
+		}
+	}
+}
+
+// transport answers every request with the same body.
+type transport struct{ body io.Reader }
+
+// Open implements lw.Transport.
+func (t transport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(t.body), nil
+}
+
+// floor copies each line and does nothing else.
+func floor(events io.Reader, n int, keep func([]byte)) {
+	lines(events, n, func(line []byte) { keep(append([]byte(nil), line...)) })
+}
+
+// lines calls do with n lines. Its buffer is as large as that of listwatch.
+func lines(from io.Reader, n int, do func(line []byte)) {
+	buffer := make([]byte, 64<<10)
+	start, end := 0, 0
+	for n > 0 {
+		if i := bytes.IndexByte(buffer[start:end], '\n'); i >= 0 {
+			do(buffer[start : start+i])
+			start += i + 1
+			n--
+			continue
+		}
+		end = copy(buffer, buffer[start:end])
+		start = 0
+		read, err := from.Read(buffer[end:])
+		if err != nil || read == 0 {
+			panic("a line does not end")
+		}
+		end += read
+	}
+}

@@ -1,0 +1,108 @@
+// Package harness holds the code that all benchmarks share: flags, rounds, medians, tables, resource usage and worker processes.
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"text/tabwriter"
+)
+
+// Short is the flag of all benchmarks that reduces the work to a minimum.
+var Short = flag.Bool("short", false, "do little work, only to check that the benchmark runs")
+
+// Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. It prints an error and exits with code 1
+// if run fails. In a process that was started for one of the roles, it carries out that role instead.
+func Main(name string, run func(context.Context) error, roles ...Role) {
+	if Work(roles...) {
+		return
+	}
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// Must panics if err is not nil.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// MustGet returns the value and panics if err is not nil.
+func MustGet[T any](value T, err error) T {
+	Must(err)
+	return value
+}
+
+// Rounds calls measure for every item, in turns, as often as there are rounds. It prints its progress to standard error.
+func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) error) error {
+	for round := range rounds {
+		for _, item := range items {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, rounds, name(item))
+			if err := measure(item); err != nil {
+				return fmt.Errorf("%s: %w", name(item), err)
+			}
+		}
+	}
+	return nil
+}
+
+// Median returns the middle value, or the larger of the two middle values. It returns zero without values.
+func Median(values []float64) float64 { return Quantile(values, 0.5) }
+
+// MedianOf returns the median of one figure of all results.
+func MedianOf[T any](results []T, figure func(T) float64) float64 {
+	values := make([]float64, len(results))
+	for i, result := range results {
+		values[i] = figure(result)
+	}
+	return Median(values)
+}
+
+// Quantile returns the value below which a share of the values lies. The share is in [0, 1). It returns zero without values.
+func Quantile(values []float64, share float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[int(float64(len(sorted))*share)]
+}
+
+// Table prints rows whose cells are separated by tabs, in aligned columns. The caller must call Flush.
+type Table struct{ *tabwriter.Writer }
+
+// NewTable returns a table. The header is its first row.
+func NewTable(to io.Writer, header string) Table {
+	t := Table{tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)}
+	t.Row("%s", header)
+	return t
+}
+
+// Row formats one row.
+func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+// Target returns a cell that says whether the library meets a target. It is empty for short runs, which measure nothing.
+func Target(text string, met bool) string {
+	switch {
+	case *Short:
+		return ""
+	case met:
+		return text + ": met"
+	}
+	return text + ": not met"
+}
+
+// say writes a value to the process that started this one.
+func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }

@@ -1,0 +1,97 @@
+package harness
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// Role is a task that a benchmark carries out in a process of its own.
+type Role struct {
+	name  string
+	carry func(argument []byte)
+}
+
+// Worker returns a role that does a task and reports the result. See [Run].
+func Worker[T, R any](name string, do func(T) R) Role {
+	return Role{name, func(argument []byte) {
+		var task T
+		Must(json.Unmarshal(argument, &task))
+		say(do(task))
+	}}
+}
+
+// Server returns a role that starts a server, reports its address, and ends when its parent process ends. See [Serve].
+func Server[T, A any](name string, start func(T) A) Role {
+	return Role{name, func(argument []byte) {
+		var config T
+		Must(json.Unmarshal(argument, &config))
+		say(start(config))
+		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process ends, with an error that means nothing
+	}}
+}
+
+// Work carries out the role that this process was started for. It reports whether there was one.
+func Work(roles ...Role) bool {
+	if len(os.Args) != 3 {
+		return false
+	}
+	for _, role := range roles {
+		if role.name == os.Args[1] {
+			role.carry([]byte(os.Args[2]))
+			return true
+		}
+	}
+	return false
+}
+
+// Run does a task in a new process of this program, which has its own heap, garbage collector and CPU time. It decodes the
+// report of the worker with that role into result.
+func Run(ctx context.Context, role string, task, result any) error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return RunProgram(ctx, path, role, task, result)
+}
+
+// RunProgram does a task in a process of another program, whose main function calls [Work].
+func RunProgram(ctx context.Context, path, role string, task, result any) error {
+	output, err := command(ctx, path, role, task).Output()
+	if err != nil {
+		return fmt.Errorf("%s %+v: %w", role, task, err)
+	}
+	return json.Unmarshal(output, result)
+}
+
+// Serve starts a server in a new process of this program and decodes its address. The caller must call stop.
+func Serve(ctx context.Context, role string, config, address any) (stop func(), err error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := command(ctx, path, role, config)
+	input, badInput := cmd.StdinPipe()
+	output, badOutput := cmd.StdoutPipe()
+	if err := errors.Join(badInput, badOutput, cmd.Start()); err != nil {
+		return nil, err
+	}
+	stop = func() {
+		_ = input.Close() // the server ends, and nothing else reads from the pipe
+		_ = cmd.Wait()    // the exit code of a server that ends means nothing
+	}
+	if err := json.NewDecoder(output).Decode(address); err != nil {
+		stop()
+		return nil, fmt.Errorf("%s reports no address: %w", role, err)
+	}
+	return stop, nil
+}
+
+func command(ctx context.Context, path, role string, argument any) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, role, string(MustGet(json.Marshal(argument))))
+	cmd.Stderr = os.Stderr
+	return cmd
+}

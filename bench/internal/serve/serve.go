@@ -1,0 +1,83 @@
+// Package serve holds code that the servers of several benchmarks share.
+package serve
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/internal/sample"
+)
+
+// List returns the response to a list of Pods.
+func List(pods []sample.Pod, version string) []byte {
+	list := []byte(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"},"items":[`)
+	for i, pod := range pods {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, pod.Item()...)
+	}
+	return append(list, "]}\n"...)
+}
+
+// InitialEvents returns the events of a streaming list: one ADDED event for each Pod, and the bookmark that ends them.
+func InitialEvents(pods []sample.Pod, version string) (events []byte) {
+	for _, pod := range pods {
+		events = append(events, pod.Event("ADDED")...)
+	}
+	return append(events, `{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"`+version+
+		`","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n"...)
+}
+
+// Template is JSON before and after a resourceVersion.
+type Template struct{ before, after string }
+
+// NewTemplate splits JSON at its resourceVersion, which must occur.
+func NewTemplate(json, version string) Template {
+	before, after, _ := strings.Cut(json, `"resourceVersion":"`+version+`"`)
+	return Template{before + `"resourceVersion":"`, `"` + after}
+}
+
+// Append appends the JSON with another resourceVersion.
+func (t Template) Append(to []byte, version int64) []byte {
+	return append(strconv.AppendInt(append(to, t.before...), version, 10), t.after...)
+}
+
+// Size returns the size of the JSON without the resourceVersion.
+func (t Template) Size() int { return len(t.before) + len(t.after) }
+
+// Orders are orders to all watches of a server.
+type Orders[T any] struct {
+	mu   sync.Mutex
+	next *Order[T]
+}
+
+// Order is one order. Value and Next are valid once Given is closed.
+type Order[T any] struct {
+	Given chan struct{}
+	Value T
+	Next  *Order[T]
+}
+
+// NewOrders returns an empty sequence of orders.
+func NewOrders[T any]() *Orders[T] {
+	return &Orders[T]{next: &Order[T]{Given: make(chan struct{})}}
+}
+
+// Next returns the order that will be given next.
+func (o *Orders[T]) Next() *Order[T] {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.next
+}
+
+// Give gives an order to all watches.
+func (o *Orders[T]) Give(value T) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.next
+	now.Value, now.Next = value, &Order[T]{Given: make(chan struct{})}
+	o.next = now.Next
+	close(now.Given)
+}
