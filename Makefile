@@ -52,12 +52,12 @@ else
 endif
 
 .PHONY: test-wasm
-test-wasm: ## the tests of the browser's packages, as wasm in Node, with a runtime compiled as internal/wasmbuild does
+test-wasm: ## the tests of the browser's packages, as wasm in Node, with a runtime compiled as internal/tools/wasmbuild does
 ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "There is no Node, so the wasm tests are skipped; with Node 20 or later: make test-wasm"
 else
-	@$(GO) build -o bin/wire ./internal/wire/serve
+	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
 	@# What ran is no proof for another glue.js, of which go test knows nothing, so nothing is cached.
 	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
 	@$(NODE) --test examples/browser/test/
@@ -89,15 +89,15 @@ screenshots: bin/lwcat wasm ## the README's pictures of the dashboard and of lwc
 .PHONY: browsers
 browsers: wasm
 	@cd e2e/browser && npm ci --no-audit --no-fund
-	@$(GO) build -o bin/wire ./internal/wire/serve
-	@$(GO) build -o bin/stage ./internal/stage
+	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
+	@$(GO) build -o bin/stage ./internal/testkit/stage
 ifeq ($(NO_BROWSER),)
 test-browser e2e: browsers
 endif
 
 .PHONY: wasm
 wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm/
-	@$(GO) run ./internal/wasmbuild wasm
+	@$(GO) run ./internal/tools/wasmbuild wasm
 
 .PHONY: test-js
 test-js: ## the JavaScript package in Node: its modules, its declarations, React, and all of it against the embedded server (Node and npm)
@@ -128,14 +128,14 @@ NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
 .PHONY: test-fips
 test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
 	GOFIPS140=latest $(GO) build ./...
-	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/canary
+	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsStayIn$$' ./cmd/lwcat
 
 .PHONY: test-386
 test-386: ## the tests with an int of 32 bits, where the machine can run them (linux/amd64)
 	@# Those that are left out look at the tree.
-	GOARCH=386 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v -e internal/docs -e internal/release -e internal/rules)
+	GOARCH=386 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v -e internal/testkit/docs -e internal/tools/release -e internal/testkit/rules)
 
 # The oldest Go that is supported is the release before the newest; both are fetched.
 TOOLCHAINS = go1.26.0 go1.27.4
@@ -174,7 +174,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
-	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/bundle
+	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
 	@# Other systems, and an int of 32 bits: all must compile there, the tests too.
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
@@ -239,15 +239,15 @@ endif
 
 .PHONY: api
 api: ## note the public API as it is now in api/, which a test compares
-	$(GO) test ./internal/rules -run PublicAPI -update
+	$(GO) test ./internal/testkit/rules -run PublicAPI -update
 
 .PHONY: sim
 sim: ## play SEEDS seeds of the simulation (default 100000), beginning with FIRST
-	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/sim -run TestSimulation -v -timeout 0
+	SEEDS=$(or $(SEEDS),100000) $(GO) test ./internal/testkit/sim -run TestSimulation -v -timeout 0
 
 .PHONY: fuzz
 fuzz: ## each fuzz target for FUZZTIME (default 1m), and the calls into JavaScript; ONLY=lw/FuzzValue runs one
-	@internal/fuzz.sh '$(or $(FUZZTIME),1m)' '$(ONLY)'
+	@internal/tools/fuzz.sh '$(or $(FUZZTIME),1m)' '$(ONLY)'
 ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not fuzzed"
 else ifndef ONLY
@@ -272,9 +272,9 @@ size: wasm size-lwcat ## the sizes of the browser's program, of one of one's own
 ifeq ($(NODE),)
 	@echo "make size needs Node 20 or later, for its brotli"; exit 1
 else
-	@mkdir -p bin && $(GO) run ./internal/wasmbuild internal/bundle bin/bundle.wasm
-	@$(NODE) internal/bundle/size.mjs wasm/listwatch.wasm $(SIZE_BUDGET)
-	@$(NODE) internal/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
+	@mkdir -p bin && $(GO) run ./internal/tools/wasmbuild internal/tools/bundle bin/bundle.wasm
+	@$(NODE) internal/tools/bundle/size.mjs wasm/listwatch.wasm $(SIZE_BUDGET)
+	@$(NODE) internal/tools/bundle/size.mjs bin/bundle.wasm $(BUNDLE_BUDGET)
 endif
 
 # The platforms that make release builds lwcat for.
@@ -286,7 +286,7 @@ release: wasm ## into dist/: lwcat for six platforms, the npm tarball, a bill of
 	@set -e; for platform in $(PLATFORMS); do \
 		export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; echo "lwcat for $$platform"; \
 		$(GO) build -trimpath -ldflags='-s -w -buildid=' -o dist/lwcat-$$GOOS-$$GOARCH$$($(GO) env GOEXE) ./cmd/lwcat; done
-	@$(GO) run ./internal/release dist
+	@$(GO) run ./internal/tools/release dist
 	@cat dist/SHA256SUMS
 
 .PHONY: reproducible

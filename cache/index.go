@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/seed-6d2a410a/listwatch/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
 // Index finds the objects of a store by something else than their key. All methods may run concurrently.

@@ -3,7 +3,7 @@ package cache
 import (
 	"slices"
 
-	"github.com/seed-6d2a410a/listwatch/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 

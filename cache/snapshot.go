@@ -4,7 +4,7 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/seed-6d2a410a/listwatch/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 

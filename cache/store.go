@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/seed-6d2a410a/listwatch/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 

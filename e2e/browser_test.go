@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
 func needBrowsers(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/internal/lwcatscript"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/lwcatscript"
 )
 
 // TestLwcatScripts runs the scripts of cmd/lwcat against the real server; those that need the embedded one end early.

@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
 // TestLwcatSoak: lwcat follows a collection, that random writes change, through watches that the server ends after seconds, a

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/internal/scenarios"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/scenarios"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 

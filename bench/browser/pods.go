@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // first is the resourceVersion of every list. It is greater than those of the Pods.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/decoders"
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 var (

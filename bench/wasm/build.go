@@ -9,7 +9,7 @@ import (
 
 // The programs, by the names under which page/world.mjs loads them.
 const (
-	asProduct = "program.wasm" // compiled like the package, by internal/wasmbuild
+	asProduct = "program.wasm" // compiled like the package, by internal/tools/wasmbuild
 	asGoBuild = "plain.wasm"   // compiled by go build
 )
 
@@ -20,7 +20,7 @@ func build() (map[string][]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	product := exec.Command("go", "run", "./internal/wasmbuild", "bench/wasm/program", filepath.Join(folder, asProduct))
+	product := exec.Command("go", "run", "./internal/tools/wasmbuild", "bench/wasm/program", filepath.Join(folder, asProduct))
 	product.Dir = ".."
 	goBuild := exec.Command("go", "build", "-o", filepath.Join(folder, asGoBuild), "./wasm/program")
 	goBuild.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")

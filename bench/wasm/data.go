@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // newEvents returns a watch in which each Pod is modified several times. A second pass over the events therefore finds a

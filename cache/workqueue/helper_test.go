@@ -5,7 +5,7 @@ import (
 	"iter"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/time/rate"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"

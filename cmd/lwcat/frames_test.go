@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )

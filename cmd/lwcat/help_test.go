@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )

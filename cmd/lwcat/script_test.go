@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/seed-6d2a410a/listwatch/internal/lwcatscript"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/lwcatscript"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 

@@ -1,4 +1,4 @@
-// The server of internal/stage, which the tests command, and what they wait by.
+// The server of internal/testkit/stage, which the tests command, and what they wait by.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ export class Stage {
     return result
   }
 
-  /** Starts a test API server; its methods are the commands of internal/stage/cluster.go. */
+  /** Starts a test API server; its methods are the commands of internal/testkit/stage/cluster.go. */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {

@@ -4,7 +4,7 @@ import (
 	"path"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/docs"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 	"github.com/stretchr/testify/require"
 )
 

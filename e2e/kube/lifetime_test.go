@@ -102,11 +102,11 @@ func TestNewStopsWithTheContext(t *testing.T) {
 
 // TestImportsOnlyTheStandardLibrary keeps the harness cheap: with Kubernetes or
 // etcd among its imports, every test that uses it would take minutes to compile.
-// What says that a test lacks something, internal/need, is held to the same.
+// What says that a test lacks something, internal/testkit/need, is held to the same.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	need, err := filepath.Glob("../../internal/need/*.go")
+	need, err := filepath.Glob("../../internal/testkit/need/*.go")
 	require.NoError(t, err)
 	require.NotEmpty(t, need)
 	files = append(files, need...)
@@ -120,7 +120,7 @@ func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 		for _, spec := range file.Imports {
 			path, err := strconv.Unquote(spec.Path.Value)
 			require.NoError(t, err)
-			if path == "github.com/seed-6d2a410a/listwatch/internal/need" {
+			if path == "github.com/seed-6d2a410a/listwatch/internal/testkit/need" {
 				continue
 			}
 			first, _, _ := strings.Cut(path, "/")

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
 // Binaries returns the folder of the binaries kube and kubectl. Without them it

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a real server answers is held by internal/scenarios against both.
+// What a real server answers is held by internal/testkit/scenarios against both.
 
 func TestABindingIsSeenByWatches(t *testing.T) {
 	s := start(t, nil)

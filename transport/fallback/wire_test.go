@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	server "github.com/seed-6d2a410a/listwatch/internal/wire"
+	server "github.com/seed-6d2a410a/listwatch/internal/testkit/wire"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/ws"

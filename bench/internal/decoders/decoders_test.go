@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 

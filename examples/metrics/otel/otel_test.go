@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
-	"github.com/seed-6d2a410a/listwatch/internal/leak"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"

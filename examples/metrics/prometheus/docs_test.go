@@ -3,7 +3,7 @@ package prometheus
 import (
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/docs"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
 	"github.com/stretchr/testify/require"
 )
 

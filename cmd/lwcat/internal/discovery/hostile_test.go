@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
-	"github.com/seed-6d2a410a/listwatch/internal/hostile"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 

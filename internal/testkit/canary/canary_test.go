@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/canary"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/canary"
 	"github.com/stretchr/testify/require"
 )
 

@@ -50,7 +50,7 @@ func TestSimulation(t *testing.T) {
 					r := play(t, first+n, Real)
 					resumed.Add(uint64(r.Resumed))
 					if requests.Add(uint64(r.Requests)); r.Failure != nil {
-						t.Errorf("%v\nto replay: SEED=%d go test ./internal/sim -run TestSimulation -v", r.Failure, first+n)
+						t.Errorf("%v\nto replay: SEED=%d go test ./internal/testkit/sim -run TestSimulation -v", r.Failure, first+n)
 					}
 					for old := longest.Load(); old < uint64(r.Settled) && !longest.CompareAndSwap(old, uint64(r.Settled)); {
 						old = longest.Load()

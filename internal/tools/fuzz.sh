@@ -1,10 +1,10 @@
 #!/bin/sh
 # Runs the Go fuzz targets one after the other. A failure does not stop the other targets.
 #
-#   internal/fuzz.sh TIME [PATTERN]
+#   internal/tools/fuzz.sh TIME [PATTERN]
 #
 # PATTERN is an extended regular expression for "package/Target", for example lw/FuzzValue.
-cd "$(dirname "$0")/.." || exit 2
+cd "$(dirname "$0")/../.." || exit 2
 targets=$(find . \( -name node_modules -o -name bin \) -prune -o -name '*_test.go' -exec grep -oE '^func Fuzz[A-Za-z0-9_]+' /dev/null {} + |
 	sed -E 's|^\./(.*)/[^/]+:func (.*)|\1/\2|' | grep -E "${2:-.}" | sort)
 [ -n "$targets" ] || { echo "fuzz: no target matches $2" >&2; exit 1; }

@@ -25,7 +25,7 @@ func TestReferenceEngine(t *testing.T) {
 	}
 	for seed := first; seed < first+seeds; seed++ {
 		if r := play(t, seed, reference{}.engine); r.Failure != nil {
-			t.Errorf("%v\nto replay: SEED=%d go test ./internal/sim -run TestReferenceEngine -v", r.Failure, seed)
+			t.Errorf("%v\nto replay: SEED=%d go test ./internal/testkit/sim -run TestReferenceEngine -v", r.Failure, seed)
 		}
 	}
 }

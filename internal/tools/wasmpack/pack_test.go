@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/stretchr/testify/require"
 )
 
@@ -97,7 +97,7 @@ func programs(t *testing.T) (from, to []byte) {
 
 // run runs a program in Node, and returns its output and whether it ended without an error.
 func run(t *testing.T, program []byte, args ...string) (output string, ended bool) {
-	node := need.Program(t, "node", "with Node 20 or later: go test ./internal/wasmpack")
+	node := need.Program(t, "node", "with Node 20 or later: go test ./internal/tools/wasmpack")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	runner := filepath.Join(string(goroot[:len(goroot)-1]), "lib", "wasm", "wasm_exec_node.js")

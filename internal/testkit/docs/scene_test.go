@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/need"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )

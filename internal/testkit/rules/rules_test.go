@@ -1,4 +1,5 @@
-// Package rules holds the project's structure: which room may know which, and what the light ones must not reach.
+// Package rules tests the structure of the repository: the packages that each package may import, and the packages that the
+// light ones must not reach.
 package rules
 
 import (
@@ -17,10 +18,10 @@ import (
 
 const (
 	module = "github.com/seed-6d2a410a/listwatch"
-	root   = "../.."
+	root   = "../../.."
 )
 
-// platforms are those for which the light rooms are checked.
+// platforms are the platforms of the light packages.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
 // heavy are the packages that the browser's bundle must not reach, with the reason. Sizes are what each adds to a program
@@ -44,11 +45,11 @@ var heavy = map[string]string{
 	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may know it",
 }
 
-// rooms say which of our own packages each may import; tests are free. What is not named is not allowed.
-var rooms = map[string][]string{
+// mayImport names the packages of this module that each package may import. Tests may import any.
+var mayImport = map[string][]string{
 	"lw":                   {"internal/clock"},
 	"lw/codec":             {"lw", "internal/uid"},
-	"cache":                {"lw", "internal/slots", "internal/uid"},
+	"cache":                {"lw", "cache/internal/slots", "internal/uid"},
 	"cache/compact":        {"lw"},
 	"cache/workqueue":      nil,
 	"cache/savefile":       {"lw", "cache"},
@@ -65,36 +66,36 @@ var rooms = map[string][]string{
 
 	"examples/internal/cluster": {"lw/lwtest"},
 
-	"internal/sample":      nil,
-	"internal/slots":       nil,
-	"internal/revlog":      nil,
-	"internal/canary":      {"internal/certs", "lw/lwtest"},
-	"internal/hostile":     nil,
-	"internal/leak":        nil,
-	"internal/lwcatscript": nil,
-	"internal/nearest":     nil,
-	"internal/need":        nil,
-	"internal/certs":       nil,
-	"internal/clock":       nil,
-	"internal/jsx":         nil,
-	"internal/uid":         nil,
-	"internal/turns":       {"lw"},
-	"internal/redact":      nil,
-	"internal/secretfile":  nil,
-	"internal/wire":        nil,
-	"internal/bundle":      {"lw", "cache"},
-	"internal/wasmpack":    nil,
-	"internal/scenarios":   {"lw", "cache", "transport/http", "transport/ws"},
-	"internal/sim":         {"lw", "cache", "internal/revlog", "internal/clock"},
-	"internal/rules":       nil,
-	"internal/release":     nil,
-	"internal/docs":        nil,
-	"internal/wasmbuild":   {"internal/wasmpack"},
+	"internal/testkit/sample":      nil,
+	"cache/internal/slots":         nil,
+	"internal/revlog":              nil,
+	"internal/testkit/canary":      {"internal/testkit/certs", "lw/lwtest"},
+	"internal/testkit/hostile":     nil,
+	"internal/testkit/leak":        nil,
+	"internal/testkit/lwcatscript": nil,
+	"internal/nearest":             nil,
+	"internal/testkit/need":        nil,
+	"internal/testkit/certs":       nil,
+	"internal/clock":               nil,
+	"internal/jsx":                 nil,
+	"internal/uid":                 nil,
+	"internal/turns":               {"lw"},
+	"internal/redact":              nil,
+	"internal/secretfile":          nil,
+	"internal/testkit/wire":        nil,
+	"internal/tools/bundle":        {"lw", "cache"},
+	"internal/tools/wasmpack":      nil,
+	"internal/testkit/scenarios":   {"lw", "cache", "transport/http", "transport/ws"},
+	"internal/testkit/sim":         {"lw", "cache", "internal/revlog", "internal/clock"},
+	"internal/testkit/rules":       nil,
+	"internal/tools/release":       nil,
+	"internal/testkit/docs":        nil,
+	"internal/tools/wasmbuild":     {"internal/tools/wasmpack"},
 
-	"internal/wire/serve": {"internal/wire"},
-	"wasm/test/serve":     {"lw/lwtest"},
-	"internal/stage":      {"lw/lwtest", "examples/browser", "internal/sample"},
-	"wasm":                {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
+	"internal/testkit/wire/serve": {"internal/testkit/wire"},
+	"wasm/test/serve":             {"lw/lwtest"},
+	"internal/testkit/stage":      {"lw/lwtest", "examples/browser", "internal/testkit/sample"},
+	"wasm":                        {"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
 	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
@@ -132,7 +133,7 @@ func packages(t *testing.T, platform []string) []string {
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
-func TestLightRoomsReachNothingHeavy(t *testing.T) {
+func TestLightPackagesReachNoHeavyPackage(t *testing.T) {
 	for _, platform := range platforms {
 		deps := goList(t, platform, "-deps", "./lw", "./cache")
 		require.Contains(t, deps, module+"/lw")
@@ -147,38 +148,48 @@ func TestLightRoomsReachNothingHeavy(t *testing.T) {
 	}
 }
 
-// TestArrowsDoNotTurnBack: every package of ours is a room, and imports only the rooms that it may know.
-func TestArrowsDoNotTurnBack(t *testing.T) {
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	for _, platform := range platforms {
 		for _, path := range packages(t, platform) {
-			room := strings.TrimPrefix(path, module+"/")
-			allowed, known := rooms[room]
-			require.True(t, known, "%s is not in the table of rooms", room)
+			name := strings.TrimPrefix(path, module+"/")
+			allowed, known := mayImport[name]
+			require.True(t, known, "%s is not in the table mayImport", name)
 			for _, imported := range goList(t, platform, "-e", "-f", `{{join .Imports " "}}`, path) {
 				if other, ours := strings.CutPrefix(imported, module+"/"); ours {
-					require.Contains(t, allowed, other, "%s imports %s", room, other)
+					require.Contains(t, allowed, other, "%s imports %s", name, other)
 				}
 			}
 		}
 	}
 }
 
-// TestModulesStayInTheirRooms: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
+func TestProductImportsNoTestkitAndNoTools(t *testing.T) {
+	product := []string{"./lw/...", "./cache/...", "./transport/...", "./wasm", "./cmd/...", "./examples/..."}
+	for _, platform := range platforms {
+		for _, dep := range goList(t, platform, append([]string{"-e", "-deps"}, product...)...) {
+			for _, folder := range []string{"/internal/testkit/", "/internal/tools/"} {
+				require.False(t, strings.HasPrefix(dep, module+folder), "a product package reaches %s", dep)
+			}
+		}
+	}
+}
+
+// TestModulesStayInTheirPackages: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
 // shall not pay for a compressor, nor who has no kubeconfig for YAML; WebSockets are for who dials or serves them, and in a browser the browser does.
-func TestModulesStayInTheirRooms(t *testing.T) {
+func TestModulesStayInTheirPackages(t *testing.T) {
 	only := map[string][]string{
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
 		"github.com/klauspost/compress/": {"cache/compact"},
 		"go.yaml.in/yaml/":               {"transport/kubeconfig", "cmd/lwcat/internal/output"},
-		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/wire"},
-		"go.uber.org/goleak":             {"internal/leak"},
+		"github.com/gorilla/websocket":   {"lw/lwtest", "transport/ws", "internal/testkit/wire"},
+		"go.uber.org/goleak":             {"internal/testkit/leak"},
 		"text/template":                  {}, // It adds 1.3 MB to lwcat, because the linker then keeps every exported method.
 	}
 	for _, path := range goList(t, nil, "./...") {
 		for _, imported := range goList(t, nil, "-f", `{{join .Imports " "}}`, path) {
-			for prefix, rooms := range only {
-				known := slices.Contains(rooms, strings.TrimPrefix(path, module+"/"))
+			for prefix, users := range only {
+				known := slices.Contains(users, strings.TrimPrefix(path, module+"/"))
 				require.False(t, strings.HasPrefix(imported, prefix) && !known, "%s imports %s", path, imported)
 			}
 		}
@@ -192,11 +203,11 @@ func TestBrowsersDialForThemselves(t *testing.T) {
 	}
 }
 
-func TestOneRoomMeetsJavaScript(t *testing.T) {
+func TestOnlyJsxImportsSyscallJS(t *testing.T) {
 	for _, path := range packages(t, platforms[1]) {
-		room := strings.TrimPrefix(path, module+"/")
+		name := strings.TrimPrefix(path, module+"/")
 		imported := goList(t, platforms[1], "-e", "-f", `{{join .Imports " "}}`, path)
-		require.False(t, slices.Contains(imported, "syscall/js") && room != "internal/jsx", "%s imports syscall/js", room)
+		require.False(t, slices.Contains(imported, "syscall/js") && name != "internal/jsx", "%s imports syscall/js", name)
 	}
 }
 

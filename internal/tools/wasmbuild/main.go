@@ -12,7 +12,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed-6d2a410a/listwatch/internal/wasmpack"
+	"github.com/seed-6d2a410a/listwatch/internal/tools/wasmpack"
 )
 
 func main() {
@@ -102,7 +102,7 @@ func compile(folder, program string) error {
 // The script adds to globalThis what a browser lacks, and defines Go there. It is given a scope of its own in its place, with
 // what the program looks for.
 const (
-	before = `// Made by internal/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
+	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis
 export function makeGo() {
   const { Object, Array, Uint8Array, Date, Error, TypeError, crypto, performance, TextEncoder, TextDecoder } = real

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Command serve runs the server of internal/wire on loopback, and prints its URL. It ends with its standard input.
+// Command serve runs the server of internal/testkit/wire on loopback, and prints its URL. It ends with its standard input.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/seed-6d2a410a/listwatch/internal/wire"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/wire"
 )
 
 func main() {

@@ -20,7 +20,7 @@ func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
 	folder := t.TempDir()
 	require.ErrorContains(t, writeBOM(folder), "no lwcat program")
 	program := filepath.Join(folder, "lwcat-linux-amd64")
-	out, err := exec.Command("go", "build", "-o", program, "../../cmd/lwcat").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", program, "../../../cmd/lwcat").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	content, err := os.ReadFile(program)
 	require.NoError(t, err)
