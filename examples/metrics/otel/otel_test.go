@@ -93,7 +93,7 @@ func TestCourse(t *testing.T) {
 			require.NotContains(t, id, secret)
 		}
 	}
-	require.InDelta(t, 0.8+1.6, take(t, series, "listwatch.retry.delay:sum s listwatch.resource=pods"), 1e-6)
+	require.InDelta(t, 0.8, take(t, series, "listwatch.retry.delay:sum s listwatch.resource=pods"), 1e-6)
 	frames := 0.0
 	for _, kind := range []string{"ADDED", "BOOKMARK", "ERROR"} {
 		size := take(t, series, "listwatch.frame.size:sum By listwatch.event.type="+kind+",listwatch.resource=pods")

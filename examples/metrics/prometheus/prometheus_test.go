@@ -69,7 +69,7 @@ func TestCourse(t *testing.T) {
 			require.NotContains(t, id, secret)
 		}
 	}
-	require.InDelta(t, 0.8+1.6, take(t, series, "listwatch_retry_delay_seconds_sum{resource=pods}"), 1e-6)
+	require.InDelta(t, 0.8, take(t, series, "listwatch_retry_delay_seconds_sum{resource=pods}"), 1e-6)
 	frames := 0.0
 	for _, kind := range []string{"ADDED", "BOOKMARK", "ERROR"} {
 		size := take(t, series, "listwatch_frame_size_bytes_sum{resource=pods,type="+kind+"}")
