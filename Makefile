@@ -14,7 +14,7 @@ FIREFOX     ?= $(firstword $(shell which firefox-esr firefox 2>/dev/null))
 NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/null),,npm))
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # The packages whose tests run as wasm too: those of the browser's bundle.
-WASM_PACKAGES = ./lw ./cache ./transport/... ./wasm
+WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
 # What make size allows the package's program, and a program of one's own without transports, in kB after brotli: a little
 # above what they are.
 SIZE_BUDGET   = 560

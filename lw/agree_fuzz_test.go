@@ -37,22 +37,22 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add([]byte(`{"object":{},"type":"ADDED","object":{"metadata":{"name":"a","name":null,"n\u0061me":"\ud800"},"kind":null},"type":"DELETE\u0044"}`))
 	f.Add([]byte("{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"\xff\xff\\n\",\"Name\":1,\"namespace\":\"\xff\"}}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		s := newScanner(bytes.NewReader(text), 0)
 		var scanned Scanned
 		eventType, ok := s.event(&scanned)
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.begin() { // another event, which FuzzEvents reads
+			if s.Begin() { // another event, which FuzzEvents reads
 				return
 			}
 		}
-		if tooDeep(s.err) {
+		if tooDeep(s.failure()) {
 			return
 		}
 		kind, want, accepted := refEvent(text)
-		require.Equal(t, json.Valid(text) && accepted, ok && s.err == io.EOF, "%v", s.err)
-		if ok && s.err == io.EOF {
+		require.Equal(t, json.Valid(text) && accepted, ok && s.failure() == io.EOF, "%v", s.failure())
+		if ok && s.failure() == io.EOF {
 			require.Equal(t, kind, eventType.String())
 			require.Equal(t, want, got)
 		}
@@ -66,19 +66,19 @@ func FuzzListBody(f *testing.F) {
 	f.Add([]byte(`{"items":null,"metadata":{"remainingItemCount":1e2,"continue":null},"items":[]}`))
 	f.Add([]byte(`{"kind":"a","kind":null,"metadata":{"remainingItemCount":9223372036854775808},"items":[{"metadata":{"name":"\ud83d\ude42"},"x":[1,{}]}]} `))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		s := newScanner(bytes.NewReader(text), 0)
 		var meta ListMeta
 		var got []refObject
 		var scanned Scanned
 		s.list(&meta, &scanned, func() bool { got = append(got, described(&scanned)); return true })
-		if tooDeep(s.err) {
+		if tooDeep(s.failure()) {
 			return
 		}
 		want, items, accepted := refList(text)
-		require.Equal(t, json.Valid(text) && accepted, s.err == nil, "%v", s.err)
-		if s.err != nil {
-			malformed, isMalformed := errors.AsType[*MalformedError](s.err)
-			require.True(t, isMalformed, "%v", s.err)
+		require.Equal(t, json.Valid(text) && accepted, s.failure() == nil, "%v", s.failure())
+		if s.failure() != nil {
+			malformed, isMalformed := errors.AsType[*MalformedError](s.failure())
+			require.True(t, isMalformed, "%v", s.failure())
 			require.Less(t, len(malformed.Found), 200)
 			return
 		}
@@ -96,13 +96,13 @@ func FuzzObject(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
 	f.Add([]byte(`{"a":1,"metadata":{"managed\u0046ields":{}},"metadata" : {"x":[ ] , "managedFields":null},"managedFields":0}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		s := scanner{buffer: newBuffer(bytes.NewReader(text), 0)}
+		s := newScanner(bytes.NewReader(text), 0)
 		var scanned Scanned
-		s.markNext()
-		if s.object(&scanned); s.err != nil {
+		s.Mark()
+		if s.object(&scanned); s.failure() != nil {
 			return
 		}
-		scanned.body = s.data[s.mark:s.pos]
+		scanned.body = s.Frame()
 		raw := decoded(&scanned).Raw()
 		require.True(t, json.Valid([]byte(raw)), "%s", raw)
 		before, _ := refMembers(scanned.body)
@@ -146,7 +146,7 @@ func FuzzStatus(f *testing.F) {
 		want, _ := decodeMaybe(text).(map[string]any)
 		require.Equal(t, want["kind"] == "Status", err == nil, "%v", err)
 		if want != nil && len(text) <= maxErrorBody {
-			event, isStatus := errors.AsType[*StatusError](errorOfEvent(&scanner{buffer: textBuffer(nil)}, &Scanned{body: bytes.TrimSpace(text)}))
+			event, isStatus := errors.AsType[*StatusError](errorOfEvent(textScanner(nil), &Scanned{body: bytes.TrimSpace(text)}))
 			require.Equal(t, err == nil, isStatus)
 			require.True(t, !isStatus || event.RetryAfter >= 0)
 		}

@@ -56,7 +56,7 @@ func (f *floor) next() []byte {
 }
 
 func newFloor(text []byte) *floor {
-	return &floor{src: &loop{text: text}, buf: make([]byte, streamBuffer)}
+	return &floor{src: &loop{text: text}, buf: make([]byte, 64<<10)}
 }
 
 // whole is the whole way of a watch event: framed, validated, metadata read, managedFields dropped, copied.
@@ -67,13 +67,13 @@ type whole struct {
 
 func (w *whole) next() *Object {
 	if _, ok := w.event(&w.scanned); !ok {
-		panic(w.err)
+		panic(w.failure())
 	}
 	return decoded(&w.scanned)
 }
 
 func newWhole(text []byte) *whole {
-	return &whole{scanner: scanner{buffer: newBuffer(&loop{text: text}, 0)}}
+	return &whole{scanner: newScanner(&loop{text: text}, 0)}
 }
 
 func BenchmarkFrameAndCopy(b *testing.B) {
@@ -93,19 +93,6 @@ func BenchmarkEvent(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		keptObject = w.next()
-	}
-}
-
-// BenchmarkSkip is the validation alone.
-func BenchmarkSkip(b *testing.B) {
-	text := podEvents()
-	s := scanner{buffer: newBuffer(&loop{text: text}, 0)}
-	b.SetBytes(int64(len(text) / 500))
-	for b.Loop() {
-		s.begin()
-		if s.skip(); s.err != nil {
-			b.Fatal(s.err)
-		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		}
 		defer body.Close()
 		s := newScanner(body, c.opts.MaxFrame)
-		defer s.release()
+		defer s.Release()
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
@@ -77,14 +77,14 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if s.err == nil && !stopped && !c.server.ownList(&c.resource, meta) {
+		if s.Err() == nil && !stopped && !c.server.ownList(&c.resource, meta) {
 			s.notThisList()
 		}
-		if s.err == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
-			s.fail(ErrShardIgnored)
+		if s.Err() == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+			s.Fail(ErrShardIgnored)
 		}
-		if !stopped && s.err != nil {
-			yield(none, s.err)
+		if !stopped && s.Err() != nil {
+			yield(none, s.failure())
 		}
 	}
 }
@@ -122,12 +122,12 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			return
 		}
 		s := newScanner(body, c.opts.MaxFrame)
-		defer s.release()
+		defer s.Release()
 		var scanned Scanned
 		listPart := opts.SendInitialEvents
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile
-			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
+			s.Begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
 			event, err := c.nextEvent(s, &scanned, trace, &listPart)
 			if err == io.EOF {
 				return
@@ -141,10 +141,10 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 
 // nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF. listPart says that the list
 // part of a streaming list is not complete; the initial-events-end bookmark completes it.
-func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace, listPart *bool) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, listPart *bool) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
-		return event, s.err
+		return event, s.failure()
 	}
 	trace.frame(eventType, scanned)
 	event.Type = eventType
@@ -170,13 +170,13 @@ func (c *Client[T]) nextEvent(s *scanner, scanned *Scanned, trace *Trace, listPa
 }
 
 // errorOfEvent makes an error of an ERROR event's object, which is a Status or not what was promised.
-func errorOfEvent(s *scanner, scanned *Scanned) error {
-	malformed := &MalformedError{Offset: s.offset(s.mark), Expected: "a Status in the ERROR event", Found: "another object"}
+func errorOfEvent(s scanner, scanned *Scanned) error {
+	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
 	if len(scanned.body) > maxErrorBody { // whoever logs it should not have to log megabytes
 		malformed.Found = "one of more than 64 kB"
 		return malformed
 	}
-	status, err := statusOf(Value(string(scanned.body)), s.src)
+	status, err := statusOf(Value(string(scanned.body)), s.Source())
 	if err != nil {
 		return malformed
 	}

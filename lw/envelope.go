@@ -1,82 +1,107 @@
 package lw
 
-// begin moves to the first byte of the next frame and marks it. At the end of the stream it returns false, and err is
-// io.EOF, or what broke the stream.
-func (s *scanner) begin() bool {
-	if s.err != nil {
-		return false
-	}
-	s.markNext()
-	if s.pos == s.end {
-		s.err = s.srcErr
-		return false
-	}
-	return true
+import (
+	"io"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
+
+const (
+	// DefaultMaxFrame is the largest event or list item that is accepted by default, in bytes.
+	DefaultMaxFrame = 64 << 20
+
+	mostFrame = 1 << 30 // a larger limit is reduced to this, because an Object counts in 32 bits
+)
+
+// scanner reads watch events, lists and objects from JSON. Its methods do nothing after an error.
+type scanner struct{ *jsonscan.Reader }
+
+type span = jsonscan.Span
+
+// newScanner returns a scanner of a response. The caller must release it.
+func newScanner(body io.Reader, maxFrame int) scanner {
+	return scanner{jsonscan.New(body, frameLimit(maxFrame))}
 }
 
-// markNext marks the next byte that is no white space.
-func (s *scanner) markNext() {
-	s.mark = -1
-	s.next()
-	s.mark = s.pos
-}
-
-// finish checks the size of the frame that begins at the mark and ends at pos.
-func (s *scanner) finish() bool {
-	if s.err == nil && s.pos-s.mark > s.max {
-		s.fail(&FrameTooLargeError{Offset: s.offset(s.mark), Limit: s.max})
+func frameLimit(maxFrame int) int {
+	if maxFrame <= 0 {
+		maxFrame = DefaultMaxFrame
 	}
-	return s.err == nil
+	return min(maxFrame, mostFrame)
 }
 
-// event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream err is io.EOF.
-func (s *scanner) event(o *Scanned) (EventType, bool) {
-	if !s.begin() {
+// textScanner returns a scanner of a copy of text, which never moves or changes.
+func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, mostFrame)} }
+
+// failure returns the scanner's error in the documented types of this package.
+func (s scanner) failure() error {
+	switch e := s.Err().(type) {
+	case *jsonscan.SyntaxError:
+		malformed := &MalformedError{Offset: e.Offset, Expected: e.Expected, Found: e.Found, Err: e.Err}
+		if e.Found == "'<'" {
+			malformed.html = true
+			malformed.Found += " (HTML? a proxy or a login page may have answered in place of the API server)"
+		}
+		return malformed
+	case *jsonscan.LimitError:
+		return &FrameTooLargeError{Offset: e.Offset, Limit: e.Limit}
+	}
+	return s.Err()
+}
+
+// wrongValue records a well-formed value that the protocol does not define. It returns false.
+func (s scanner) wrongValue(at int, expected, found string) bool {
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: Redact(s.Source(), found)})
+}
+
+// event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream the error is io.EOF.
+func (s scanner) event(o *Scanned) (EventType, bool) {
+	if !s.Begin() {
 		return 0, false
 	}
 	var kind span
 	start, end := -1, 0
-	for more := s.open('{', "a watch event"); more; more = s.more() {
-		switch string(s.key()) {
+	for more := s.Open('{', "a watch event"); more; more = s.More() {
+		switch string(s.Key()) {
 		case "type":
-			kind = s.text("the event's type")
+			kind = s.String("the event's type")
 		case "object":
-			s.next()
-			start = s.pos - s.mark
+			s.Next()
+			start = s.Pos()
 			s.object(o)
-			end = s.pos - s.mark
+			end = s.Pos()
 		default:
-			s.skip()
+			s.SkipValue()
 		}
 	}
-	if !s.finish() {
+	if !s.EndFrame() {
 		return 0, false
 	}
 	if start < 0 {
-		return 0, s.wrongValue(s.pos-1, "an \"object\" in the event", "none")
+		return 0, s.wrongValue(s.Pos()-1, "an \"object\" in the event", "none")
 	}
-	o.body = s.data[s.mark+start : s.mark+end]
-	name := s.content(kind)
+	o.body = s.Part(start, end)
+	name := s.Content(kind)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, s.wrongValue(s.mark+kind.start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(Redact(s.src, string(name)))))
+		return 0, s.wrongValue(kind.Start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(Redact(s.Source(), string(name)))))
 	}
 	needsName := eventType == Added || eventType == Modified || eventType == Deleted
-	if needsName && o.name.start == o.name.end {
-		return 0, s.wrongValue(s.mark+start, "an object with metadata.name", "none")
+	if needsName && o.name.Start == o.name.End {
+		return 0, s.wrongValue(start, "an object with metadata.name", "none")
 	}
 	return eventType, true
 }
 
-// object reads an object's envelope and metadata. It begins at pos, within a frame; spans count from its first byte.
-func (s *scanner) object(o *Scanned) {
+// object reads an object within a frame and notes its metadata. The spans count from the object's first byte.
+func (s scanner) object(o *Scanned) {
 	if cap(o.cuts) > mostCuts {
 		o.cuts = nil
 	}
 	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], missing: o.missing}
-	start := s.pos - s.mark
+	start := s.Pos()
 	trim := trimmer{start: start}
-	for more := s.open('{', "an object"); more; more = s.more() {
+	for more := s.Open('{', "an object"); more; more = s.More() {
 		name := trim.key(s)
 		keep := o.keep.member(name)
 		switch string(name) {
@@ -93,13 +118,13 @@ func (s *scanner) object(o *Scanned) {
 	}
 }
 
-func (s *scanner) metadata(o *Scanned, start int, keep *fields) {
-	if s.next() == 'n' {
-		s.skip()
+func (s scanner) metadata(o *Scanned, start int, keep *fields) {
+	if s.Next() == 'n' {
+		s.SkipValue()
 		return
 	}
 	trim := trimmer{start: start}
-	for more := s.open('{', "metadata to be an object"); more; more = s.more() {
+	for more := s.Open('{', "metadata to be an object"); more; more = s.More() {
 		name := trim.key(s)
 		keep := keep.member(name)
 		switch string(name) {
@@ -120,17 +145,17 @@ func (s *scanner) metadata(o *Scanned, start int, keep *fields) {
 	}
 }
 
-func (s *scanner) annotations(o *Scanned, start int, keep *fields) {
-	if s.next() == 'n' {
-		s.skip()
+func (s scanner) annotations(o *Scanned, start int, keep *fields) {
+	if s.Next() == 'n' {
+		s.SkipValue()
 		return
 	}
 	trim := trimmer{start: start}
-	for more := s.open('{', "metadata.annotations to be an object"); more; more = s.more() {
+	for more := s.Open('{', "metadata.annotations to be an object"); more; more = s.More() {
 		name := trim.key(s)
 		keep := keep.member(name)
 		if string(name) == "k8s.io/initial-events-end" {
-			o.initialEventsEnd = string(s.content(s.text("the annotation to be a string"))) == "true"
+			o.initialEventsEnd = string(s.Content(s.String("the annotation to be a string"))) == "true"
 		} else {
 			s.value(o, start, keep)
 		}
@@ -138,17 +163,17 @@ func (s *scanner) annotations(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// stringField reads a string of the object that begins at start; null reads as not there.
-func (s *scanner) stringField(field *span, start int, expected string) {
-	if s.next() == 'n' {
-		s.skip()
+// stringField reads a string of the object that begins at start. It ignores null.
+func (s scanner) stringField(field *span, start int, expected string) {
+	if s.Next() == 'n' {
+		s.SkipValue()
 		return
 	}
-	at := s.text(expected)
-	*field = span{start: at.start - start, end: at.end - start, escaped: at.escaped}
+	at := s.String(expected)
+	*field = span{Start: at.Start - start, End: at.End - start, Escaped: at.Escaped}
 }
 
-// shorten makes text from the wire fit into an error.
+// shorten quotes the beginning of a text from the wire for an error.
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {

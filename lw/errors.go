@@ -2,7 +2,6 @@ package lw
 
 import (
 	"errors"
-	"io"
 	"strconv"
 )
 
@@ -103,44 +102,3 @@ func (e *DecodeError) Error() string {
 }
 
 func (e *DecodeError) Unwrap() error { return e.Err }
-
-// fail records the first error.
-func (s *scanner) fail(err error) bool {
-	if s.err == nil {
-		s.err = err
-	}
-	return false
-}
-
-// expected records what should have stood at pos, and why it does not: the stream broke, or ended, or holds another byte.
-func (s *scanner) expected(what string) bool {
-	e := &MalformedError{Offset: s.offset(s.pos), Expected: what}
-	switch {
-	case s.tooLarge:
-		return s.fail(&FrameTooLargeError{Offset: s.offset(max(s.mark, 0)), Limit: s.max})
-	case s.pos < s.end:
-		e.Found = describeByte(s.data[s.pos])
-		if s.data[s.pos] == '<' {
-			e.html = true
-			e.Found += " (HTML? a proxy or a login page may have answered in place of the API server)"
-		}
-	case s.srcErr == io.EOF:
-		e.Found, e.Err = "the end of the stream", io.ErrUnexpectedEOF
-	default:
-		return s.fail(s.srcErr)
-	}
-	return s.fail(e)
-}
-
-// wrongValue records that a well-formed value has a meaning that the protocol does not define.
-func (s *scanner) wrongValue(at int, expected, found string) bool {
-	return s.fail(&MalformedError{Offset: s.offset(at), Expected: expected, Found: Redact(s.src, found)})
-}
-
-func describeByte(c byte) string {
-	if c > ' ' && c < 0x7f {
-		return "'" + string(rune(c)) + "'"
-	}
-	const digits = "0123456789abcdef"
-	return "byte 0x" + string([]byte{digits[c>>4], digits[c&15]})
-}

@@ -274,7 +274,7 @@ func TestStatusesAreShort(t *testing.T) {
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
-	require.ErrorIs(t, errorOfEvent(new(scanner), &Scanned{body: []byte(largest)}), ErrExpired)
+	require.ErrorIs(t, errorOfEvent(textScanner(nil), &Scanned{body: []byte(largest)}), ErrExpired)
 
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
@@ -289,13 +289,13 @@ func TestCutsAreGivenBack(t *testing.T) {
 	large := `{"metadata":{"name":"a"},` + strings.Repeat(`"a":0,"b":0,`, 1<<18) + `"a":0}`
 	fields, err := Project("a")
 	require.NoError(t, err)
-	s := scanner{buffer: newBuffer(strings.NewReader(large+hostileItem), 0)}
+	s := newScanner(strings.NewReader(large+hostileItem), 0)
 	var o Scanned
 	for range 2 {
-		s.markNext()
+		s.Mark()
 		s.object(&o)
-		require.NoError(t, s.err)
-		o.body = s.data[s.mark:s.pos]
+		require.NoError(t, s.failure())
+		o.body = s.Frame()
 		_, err := fields.Decode(&o)
 		require.NoError(t, err)
 	}

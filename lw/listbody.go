@@ -1,6 +1,10 @@
 package lw
 
-import "io"
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
 
 // ListMeta is what a list says of itself. It is complete when the list was read to its end: custom resources' lists put
 // it behind the items.
@@ -13,17 +17,17 @@ type ListMeta struct {
 	ShardSelector      string // the one that the server used, of its shardInfo
 }
 
-// list reads a list's body to the end of the stream. Each item is scanned into o and given to item, which returns false
-// to stop. Only one item at a time is kept in the buffer.
-func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
+// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop. The
+// buffer keeps one item at a time.
+func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
-	more := s.open('{', "a list")
-	if s.err != nil {
+	more := s.Open('{', "a list")
+	if s.Err() != nil {
 		s.notList()
 		return
 	}
-	for ; more; more = s.more() {
-		switch string(s.key()) {
+	for ; more; more = s.More() {
+		switch string(s.Key()) {
 		case "kind":
 			meta.Kind = s.freeText("the list's kind to be a string")
 		case "apiVersion":
@@ -36,98 +40,94 @@ func (s *scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 				return
 			}
 		default:
-			s.skip()
+			s.SkipValue()
 		}
 	}
-	if s.err == nil && !found {
-		s.wrongValue(s.pos-1, "a list with items", "an object of kind "+shorten([]byte(meta.Kind)))
+	if s.Err() == nil && !found {
+		s.wrongValue(s.Pos()-1, "a list with items", "an object of kind "+shorten([]byte(meta.Kind)))
 		s.notList()
 	}
-	if s.err != nil {
-		return
-	}
-	if s.next(); s.pos < s.end || s.srcErr != io.EOF {
-		s.expected("the end of the body after the list")
+	if s.Err() == nil {
+		s.End("the end of the body after the list")
 	}
 }
 
-// notList records that what was answered is something else, unless it was cut short.
-func (s *scanner) notList() bool {
-	if e, ok := s.err.(*MalformedError); ok && e.Err == nil {
+// notList records that the response is not a list, unless it was cut short. It returns false.
+func (s scanner) notList() bool {
+	if e, ok := s.Err().(*jsonscan.SyntaxError); ok && e.Err == nil {
 		e.Err = ErrNotList
 	}
 	return false
 }
 
-func (s *scanner) listMeta(meta *ListMeta) {
-	for more := s.open('{', "the list's metadata to be an object"); more; more = s.more() {
-		switch string(s.key()) {
+func (s scanner) listMeta(meta *ListMeta) {
+	for more := s.Open('{', "the list's metadata to be an object"); more; more = s.More() {
+		switch string(s.Key()) {
 		case "resourceVersion":
 			meta.ResourceVersion = s.freeText("the list's resourceVersion to be a string")
 		case "continue":
 			meta.Continue = s.freeText("the list's continue token to be a string")
 		case "remainingItemCount":
-			s.markNext()
-			s.skip()
-			meta.RemainingItemCount = Value(s.data[s.mark:s.pos]).Int()
-			s.mark = -1
+			s.Mark()
+			s.SkipValue()
+			meta.RemainingItemCount = Value(s.Frame()).Int()
+			s.Unmark()
 		case "shardInfo":
 			s.shardInfo(meta)
 		default:
-			s.skip()
+			s.SkipValue()
 		}
 	}
 }
 
-func (s *scanner) shardInfo(meta *ListMeta) {
-	for more := s.open('{', "the list's shardInfo to be an object"); more; more = s.more() {
-		if string(s.key()) == "selector" {
+func (s scanner) shardInfo(meta *ListMeta) {
+	for more := s.Open('{', "the list's shardInfo to be an object"); more; more = s.More() {
+		if string(s.Key()) == "selector" {
 			meta.ShardSelector = s.freeText("the shardInfo's selector to be a string")
 		} else {
-			s.skip()
+			s.SkipValue()
 		}
 	}
 }
 
-// items reads the list's items; null, which old servers send for none, is an empty list.
-func (s *scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
-	if s.next() == 'n' {
-		s.skip()
+// items reads the list's items. null is an empty list, because old servers send it.
+func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
+	if s.Next() == 'n' {
+		s.SkipValue()
 		return true
 	}
 	o.missing = newMissing(meta)
-	more := s.open('[', "items to be an array")
-	if s.err != nil {
+	more := s.Open('[', "items to be an array")
+	if s.Err() != nil {
 		return s.notList()
 	}
-	for ; more; more = s.more() {
-		s.markNext()
+	for ; more; more = s.More() {
+		s.Mark()
 		s.object(o)
-		if !s.finish() {
+		if !s.EndFrame() {
 			return false
 		}
-		if o.body = s.data[s.mark:s.pos]; o.name.start == o.name.end {
-			s.wrongValue(s.mark, "an item with metadata.name", "none")
+		if o.body = s.Frame(); o.name.Start == o.name.End {
+			s.wrongValue(0, "an item with metadata.name", "none")
 			return s.notList()
 		}
 		proceed := item()
-		s.mark = -1
+		s.Unmark()
 		if !proceed {
 			return false
 		}
 	}
-	return s.err == nil
+	return s.Err() == nil
 }
 
-// missing holds the members, each with its comma, that the items of a list lack when the list itself has them.
+// missing holds the members that items of a list lack because the list has them. Each has its comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the items' kind from the list's own: a PodList holds Pods. A list that names its kind only behind
-// its items, as custom resources' lists do, has items that name their own.
+// newMissing derives the items' kind from the list's kind: a PodList holds Pods. A list of custom resources has its kind
+// behind its items, and these have their own.
 func newMissing(list *ListMeta) (m missing) {
-	const suffix = "List"
-	if n := len(list.Kind) - len(suffix); n > 0 && list.Kind[n:] == suffix && isPlain(list.Kind) {
-		m.kind = `"kind":"` + list.Kind[:n] + `",`
+	if kind, ok := strings.CutSuffix(list.Kind, "List"); ok && kind != "" && isPlain(kind) {
+		m.kind = `"kind":"` + kind + `",`
 	}
 	if list.APIVersion != "" && isPlain(list.APIVersion) {
 		m.apiVersion = `"apiVersion":"` + list.APIVersion + `",`
@@ -136,7 +136,7 @@ func newMissing(list *ListMeta) (m missing) {
 	return m
 }
 
-// isPlain reports whether text can stand in a JSON string as it is.
+// isPlain reports whether a text is the same within a JSON string.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
@@ -146,14 +146,14 @@ func isPlain(text string) bool {
 	return true
 }
 
-// freeText reads a string outside of a frame, and copies it.
-func (s *scanner) freeText(expected string) string {
-	if s.next() == 'n' {
-		s.skip()
+// freeText reads and copies a string outside of a frame. null is empty.
+func (s scanner) freeText(expected string) string {
+	if s.Next() == 'n' {
+		s.SkipValue()
 		return ""
 	}
-	s.mark = s.pos
-	text := string(s.content(s.text(expected)))
-	s.mark = -1
+	s.Mark()
+	text := string(s.Content(s.String(expected)))
+	s.Unmark()
 	return text
 }

@@ -1,5 +1,11 @@
 package lw
 
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
+
 // ownList reports whether a list that was read to its end is one of a resource: its kind ends in List and is the kind of
 // the lists before it, and its apiVersion is the resource's. Any other object with items would empty a store.
 func (s *support) ownList(r *Resource, meta *ListMeta) bool {
@@ -28,9 +34,8 @@ func (s *support) ownItem(r *Resource, meta *ListMeta, item *Scanned) bool {
 
 // ownKind reports whether lists of this kind are expected.
 func (s *support) ownKind(kind string) bool {
-	const suffix = "List"
 	known := s.kind.Load()
-	return len(kind) >= len(suffix) && kind[len(kind)-len(suffix):] == suffix && (known == nil || *known == kind)
+	return strings.HasSuffix(kind, "List") && (known == nil || *known == kind)
 }
 
 // ownVersion reports whether a list of this resource may have an apiVersion. A raw path may lead to any.
@@ -38,16 +43,13 @@ func (r *Resource) ownVersion(apiVersion string) bool {
 	if r.Raw != "" || apiVersion == "meta.k8s.io/v1" {
 		return true
 	}
-	if n := len(r.Group); n > 0 {
-		if len(apiVersion) <= n || apiVersion[:n] != r.Group || apiVersion[n] != '/' {
-			return false
-		}
-		apiVersion = apiVersion[n+1:]
+	if r.Group != "" {
+		return apiVersion == r.Group+"/"+r.Version
 	}
 	return apiVersion == r.Version
 }
 
 // notThisList records that the list is one of another resource.
-func (s *scanner) notThisList() bool {
-	return s.fail(&MalformedError{Offset: s.offset(s.pos), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
+func (s scanner) notThisList() bool {
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
 }

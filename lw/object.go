@@ -1,6 +1,10 @@
 package lw
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
 
 // Keyed is what the engine asks of an object. *[Object] has it, and so has every generated Kubernetes type.
 type Keyed interface {
@@ -51,7 +55,7 @@ func (o *Object) part(at part) string {
 //
 //go:noinline
 func (o *Object) unescaped(at part) string {
-	return string(unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
+	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
 // newObject copies a scanned object without cuts, none of which may concern the metadata that every object has.
@@ -63,15 +67,15 @@ func newObject(s *Scanned, cuts []span) *Object {
 // objectOf is an object whose text is what was scanned, with so many bytes in front and without cuts.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
-		start := at.start + prefix
+		start := at.Start + prefix
 		for _, cut := range cuts {
-			if cut.start > at.start {
+			if cut.Start > at.Start {
 				break
 			}
-			start -= cut.end - cut.start
+			start -= cut.End - cut.Start
 		}
-		size := int32(at.end - at.start)
-		if at.escaped {
+		size := int32(at.End - at.Start)
+		if at.Escaped {
 			size = -size
 		}
 		return part{uint32(start), size}
@@ -87,17 +91,17 @@ func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 
 // ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseObject(text []byte) (*Object, error) {
-	s := scanner{buffer: textBuffer(text)}
+	s := textScanner(text)
 	var scanned Scanned
-	s.markNext()
+	s.Mark()
 	s.object(&scanned)
-	if !s.finish() {
-		return nil, s.err
+	if !s.EndFrame() {
+		return nil, s.failure()
 	}
-	scanned.body = s.data[s.mark:s.pos]
+	scanned.body = s.Frame()
 	object := objectOf(&scanned, view(scanned.body), 0, nil)
-	if err := s.endOfText(); err != nil {
-		return nil, err
+	if !s.End("the end of the text") {
+		return nil, s.failure()
 	}
 	return object, nil
 }

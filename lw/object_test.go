@@ -15,12 +15,12 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned {
 	t.Helper()
-	s := scanner{buffer: newBuffer(strings.NewReader(text), 0)}
+	s := newScanner(strings.NewReader(text), 0)
 	var o Scanned
-	s.markNext()
+	s.Mark()
 	s.object(&o)
-	require.NoError(t, s.err)
-	o.body = s.data[s.mark:s.pos]
+	require.NoError(t, s.failure())
+	o.body = s.Frame()
 	return &o
 }
 

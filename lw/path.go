@@ -3,6 +3,9 @@ package lw
 import (
 	"math"
 	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
 // PathError says what is wrong with a path.
@@ -79,15 +82,15 @@ func cutEscapedName(path string) (name, rest string) {
 }
 
 func cutElement(path string) (first step, rest, expected string) {
-	end := indexByte(path, ']')
+	end := strings.IndexByte(path, ']')
 	if end < 0 {
 		return first, "", "]"
 	}
 	index := path[1:end]
-	switch n, ok := decimal(index, math.MaxInt32); {
+	switch n, err := lean.ParseUint(index); {
 	case index == "*":
 		first.kind = toEveryElement
-	case !ok:
+	case err != nil || n > math.MaxInt32:
 		return first, path[1:], "an index or * in brackets"
 	default:
 		first.kind, first.index = toElement, n

@@ -40,20 +40,21 @@ func FuzzProjection(f *testing.F) {
 // projectBoth projects on the way, read whole and byte by byte, and later, and checks that it makes no difference.
 func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
-		s.markNext()
-		if s.object(o); s.err != nil {
-			return nil, s.err
+		s.Mark()
+		if s.object(o); s.failure() != nil {
+			return nil, s.failure()
 		}
-		o.body = s.data[s.mark:s.pos]
+		o.body = s.Frame()
 		object, err := p.Decode(o)
 		require.NoError(t, err)
 		require.True(t, p.Same(object, o))
 		require.Equal(t, object.Raw(), string(p.AppendText(nil, o)))
-		return object, s.endOfText()
+		s.End("the end of the text")
+		return object, s.failure()
 	}
-	later, errLater := scan(scanner{buffer: newBuffer(bytes.NewReader(text), 0)}, &Scanned{})
-	object, err := scan(scanner{buffer: newBuffer(bytes.NewReader(text), 0)}, &Scanned{keep: p.keep})
-	single, errSingle := scan(scanner{buffer: newBuffer(iotest.OneByteReader(bytes.NewReader(text)), 0)}, &Scanned{keep: p.keep})
+	later, errLater := scan(newScanner(bytes.NewReader(text), 0), &Scanned{})
+	object, err := scan(newScanner(bytes.NewReader(text), 0), &Scanned{keep: p.keep})
+	single, errSingle := scan(newScanner(iotest.OneByteReader(bytes.NewReader(text)), 0), &Scanned{keep: p.keep})
 	require.Equal(t, errLater, err)
 	require.Equal(t, errSingle, err)
 	if err != nil {

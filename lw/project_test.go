@@ -225,17 +225,17 @@ func TestProjectedMemory(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-// TestNestingIsLimitedOnTheWayToAField, too.
+// TestNestingIsLimitedOnTheWayToAField to 1,000 levels.
 func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
 	for levels, want := range map[int]error{
-		maxDepth:     nil,
-		maxDepth + 1: &MalformedError{Offset: 5 * maxDepth, Expected: "at most 1000 levels of nesting", Found: "one more"},
+		1000: nil,
+		1001: &MalformedError{Offset: 5000, Expected: "at most 1000 levels of nesting", Found: "one more"},
 	} {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)
-		s := scanner{buffer: textBuffer([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))}
+		s := textScanner([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))
 		s.object(&Scanned{keep: fields.keep})
-		require.Equal(t, want, s.err)
+		require.Equal(t, want, s.failure())
 	}
 }
 

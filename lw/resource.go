@@ -1,6 +1,9 @@
 package lw
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Resource names a collection on an API server, or one object in it.
 type Resource struct {
@@ -47,7 +50,7 @@ func (r Resource) validate() error {
 		return errors.New("lw: Resource needs Plural, as \"pods\", or Raw")
 	case r.Raw == "" && r.Version == "":
 		return errors.New("lw: Resource " + r.Plural + " needs Version, as \"v1\"")
-	case indexByte(r.Plural+r.Group+r.Version, '/') >= 0:
+	case strings.Contains(r.Plural+r.Group+r.Version, "/"):
 		return errors.New("lw: Resource " + r.String() + " has a slash: Group and Version are two, as \"apps\" and \"v1\", and an object has Name")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
@@ -61,10 +64,8 @@ func (r Resource) validate() error {
 // path returns the collection's path, and a raw path's own query.
 func (r Resource) path() (path, query string) {
 	if r.Raw != "" {
-		if i := indexByte(r.Raw, '?'); i >= 0 {
-			return r.Raw[:i], r.Raw[i+1:]
-		}
-		return r.Raw, ""
+		path, query, _ = strings.Cut(r.Raw, "?")
+		return path, query
 	}
 	path = "/api/" + escape(r.Version)
 	if r.Group != "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -16,15 +15,15 @@ import (
 
 // readEvents reads a stream of events to its end and renders each as "TYPE text".
 func readEvents(src io.Reader) (events []string, err error) {
-	s := scanner{buffer: newBuffer(src, 0)}
+	s := newScanner(src, 0)
 	var o Scanned
 	for {
 		eventType, ok := s.event(&o)
 		if !ok {
-			if s.err == io.EOF {
+			if s.failure() == io.EOF {
 				return events, nil
 			}
-			return events, s.err
+			return events, s.failure()
 		}
 		events = append(events, eventType.String()+" "+newObject(&o, nil).Raw())
 	}
@@ -110,10 +109,10 @@ func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
 // TestEscapesChangeNothing: a text is what it says, however it is written, in the envelope too.
 func TestEscapesChangeNothing(t *testing.T) {
 	const escaped = `{"t\u0079pe":"\u0042OOKMARK","obj\u0065ct":{"met\u0061data":{"\u0061nnotations":{"k8s.io\/initial-events-end":"tr\u0075e"}}}}`
-	s := scanner{buffer: newBuffer(strings.NewReader(escaped), 0)}
+	s := newScanner(strings.NewReader(escaped), 0)
 	var scanned Scanned
 	eventType, ok := s.event(&scanned)
-	require.True(t, ok, "%v", s.err)
+	require.True(t, ok, "%v", s.failure())
 	require.Equal(t, Bookmark, eventType)
 	require.True(t, scanned.initialEventsEnd)
 }
@@ -207,128 +206,22 @@ func TestMalformedEvents(t *testing.T) {
 	}
 }
 
-// TestBytesInErrors: one that would be seen stands for itself.
-func TestBytesInErrors(t *testing.T) {
-	for c, want := range map[byte]string{0: "byte 0x00", ' ': "byte 0x20", '!': "'!'", '~': "'~'", 0x7f: "byte 0x7f", 0xe9: "byte 0xe9"} {
-		require.Equal(t, want, describeByte(c))
-	}
-}
-
-func TestNestingIsLimited(t *testing.T) {
-	nested := func(levels int) string {
-		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
-	}
-	_, err := ParseValue([]byte(nested(maxDepth)))
-	require.NoError(t, err)
-	_, err = ParseValue([]byte(nested(maxDepth + 1)))
-	require.EqualError(t, err, "malformed response at byte 1000: expected at most 1000 levels of nesting, found one more")
-	_, err = ParseValue([]byte(strings.Repeat(`{"a":`, maxDepth+1)))
-	require.ErrorContains(t, err, "at most 1000 levels of nesting")
-	_, err = ParseValue([]byte("[" + strings.Repeat(nested(100)+",", 20) + "1]"))
-	require.NoError(t, err, "side by side")
-}
-
-// TestEveryBracketIsClosedByItsOwnKind, also at depths that a call of skip leaves to another.
-func TestEveryBracketIsClosedByItsOwnKind(t *testing.T) {
-	for _, levels := range []int{1, 2, 62, 63, 64, 65, 126, 127, 190, maxDepth} {
-		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
-			text, closing := []byte{}, []byte{}
-			for level := range levels - 1 {
-				if level%3 == 0 {
-					text, closing = append(text, '['), append(closing, ']')
-				} else {
-					text, closing = append(text, `{"a":`...), append(closing, '}')
-				}
-			}
-			slices.Reverse(closing)
-			text = append(append(text, inner...), closing...)
-			_, err := ParseValue(text)
-			require.NoError(t, err, "%s", text)
-			for at := len(text) - len(closing); at < len(text); at++ {
-				text[at] ^= '}' ^ ']'
-				_, err := ParseValue(text)
-				require.Error(t, err, "%s", text)
-				text[at] ^= '}' ^ ']'
-			}
-		}
-	}
-}
-
 func TestFrameLimit(t *testing.T) {
 	event := sample.Pods(1, 1)[0].Event("ADDED")
 	stream := event + event
-	for _, limit := range []int{100, idleBuffer, 4 << 10, len(event) - 2} {
-		s := scanner{buffer: newBuffer(strings.NewReader(stream), limit)}
+	for _, limit := range []int{100, 512, 4 << 10, len(event) - 2} {
+		s := newScanner(strings.NewReader(stream), limit)
 		_, ok := s.event(&Scanned{})
 		require.False(t, ok)
-		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.err)
+		require.Equal(t, &FrameTooLargeError{Offset: 0, Limit: limit}, s.failure())
 	}
-	s := scanner{buffer: newBuffer(strings.NewReader(stream), len(event)-1)} // the newline is not part of the frame
+	s := newScanner(strings.NewReader(stream), len(event)-1) // the newline is not part of the frame
 	for range 2 {
 		_, ok := s.event(&Scanned{})
-		require.True(t, ok, "%v", s.err)
+		require.True(t, ok, "%v", s.failure())
 	}
-	unlimited := newBuffer(strings.NewReader(""), math.MaxInt)
-	require.Equal(t, mostFrame, unlimited.max, "an Object counts in 32 bits")
-}
-
-// TestBufferIsGivenBack: after a large frame the buffer shrinks, so that an idle watch does not hold on to it.
-func TestBufferIsGivenBack(t *testing.T) {
-	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 4<<20) + `"}}`
-	small := strings.Repeat(sample.Pods(1, 1)[0].Event("ADDED"), 2000)
-	s := scanner{buffer: newBuffer(strings.NewReader(large+small), 0)}
-	_, ok := s.event(&Scanned{})
-	require.True(t, ok)
-	require.Greater(t, len(s.data), 4<<20)
-	for range 1500 {
-		_, ok = s.event(&Scanned{})
-		require.True(t, ok)
-	}
-	require.Len(t, s.data, streamBuffer, "while more comes")
-	for ok {
-		_, ok = s.event(&Scanned{})
-	}
-	require.Equal(t, io.EOF, s.err)
-	require.Len(t, s.data, idleBuffer)
-}
-
-// TestStreamsDoNotShareTheirBuffers, which are lent to one after the other.
-func TestStreamsDoNotShareTheirBuffers(t *testing.T) {
-	stream := func(name string) func() {
-		s := newScanner(strings.NewReader(strings.Repeat(podEvent("ADDED", name, "1"), 5000)), 0)
-		var o Scanned
-		return func() {
-			_, ok := s.event(&o)
-			require.True(t, ok, "%v", s.err)
-			require.Equal(t, name, string(o.Name()))
-		}
-	}
-	one, other := stream("one"), stream("other")
-	for range 2000 { // many buffers full
-		one()
-	}
-	for range 2000 {
-		other()
-		one()
-	}
-}
-
-// TestEndlessWhitespace: nothing of it is kept.
-func TestEndlessWhitespace(t *testing.T) {
-	s := scanner{buffer: newBuffer(io.LimitReader(blanks{}, 8<<20), 1<<10)}
-	_, ok := s.event(&Scanned{})
-	require.False(t, ok)
-	require.Equal(t, io.EOF, s.err)
-	require.LessOrEqual(t, len(s.data), streamBuffer)
-}
-
-type blanks struct{}
-
-func (blanks) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
+	require.Equal(t, mostFrame, frameLimit(math.MaxInt), "an Object counts in 32 bits")
+	require.Equal(t, DefaultMaxFrame, frameLimit(0))
 }
 
 // FuzzValue holds the scanner against encoding/json: what one accepts, the other accepts, but for nesting over the limit.

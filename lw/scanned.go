@@ -1,6 +1,10 @@
 package lw
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+)
 
 // Scanned is an object that the scanner has just validated and read the metadata of, still in the buffer of the stream.
 // It, and every slice that it gives, is valid only during the call that received it. The fields are read from the text
@@ -25,16 +29,16 @@ func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
 func (o *Scanned) Raw() []byte { return o.body }
 
 func (o *Scanned) bytes(at span) []byte {
-	if at.escaped {
-		return unescape(nil, o.body[at.start:at.end])
+	if at.Escaped {
+		return jsonscan.Unescape(nil, o.body[at.Start:at.End])
 	}
-	return o.body[at.start:at.end]
+	return o.body[at.Start:at.End]
 }
 
 // prefix returns what must stand before the object's members so that it has a kind and an apiVersion: a real server
 // leaves both out of the items of its built-in lists, and puts them into watch events, in this order.
 func (o *Scanned) prefix() string {
-	switch noKind, noVersion := o.kind.end == 0, o.apiVersion.end == 0; {
+	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
 		return o.missing.both
 	case noKind:
@@ -56,13 +60,13 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	case len(cuts) == 0:
 		return "{" + prefix + view(o.body[1:])
 	case len(cuts) == 1 && prefix == "":
-		return view(o.body[:cuts[0].start]) + view(o.body[cuts[0].end:])
+		return view(o.body[:cuts[0].Start]) + view(o.body[cuts[0].End:])
 	case len(cuts) == 1:
-		return "{" + prefix + view(o.body[1:cuts[0].start]) + view(o.body[cuts[0].end:])
+		return "{" + prefix + view(o.body[1:cuts[0].Start]) + view(o.body[cuts[0].End:])
 	}
 	size := len(prefix) + len(o.body)
 	for _, cut := range cuts {
-		size -= cut.end - cut.start
+		size -= cut.End - cut.Start
 	}
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
@@ -72,8 +76,8 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
 	for _, cut := range cuts {
-		b = append(b, o.body[from:cut.start]...)
-		from = cut.end
+		b = append(b, o.body[from:cut.Start]...)
+		from = cut.End
 	}
 	return append(b, o.body[from:]...)
 }
@@ -90,8 +94,8 @@ func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	next(prefix)
 	from := 1
 	for _, cut := range cuts {
-		next(view(o.body[from:cut.start]))
-		from = cut.end
+		next(view(o.body[from:cut.Start]))
+		from = cut.End
 	}
 	next(view(o.body[from:]))
 	return matches && text == ""

@@ -4,7 +4,10 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
 // Status is Kubernetes' metav1.Status, the body of an error: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
@@ -94,17 +97,17 @@ func (e *StatusError) tooLarge() bool {
 			return true
 		}
 	}
-	return contains(e.Message, text)
+	return strings.Contains(e.Message, text)
 }
 
-// maxErrorBody is how much of a refusal's body is read.
+// maxErrorBody is how much of an error response's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
 // ReadStatusError returns the error of a response with a status code that is not a success. It parses a Status, and takes the
 // first line of any other body as the message. retryAfter is the Retry-After header, in seconds; a transport converts a date.
 // It calls [Redact] for every text before it truncates one. It does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
-	text := readUpTo(body, maxErrorBody)
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code counts even if the body breaks off
 	e := &StatusError{}
 	value, err := ParseValue(text)
 	if err == nil {
@@ -115,26 +118,10 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	}
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
-	if seconds, ok := decimal(retryAfter, math.MaxInt32); ok && seconds > 0 {
+	if seconds, err := lean.ParseUint(retryAfter); err == nil && seconds > 0 && seconds <= math.MaxInt32 {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
-}
-
-// readUpTo reads at most n bytes. A body that breaks off takes nothing from the status code, so what failed is not told. It is
-// io.ReadAll of an io.LimitedReader, which are half a kilobyte of the browser's program, and nowhere else needed.
-func readUpTo(body io.Reader, n int) []byte {
-	text := make([]byte, 0, 512)
-	for len(text) < n {
-		if len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
-		}
-		read, err := body.Read(text[len(text):min(cap(text), n)])
-		if text = text[:len(text)+read]; err != nil {
-			break
-		}
-	}
-	return text
 }
 
 // ParseStatus reads a Status from JSON. Anything else is a *[MalformedError].
@@ -197,14 +184,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-func contains(text, part string) bool {
-	for i := 0; i+len(part) <= len(text); i++ {
-		if text[i:i+len(part)] == part {
-			return true
-		}
-	}
-	return false
-}
-
-// int32Of reads what is an int32 in Kubernetes' API; of what does not fit, the nearest that does.
+// int32Of returns an int32 of the Kubernetes API. An integer out of range becomes the nearest int32.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

@@ -10,18 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOfARefusalNoMoreIsReadThanNeeded(t *testing.T) {
-	text := strings.Repeat("0123456789abcdef", 100)
-	for _, read := range []func(io.Reader) io.Reader{
-		func(r io.Reader) io.Reader { return r }, iotest.OneByteReader, iotest.HalfReader,
-	} {
-		for _, n := range []int{0, 1, 511, 512, 513, 1000, len(text), 2 * len(text)} {
-			rest := strings.NewReader(text)
-			require.Equal(t, text[:min(n, len(text))], string(readUpTo(read(rest), n)))
-			require.Equal(t, max(0, len(text)-n), rest.Len())
-		}
-	}
-	require.Equal(t, text, string(readUpTo(iotest.DataErrReader(strings.NewReader(text)), 2*len(text))))
+// TestErrorResponseIsReadUpToALimit and a body that breaks off takes nothing from the status code.
+func TestErrorResponseIsReadUpToALimit(t *testing.T) {
+	body := strings.NewReader(strings.Repeat("x", maxErrorBody+100))
+	require.Equal(t, 502, ReadStatusError(502, "", body).Code)
+	require.Equal(t, 100, body.Len())
+
 	broken := io.MultiReader(strings.NewReader("half a"), iotest.ErrReader(errors.New("broken")))
-	require.Equal(t, "half a", string(readUpTo(broken, 100)))
+	refusal := ReadStatusError(403, "", broken)
+	require.Equal(t, 403, refusal.Code)
+	require.Equal(t, "half a", refusal.Message)
 }

@@ -1,6 +1,6 @@
 package lw
 
-import "io"
+import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
 // mostCuts is how many cuts a stream keeps room for between two objects: an object has hardly more, unless it is made to.
 const mostCuts = 1 << 12
@@ -47,22 +47,22 @@ type trimmer struct {
 }
 
 // key reads the next member's name.
-func (t *trimmer) key(s *scanner) []byte {
+func (t *trimmer) key(s scanner) []byte {
 	if !t.begun {
 		t.begun = true
-		t.before = s.pos - s.mark - t.start
+		t.before = s.Pos() - t.start
 	}
-	return s.key()
+	return s.Key()
 }
 
 // done stands behind the member's value, of which keep stays.
-func (t *trimmer) done(s *scanner, o *Scanned, keep *fields) {
-	end := s.pos - s.mark - t.start
+func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
+	end := s.Pos() - t.start
 	if keep != nothing {
 		t.kept = true
 	} else {
-		if !t.kept && s.next() == ',' {
-			end = s.pos + 1 - s.mark - t.start
+		if !t.kept && s.Next() == ',' {
+			end = s.Pos() + 1 - t.start
 		}
 		o.cut(t.before, end)
 	}
@@ -71,37 +71,37 @@ func (t *trimmer) done(s *scanner, o *Scanned, keep *fields) {
 
 // cut notes that a part of the text is to be left out. The parts come in the text's order.
 func (o *Scanned) cut(start, end int) {
-	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].end == start {
-		o.cuts[last].end = end
+	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
+		o.cuts[last].End = end
 	} else if start < end {
-		o.cuts = append(o.cuts, span{start: start, end: end})
+		o.cuts = append(o.cuts, span{Start: start, End: end})
 	}
 }
 
 // value steps over a value and notes what does not stay of it. What stands in the way of a named field, as a string where
 // an object should be, is emptied and not cut: an element must keep its place, and a member may be there to replace
 // another of the same name.
-func (s *scanner) value(o *Scanned, start int, keep *fields) {
+func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
-		s.skip()
+		s.SkipValue()
 		return
 	}
-	switch c := s.next(); {
+	switch c := s.Next(); {
 	case c == '{':
 		trim := trimmer{start: start}
-		for more := s.open('{', "an object"); more; more = s.more() {
+		for more := s.Open('{', "an object"); more; more = s.More() {
 			keep := keep.member(trim.key(s))
 			s.value(o, start, keep)
 			trim.done(s, o, keep)
 		}
 	case c == '[' && keep.elements != nothing:
-		for more := s.open('[', "an array"); more; more = s.more() {
+		for more := s.Open('[', "an array"); more; more = s.More() {
 			s.value(o, start, keep.elements)
 		}
 	default:
-		from := s.pos + 1 - s.mark - start
-		if s.skip(); c == '[' || c == '"' {
-			o.cut(from, s.pos-1-s.mark-start)
+		from := s.Pos() + 1 - start
+		if s.SkipValue(); c == '[' || c == '"' {
+			o.cut(from, s.Pos()-1-start)
 		}
 	}
 }
@@ -110,9 +110,9 @@ func (s *scanner) value(o *Scanned, start int, keep *fields) {
 // keep, and it learns that here: from the second object of a stream on there is one pass over the bytes.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
-		s := scanner{buffer: buffer{data: o.body[:len(o.body)+pad], end: len(o.body), srcErr: io.EOF}}
+		reader := jsonscan.Within(o.body)
 		again := Scanned{keep: keep, cuts: o.cuts}
-		s.object(&again)
+		scanner{&reader}.object(&again)
 		o.keep, o.cuts = keep, again.cuts
 	}
 	return o.cuts

@@ -4,31 +4,26 @@ import (
 	"iter"
 	"math"
 	"unicode/utf8"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
+	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
 // Value is one JSON value, as text that was validated before: a part of an [Object], or what [ParseValue] returned.
 // The zero Value stands for "not there". Reading from it allocates nothing, save to resolve escape sequences.
 type Value string
 
-// ParseValue checks that text is one JSON value (RFC 8259) and returns it. Invalid UTF-8 and lone surrogates are let
-// through, as encoding/json does; they read as U+FFFD. The error is a *[MalformedError] or a *[FrameTooLargeError].
+// ParseValue checks that text is one JSON value (RFC 8259) and returns it. It accepts invalid UTF-8 and lone surrogates, as
+// encoding/json does; they read as U+FFFD. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseValue(text []byte) (Value, error) {
-	s := scanner{buffer: textBuffer(text)}
-	s.markNext()
-	s.skip()
-	value := Value(view(s.data[s.mark:s.pos]))
-	if err := s.endOfText(); err != nil {
-		return "", err
+	s := textScanner(text)
+	s.Mark()
+	s.SkipValue()
+	value := Value(view(s.Frame()))
+	if !s.End("the end of the text") {
+		return "", s.failure()
 	}
 	return value, nil
-}
-
-// endOfText checks that nothing stands behind the value that was read.
-func (s *scanner) endOfText() error {
-	if s.next() != 0 || s.pos < s.end {
-		s.expected("the end of the text")
-	}
-	return s.err
 }
 
 // Exists reports whether the value is there; null is.
@@ -45,33 +40,24 @@ func (v Value) String() string {
 	inner := v[1 : len(v)-1]
 	for i := range len(inner) {
 		if inner[i] == '\\' || inner[i] >= utf8.RuneSelf {
-			return string(unescape(nil, []byte(inner)))
+			return string(jsonscan.Unescape(nil, []byte(inner)))
 		}
 	}
 	return string(inner)
 }
 
-// Int returns an integer; zero for anything else, or out of range.
+// Int returns an integer. It returns zero for other values and for integers out of range.
 func (v Value) Int() int64 {
 	if v != "" && v[0] == '-' {
-		n, _ := decimal(string(v[1:]), -math.MinInt64)
-		return -int64(n)
-	}
-	n, _ := decimal(string(v), math.MaxInt64)
-	return int64(n)
-}
-
-// decimal reads a number without a sign that is not above most; zero for anything else. The errors of strconv, which would do
-// it too, bring 5 kB into a browser's program.
-func decimal(text string, most uint64) (n uint64, ok bool) {
-	for i := range len(text) {
-		digit := uint64(text[i] - '0')
-		if digit > 9 || n > (most-digit)/10 {
-			return 0, false
+		if n, err := lean.ParseUint(string(v[1:])); err == nil && n <= -math.MinInt64 {
+			return -int64(n)
 		}
-		n = 10*n + digit
+		return 0
 	}
-	return n, text != ""
+	if n, err := lean.ParseUint(string(v)); err == nil && n <= math.MaxInt64 {
+		return int64(n)
+	}
+	return 0
 }
 
 // Bool returns true for the literal true only.
@@ -83,16 +69,16 @@ func (v Value) Members() iter.Seq2[string, Value] {
 		if v == "" || v[0] != '{' {
 			return
 		}
-		i := space(v, 1)
+		i := skipSpace(v, 1)
 		for i < len(v) && v[i] == '"' {
 			end := valueEnd(v, i)
 			name := v[i:end].String()
-			i = space(v, space(v, end)+1) // over the colon
+			i = skipSpace(v, skipSpace(v, end)+1) // over the colon
 			end = valueEnd(v, i)
 			if !yield(name, v[i:end]) {
 				return
 			}
-			i = space(v, space(v, end)+1) // over the comma, or the closing bracket
+			i = skipSpace(v, skipSpace(v, end)+1) // over the comma, or the closing bracket
 		}
 	}
 }
@@ -103,13 +89,13 @@ func (v Value) Elements() iter.Seq[Value] {
 		if v == "" || v[0] != '[' {
 			return
 		}
-		i := space(v, 1)
+		i := skipSpace(v, 1)
 		for i < len(v) && v[i] != ']' {
 			end := valueEnd(v, i)
 			if !yield(v[i:end]) {
 				return
 			}
-			i = space(v, space(v, end)+1)
+			i = skipSpace(v, skipSpace(v, end)+1)
 		}
 	}
 }
@@ -166,40 +152,6 @@ func (v Value) element(index uint64) Value {
 	return ""
 }
 
-// valueEnd returns the position behind the value that begins at i. The text is known to be valid.
-func valueEnd(v Value, i int) int {
-	switch c := v[i]; c {
-	case '"':
-		for i++; v[i] != '"'; i++ {
-			if v[i] == '\\' {
-				i++
-			}
-		}
-		return i + 1
-	case '{', '[':
-		return bracketEnd(v, i+1)
-	}
-	for i < len(v) && !isDelimiter(v[i]) {
-		i++
-	}
-	return i
-}
+func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
 
-func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
-
-// space returns the first position from i on that holds no white space.
-func space(v Value, i int) int {
-	for i < len(v) && v[i] <= ' ' {
-		i++
-	}
-	return i
-}
-
-func indexByte(text string, c byte) int {
-	for i := range len(text) {
-		if text[i] == c {
-			return i
-		}
-	}
-	return -1
-}
+func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }

@@ -21,6 +21,8 @@ func versionRegressed(from, to string) bool {
 	return ok && order < 0
 }
 
+func isDigit(c byte) bool { return c-'0' < 10 }
+
 func ordered(version string) bool {
 	if version == "" || version[0] == '0' {
 		return false

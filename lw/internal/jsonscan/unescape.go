@@ -1,13 +1,13 @@
-package lw
+package jsonscan
 
 import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// unescape appends the content of a JSON string, given what stands between its quotes. The text is known to be valid;
-// lone surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
-func unescape(dst, text []byte) []byte {
+// Unescape appends the content of a JSON string to dst. text is the part between the quotes and must be valid. Lone
+// surrogates and invalid UTF-8 become U+FFFD, as in encoding/json.
+func Unescape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
 		case c == '\\':
@@ -26,7 +26,7 @@ func unescape(dst, text []byte) []byte {
 	return dst
 }
 
-// unescapeOne reads one escape sequence, or two that form a surrogate pair.
+// unescapeOne decodes one escape sequence, or two that form a surrogate pair.
 func unescapeOne(text []byte) (r rune, size int) {
 	switch text[1] {
 	case 'b':

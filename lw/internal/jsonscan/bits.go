@@ -1,0 +1,76 @@
+package jsonscan
+
+import (
+	"math/bits"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
+)
+
+// The functions in this file look at eight bytes at once. A word holds them in the order of the text: the first byte of
+// the text is the lowest byte of the word. A mask has the high bit of a byte set for each byte that was found.
+const (
+	ones  = 0x0101010101010101 // ones*c is a word of eight bytes c
+	highs = 0x8080808080808080 // the high bit of each byte
+	lows  = 0x7f7f7f7f7f7f7f7f // the other bits
+)
+
+// load returns the eight bytes of b from i on. They must exist.
+func load(b []byte, i int) uint64 { return lean.Uint64(b[i : i+8 : i+8]) }
+
+// indexOf returns the index of the first byte that a mask marks, or 8 if it marks none.
+func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
+
+// special finds the first byte that ends a run of plain characters in a string: a quote, a backslash or a control
+// character. The mask is right up to that byte, and may mark bytes behind it wrongly.
+//
+// Subtracting c from each byte borrows into the high bit of those bytes below c, unless the byte had its high bit set
+// itself, which &^x excludes. Borrowing may disturb the bytes above it only. Flipping the second bit exchanges the quote
+// (0x22) with the space (0x20). Then control characters and the quote are exactly the bytes below 0x21. A byte equals the
+// backslash if its difference by XOR is below 1.
+func special(x uint64) uint64 {
+	slash := x ^ ones*'\\'
+	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
+}
+
+// equal marks the ASCII bytes of a word that are c. Each byte of low must have its high bit cleared. ascii marks the bytes
+// whose high bit was clear.
+//
+// The XOR is zero for c only. Adding 0x7f carries into the high bit of each byte that is not zero.
+func equal(low, ascii uint64, c byte) uint64 { return ascii &^ (low ^ ones*uint64(c) + lows) }
+
+// indexOf16 is indexOf for two masks in a row. It returns 16 if they mark no byte.
+func indexOf16(first, second uint64) int {
+	if first == 0 {
+		return 8 + indexOf(second)
+	}
+	return indexOf(first)
+}
+
+// pair returns the two bytes of b from i on as one number, the first byte lowest.
+func pair(b []byte, i int) uint16 {
+	w := b[i : i+2 : i+2]
+	return uint16(w[0]) | uint16(w[1])<<8
+}
+
+// quoteColon is the pair that ends a member's name.
+const quoteColon = '"' | ':'<<8
+
+// plainEnd returns the first position from i on that holds a quote, a backslash or a control character. Most strings are
+// shorter than the sixteen bytes of one round, so the branch is well predicted.
+func plainEnd(b []byte, i int) int {
+	for {
+		n := indexOf16(special(load(b, i)), special(load(b, i+8)))
+		if i += n; n < 16 {
+			return i
+		}
+	}
+}
+
+// plainEndAt is plainEnd for a caller that has the mask of the first eight bytes. Half of all strings end there. The
+// compiler can inline this function and those that make the mask, but not one function of them all.
+func plainEndAt(b []byte, i int, mask uint64) int {
+	if mask != 0 {
+		return i + indexOf(mask)
+	}
+	return plainEnd(b, i+8)
+}

@@ -1,0 +1,127 @@
+package jsonscan
+
+import "io"
+
+const (
+	// pad zero bytes always follow the data. So the scanner may load the seventeen bytes behind any position, and the end of
+	// the data looks like a byte that JSON does not contain. It needs no other check of the length.
+	pad = 32
+
+	idleBuffer   = 512      // for a stream that waits; a bookmark event fits
+	streamBuffer = 64 << 10 // for a stream with more data at hand
+	largeBuffer  = 1 << 20  // larger buffers are replaced after a large frame, even if the next one has begun
+)
+
+// buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
+// the data. Positions that must survive it count from mark, or are read again from pos.
+type buffer struct {
+	src  io.Reader
+	data []byte // data[:end] was read; pad zero bytes follow
+	idle []byte // is data while there is nothing to scan
+	end  int
+	pos  int   // of the next byte
+	mark int   // of the first byte to keep; below zero: keep nothing before pos
+	base int64 // the offset of data[0] in the stream
+	max  int   // how many bytes may be kept
+
+	err      error // the first error of the reader
+	srcErr   error // of src
+	tooLarge bool
+}
+
+func newBuffer(src io.Reader, limit int) buffer {
+	idle := make([]byte, idleBuffer)
+	return buffer{src: src, data: idle, idle: idle, mark: -1, max: limit}
+}
+
+// fill reads more data. It returns false if there is none: err, srcErr or tooLarge is set then.
+func (b *buffer) fill() bool {
+	if b.err != nil || b.srcErr != nil || b.tooLarge {
+		return false
+	}
+	b.makeRoom()
+	if b.tooLarge {
+		return false
+	}
+	for range 100 {
+		n, err := b.src.Read(b.data[b.end : len(b.data)-pad])
+		b.end += n
+		clear(b.data[b.end : b.end+pad]) // an io.Reader may use all of its argument as scratch space
+		b.srcErr = err
+		if n > 0 {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+	}
+	b.srcErr = io.ErrNoProgress
+	return false
+}
+
+// makeRoom drops the data that is no longer needed. It switches to a buffer of another size if that fits better.
+func (b *buffer) makeRoom() {
+	keep := b.mark
+	if keep < 0 {
+		keep = b.pos
+	}
+	kept := b.end - keep
+	if kept > b.max {
+		b.tooLarge = true
+		return
+	}
+	full := b.end+pad == len(b.data)
+	size := b.wantedSize(kept, full)
+	if size == len(b.data) && kept > 0 && !full {
+		return
+	}
+	target := b.data
+	if size != len(b.data) {
+		target = b.allocate(size)
+	}
+	copy(target, b.data[keep:b.end])
+	if size != len(b.data) {
+		b.Release()
+	}
+	b.data = target
+	b.base += int64(keep)
+	b.pos -= keep
+	b.end = kept
+	if b.mark >= 0 {
+		b.mark = 0
+	}
+}
+
+func (b *buffer) wantedSize(kept int, full bool) int {
+	switch size := len(b.data); {
+	case kept == 0 && !full: // all data was used; the next Read may wait for hours
+		return idleBuffer
+	case size < streamBuffer:
+		return streamBuffer
+	case full && kept > size/2:
+		return 2 * size
+	case full && size > largeBuffer && kept < streamBuffer/2: // a large frame has passed
+		return streamBuffer
+	default:
+		return size
+	}
+}
+
+// allocate returns a buffer with undefined content.
+func (b *buffer) allocate(size int) []byte {
+	switch size {
+	case idleBuffer:
+		return b.idle
+	case streamBuffer:
+		return pool.Get().(*[streamBuffer]byte)[:]
+	}
+	return make([]byte, size)
+}
+
+// Release ends the use of the buffer. The caller must not use any part of it afterwards.
+func (b *buffer) Release() {
+	if len(b.data) == streamBuffer {
+		pool.Put((*[streamBuffer]byte)(b.data))
+	}
+	b.data = nil
+}

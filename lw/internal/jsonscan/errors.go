@@ -1,0 +1,69 @@
+package jsonscan
+
+import (
+	"io"
+	"strconv"
+)
+
+// SyntaxError reports text that is not JSON, JSON that was cut short, or a value of an unexpected kind. It holds no more of
+// the text than one byte.
+type SyntaxError struct {
+	Offset   int64  // in the stream, in bytes
+	Expected string // at Offset
+	Found    string // at Offset
+	Err      error  // io.ErrUnexpectedEOF if the text was cut short
+}
+
+func (e *SyntaxError) Error() string {
+	return "byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
+}
+
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// LimitError reports a frame that is larger than the limit.
+type LimitError struct {
+	Offset int64 // of the frame's first byte in the stream
+	Limit  int   // in bytes
+}
+
+func (e *LimitError) Error() string {
+	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
+}
+
+// Err returns the first error. After a clean end of the stream it is io.EOF. Besides [SyntaxError] and [LimitError] it
+// may be an error of the source.
+func (r *Reader) Err() error { return r.err }
+
+// Fail records an error if there is none yet. It returns false.
+func (r *Reader) Fail(err error) bool {
+	if r.err == nil {
+		r.err = err
+	}
+	return false
+}
+
+// Expected records that something else was expected at the position. If the data ended there, it records the reason for
+// that instead. It returns false.
+func (r *Reader) Expected(expected string) bool {
+	e := &SyntaxError{Offset: r.base + int64(r.pos), Expected: expected}
+	switch {
+	case r.tooLarge:
+		return r.Fail(&LimitError{Offset: r.base + int64(max(r.mark, 0)), Limit: r.max})
+	case r.pos < r.end:
+		e.Found = describe(r.data[r.pos])
+	case r.srcErr == io.EOF:
+		e.Found, e.Err = "the end of the stream", io.ErrUnexpectedEOF
+	default:
+		return r.Fail(r.srcErr)
+	}
+	return r.Fail(e)
+}
+
+// describe returns a printable form of a byte.
+func describe(c byte) string {
+	if c > ' ' && c < 0x7f {
+		return "'" + string(rune(c)) + "'"
+	}
+	const digits = "0123456789abcdef"
+	return "byte 0x" + string([]byte{digits[c>>4], digits[c&15]})
+}

@@ -1,0 +1,89 @@
+package jsonscan
+
+// skipScalar steps over the number or literal that begins with c.
+func (r *Reader) skipScalar(c byte) {
+	switch {
+	case c == 't':
+		r.literal("true")
+	case c == 'f':
+		r.literal("false")
+	case c == 'n':
+		r.literal("null")
+	case c == '-' || isDigit(c):
+		r.number()
+	default:
+		r.Expected("a value")
+	}
+}
+
+// number steps over a number by the grammar of RFC 8259.
+func (r *Reader) number() {
+	if r.at() == '-' {
+		r.pos++
+	}
+	switch c := r.at(); {
+	case c == '0':
+		r.pos++
+	case isDigit(c):
+		r.digits()
+	default:
+		r.Expected("a digit")
+		return
+	}
+	if r.at() == '.' {
+		r.pos++
+		if !r.digits() {
+			r.Expected("a digit after the decimal point")
+			return
+		}
+	}
+	if r.at()|0x20 == 'e' {
+		r.pos++
+		if c := r.at(); c == '+' || c == '-' {
+			r.pos++
+		}
+		if !r.digits() {
+			r.Expected("a digit in the exponent")
+		}
+	}
+}
+
+// digits steps over a run of digits and reports whether there was one.
+func (r *Reader) digits() (found bool) {
+	for isDigit(r.at()) {
+		r.pos++
+		found = true
+	}
+	return found
+}
+
+func (r *Reader) literal(word string) {
+	for i := range len(word) {
+		if r.at() != word[i] {
+			r.Expected(word)
+			return
+		}
+		r.pos++
+	}
+}
+
+// at returns the byte at pos and refills the buffer if needed. At the end of the stream it returns zero.
+func (r *Reader) at() byte {
+	if r.pos == r.end {
+		r.fill()
+	}
+	return r.data[r.pos]
+}
+
+func isDigit(c byte) bool { return c-'0' < 10 }
+
+// hexDigit returns the value of a hexadecimal digit, or -1.
+func hexDigit(c byte) int {
+	switch {
+	case isDigit(c):
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}

@@ -1,0 +1,111 @@
+package jsonscan
+
+import "io"
+
+// maxDepth is how deep arrays and objects may nest.
+const maxDepth = 1000
+
+// Reader reads the frames of a stream. Use [New], [NewText] or [Within].
+type Reader struct {
+	buffer
+	depth int
+	kinds [maxDepth/64 + 1]uint64 // one bit for each level, set for an object
+}
+
+// Span is a part of the current frame.
+type Span struct {
+	Start, End int
+	Escaped    bool // the part has escape sequences
+}
+
+// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+//
+// It is not inlined, so that the reader is not in its caller's frame. The stack of a goroutine that waits should be small.
+//
+//go:noinline
+func New(src io.Reader, limit int) *Reader {
+	return &Reader{buffer: newBuffer(src, limit)}
+}
+
+// NewText returns a reader of a copy of text. The copy never moves or changes, so views of it stay valid.
+func NewText(text []byte, limit int) *Reader {
+	data := make([]byte, len(text)+pad)
+	return &Reader{buffer: buffer{data: data, end: copy(data, text), max: limit, srcErr: io.EOF}}
+}
+
+// Within returns a reader of a frame that another reader has validated and still holds, without a copy.
+func Within(frame []byte) Reader {
+	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
+}
+
+// Source returns the source of the stream. It is nil for texts.
+func (r *Reader) Source() io.Reader { return r.src }
+
+// Begin moves to the next frame and marks its first byte. It blocks until that byte arrives. At the end of the stream it
+// returns false, and Err returns io.EOF or the error of the source.
+func (r *Reader) Begin() bool {
+	if r.err != nil {
+		return false
+	}
+	r.Mark()
+	if r.pos == r.end {
+		r.err = r.srcErr
+		return false
+	}
+	return true
+}
+
+// Mark steps over white space and begins a frame at the position, even within a value. A list's elements are such frames.
+func (r *Reader) Mark() {
+	r.mark = -1
+	r.Next()
+	r.mark = r.pos
+}
+
+// Unmark ends the frame. Its bytes are no longer kept.
+func (r *Reader) Unmark() { r.mark = -1 }
+
+// EndFrame checks the size of the frame that ends at the position. It returns false after an error.
+func (r *Reader) EndFrame() bool {
+	if r.err == nil && r.pos-r.mark > r.max {
+		r.Fail(&LimitError{Offset: r.base + int64(r.mark), Limit: r.max})
+	}
+	return r.err == nil
+}
+
+// Frame returns the text from the mark to the position. It is valid until the next call, except for [NewText].
+func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
+
+// Part returns the text between two positions. It is valid until the next call, except for [NewText].
+func (r *Reader) Part(start, end int) []byte { return r.data[r.mark+start : r.mark+end] }
+
+// Pos returns the position: how many bytes after the mark the next byte stands.
+func (r *Reader) Pos() int { return r.pos - r.mark }
+
+// Offset returns a position's offset in the stream. Without a mark it is exact for the result of Pos only.
+func (r *Reader) Offset(pos int) int64 { return r.base + int64(r.mark+pos) }
+
+// Next steps over white space and returns the byte that follows. It returns zero at the end of the stream.
+func (r *Reader) Next() byte {
+	for {
+		c := r.data[r.pos]
+		switch {
+		case c > ' ':
+			return c
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
+			r.pos++
+		case r.pos < r.end:
+			return c
+		case !r.fill():
+			return 0
+		}
+	}
+}
+
+// End checks that nothing but white space follows.
+func (r *Reader) End(expected string) bool {
+	if r.Next(); r.pos < r.end || r.srcErr != io.EOF {
+		return r.Expected(expected)
+	}
+	return r.err == nil
+}

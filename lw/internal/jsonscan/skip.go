@@ -1,0 +1,175 @@
+package jsonscan
+
+import "math/bits"
+
+// nesting holds the open brackets. The innermost is the lowest bit: 1 for an object, 0 for an array. The two bits above the
+// outermost bracket are 10.
+type nesting uint64
+
+const (
+	outermost nesting = 2  // no bracket is open
+	inObject  nesting = 1  // the lowest bit
+	mostOpen          = 62 // brackets that fit
+)
+
+// levels returns the number of open brackets.
+func (n nesting) levels() int { return bits.Len64(uint64(n)) - 2 }
+
+// closing returns the bracket that closes the innermost object or array. '}' and ']' differ in one bit.
+func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
+
+// enter adds a bracket. '{' and '[' differ in the same bit.
+func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
+
+// leave steps over the closing brackets from i on.
+func (n nesting) leave(b []byte, i int) (nesting, int) {
+	for n != outermost && b[i] == n.closing() {
+		i++
+		n >>= 1
+	}
+	return n, i
+}
+
+// SkipValue steps over one value of any kind and validates it.
+func (r *Reader) SkipValue() {
+	if r.err == nil {
+		r.skip(r.data, r.pos)
+	}
+}
+
+// skip is the hot path of the library. It handles the common bytes itself and keeps its state in local variables. It
+// leaves other bytes to methods, which return the data and the position because they may refill the buffer. After an error
+// they return a position that holds a zero byte, and toComma ends the loop.
+//
+// It reads names of members in steps of sixteen bytes and other strings in a first step of eight. Most of them end there, so
+// the branches are well predicted.
+func (r *Reader) skip(b []byte, i int) {
+	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
+	for {
+		if open&inObject != 0 {
+			end, n := i+1, indexOf16(special(load(b, i+1)), special(load(b, i+9)))
+			for ; n == 16; n = indexOf16(special(load(b, end)), special(load(b, end+8))) {
+				end += 16
+			}
+			end += n
+			if b[i] == '"' && pair(b, end) == quoteColon {
+				i = end + 2
+			} else {
+				b, i = r.restOfKey(i, end)
+			}
+		}
+		switch c := b[i]; {
+		case c == '"':
+			i = plainEndAt(b, i+1, special(load(b, i+1)))
+			if b[i] != '"' {
+				b, i = r.toQuote(i)
+			}
+			i++
+		case c|0x20 != '{' || open >= most:
+			b, i = r.skipOther(i, open)
+		case b[i+1] == c+2: // half of the objects in managedFields are empty
+			i += 2
+		default:
+			open = open.enter(c)
+			if b, i = r.skipSpace(b, i+1); b[i] != c+2 {
+				continue
+			}
+		}
+		if open, i = open.leave(b, i); open != outermost && b[i] != ',' {
+			b, i, open = r.toComma(i, open)
+		}
+		if open == outermost {
+			r.pos = i
+			return
+		}
+		i++
+	}
+}
+
+// resume returns the data and the position for a caller that keeps them in local variables. After an error the position
+// is the end of the data, where a zero byte stands.
+func (r *Reader) resume() ([]byte, int) {
+	if r.err != nil {
+		return r.data, r.end
+	}
+	return r.data, r.pos
+}
+
+// toNext steps over white space from i on.
+func (r *Reader) toNext(i int) ([]byte, int) {
+	r.pos = i
+	r.Next()
+	return r.resume()
+}
+
+// skipSpace is toNext with a short cut if there is no white space.
+func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
+	if b[i] > ' ' {
+		return b, i
+	}
+	return r.toNext(i)
+}
+
+// toQuote moves on to the closing quote of a string, from where plainEnd stopped at another byte.
+func (r *Reader) toQuote(i int) ([]byte, int) {
+	r.pos = i
+	r.finishString()
+	r.pos--
+	return r.resume()
+}
+
+// toComma steps over white space and closing brackets from i on. It stops at a comma or outside of all brackets.
+func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
+	for {
+		b, next := r.toNext(i)
+		if open, i = open.leave(b, next); open == outermost || b[i] == ',' {
+			return b, i, open
+		}
+		if i == next { // no bracket was closed
+			r.expectedNext(open&inObject != 0)
+			return r.data, r.end, outermost
+		}
+	}
+}
+
+// restOfKey steps over a member's name and the colon. The name begins at i, or white space before it does. If it begins
+// there, its first special byte is at end or behind it.
+func (r *Reader) restOfKey(i, end int) ([]byte, int) {
+	b := r.data
+	if b[i] != '"' {
+		if b, i = r.toNext(i); b[i] != '"' {
+			r.Expected("a member name")
+			return r.resume()
+		}
+		end = i + 1
+	}
+	end = plainEnd(b, end)
+	if pair(b, end) == quoteColon {
+		return b, end + 2
+	}
+	r.pos = end
+	r.finishString()
+	r.take(':', "':' after a member name")
+	return r.resume()
+}
+
+// skipOther steps over the value at i if it is a number or a literal. It leaves other values to another call of skip: one
+// after white space, and one that is deeper than the caller can count.
+func (r *Reader) skipOther(i int, open nesting) ([]byte, int) {
+	r.pos = i
+	if r.data[i] <= ' ' {
+		r.Next()
+	}
+	levels := open.levels()
+	switch c := r.data[r.pos]; {
+	case c|0x20 != '{' && c != '"':
+		r.skipScalar(c)
+	case c != '"' && r.depth+levels == maxDepth:
+		r.tooDeep(r.pos)
+	default:
+		r.depth += levels
+		r.skip(r.data, r.pos)
+		r.depth -= levels
+	}
+	return r.resume()
+}
