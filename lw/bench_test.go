@@ -59,7 +59,7 @@ func newFloor(text []byte) *floor {
 	return &floor{src: &loop{text: text}, buf: make([]byte, 64<<10)}
 }
 
-// whole is the whole way of a watch event: framed, validated, metadata read, managedFields dropped, copied.
+// whole decodes watch events: it finds and validates them, reads their metadata, and copies them without managedFields.
 type whole struct {
 	scanner
 	scanned Scanned

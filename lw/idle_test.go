@@ -39,7 +39,7 @@ func (b *bursts) Close() error { return nil }
 
 func (b *bursts) Open(context.Context, *Request) (io.ReadCloser, error) { return b, nil }
 
-// TestIdleStreamHoldsLittle: while nothing comes, a stream waits with a small buffer, whatever came before.
+// TestIdleStreamHoldsLittle because a stream that waits has a small buffer, even after a large event.
 func TestIdleStreamHoldsLittle(t *testing.T) {
 	pod, bookmark := sample.Pods(1, 1)[0].Event("ADDED"), `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`+"\n"
 	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 2<<20) + `"}}` + "\n"

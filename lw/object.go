@@ -37,11 +37,11 @@ type Object struct {
 	namespace, name, uid, resourceVersion part
 }
 
-// part is a string in an object's text. Four strings would take twice as much, and be four pointers more to follow for the
-// collector, of every object of a store.
+// part is a string in an object's text. It takes half the memory of a string and no pointer, which matters for each object
+// of a store.
 type part struct {
 	start uint32
-	size  int32 // below zero: it has escape sequences, and takes -size bytes
+	size  int32 // below zero: it has escape sequences and takes -size bytes
 }
 
 func (o *Object) part(at part) string {
@@ -51,20 +51,20 @@ func (o *Object) part(at part) string {
 	return o.raw[at.start : at.start+uint32(at.size)]
 }
 
-// unescaped is not inlined, so that part is. No name of a Kubernetes object has escape sequences.
+// unescaped is not inlined, so that the method part is. Names of Kubernetes objects have no escape sequences.
 //
 //go:noinline
 func (o *Object) unescaped(at part) string {
 	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
-// newObject copies a scanned object without cuts, none of which may concern the metadata that every object has.
+// newObject copies a scanned object without cuts. The cuts must not overlap the metadata that each object keeps.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf is an object whose text is what was scanned, with so many bytes in front and without cuts.
+// objectOf returns an object with the text raw: the scanned text without cuts, behind a prefix of so many bytes.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix
@@ -89,7 +89,7 @@ func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	}
 }
 
-// ParseObject reads one object from JSON, managedFields included. The error is a *[MalformedError] or a *[FrameTooLargeError].
+// ParseObject reads one object from JSON and keeps managedFields. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseObject(text []byte) (*Object, error) {
 	s := textScanner(text)
 	var scanned Scanned

@@ -6,20 +6,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// Scanned is an object that the scanner has just validated and read the metadata of, still in the buffer of the stream.
-// It, and every slice that it gives, is valid only during the call that received it. The fields are read from the text
-// as the server sent it; duplicates of a member count as encoding/json counts them, the last one wins.
+// Scanned is an object in the buffer of a stream. It is valid JSON, and its metadata was read. The Scanned and all slices that
+// it returns are valid only during the call that received it. If a member occurs twice, the last one counts, as in
+// encoding/json.
 type Scanned struct {
 	body                                  []byte // the object's text
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
-	keep                                  *fields // what the codec before kept of an object; see cutsFor
-	cuts                                  []span  // what to leave out so that keep stays, in the text's order
+	keep                                  *fields // the selection of the codec; see cutsFor
+	cuts                                  []span  // the parts to leave out so that keep remains, in the order of the text
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
-	missing                               missing // what an item of a list gets when it lacks it
+	missing                               missing // the members that an item of a list may lack
 }
 
-// Namespace, Name, UID and ResourceVersion return the metadata of that name; empty where the server sent none.
+// Namespace, Name, UID and ResourceVersion return the metadata of that name. It is empty if the server sent none.
 func (o *Scanned) Namespace() []byte       { return o.bytes(o.namespace) }
 func (o *Scanned) Name() []byte            { return o.bytes(o.name) }
 func (o *Scanned) UID() []byte             { return o.bytes(o.uid) }
@@ -35,8 +35,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns what must stand before the object's members so that it has a kind and an apiVersion: a real server
-// leaves both out of the items of its built-in lists, and puts them into watch events, in this order.
+// prefix returns the kind and apiVersion members that the object lacks. Servers leave them out of the items of built-in
+// lists. Watch events have them in this order.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
@@ -49,10 +49,10 @@ func (o *Scanned) prefix() string {
 	return ""
 }
 
-// text copies the object's text, with prefix and without cuts. It is the one copy that is made of an object's bytes.
+// text copies the object's text, with prefix and without cuts. An object's bytes are copied only here.
 //
-// Concatenation, unlike append to a new slice, does not clear the memory first. As it may return a single operand
-// unchanged, a view of the buffer is only given to it beside other text.
+// Concatenation does not clear the memory first, unlike append to a new slice. It may return a single operand unchanged, so
+// a view of the buffer is always concatenated with other text.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":
@@ -71,7 +71,7 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
 
-// appendText appends to b what the method text would return.
+// appendText appends the result of the method text to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
@@ -82,7 +82,7 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	return append(b, o.body[from:]...)
 }
 
-// isText reports whether text is what the method text would return.
+// isText reports whether text equals the result of the method text.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
 	next := func(part string) {
@@ -101,5 +101,5 @@ func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	return matches && text == ""
 }
 
-// view is the text of bytes that nobody will change while it is in use.
+// view returns bytes as a string without a copy. The bytes must not change while it is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -2,14 +2,14 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
-// mostCuts is how many cuts a stream keeps room for between two objects: an object has hardly more, unless it is made to.
+// mostCuts is the most cuts for which a stream keeps memory between two objects. Only a hostile object has more.
 const mostCuts = 1 << 12
 
-// fields says what stays of a value: all of it where it is nil; otherwise, of an object the members, each as far as it
-// says, and of an array the elements.
+// fields selects the parts of a value to keep. nil keeps the whole value. Otherwise the members of an object, or the
+// elements of an array, are each selected in turn.
 type fields struct {
 	members  []field
-	others   *fields // what stays of members that are not named
+	others   *fields // selects members that are not named
 	elements *fields
 }
 
@@ -18,13 +18,13 @@ type field struct {
 	keep *fields
 }
 
-// nothing is what stays of a member that is left out.
+// nothing keeps no part of a value.
 var nothing = &fields{}
 
-// withoutManagedFields keeps all but metadata.managedFields.
+// withoutManagedFields keeps everything except metadata.managedFields.
 var withoutManagedFields = &fields{members: []field{{"metadata", &fields{members: []field{{"managedFields", nothing}}}}}}
 
-// member returns what stays of a member.
+// member returns the selection for a member.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil
@@ -37,13 +37,13 @@ func (f *fields) member(name []byte) *fields {
 	return f.others
 }
 
-// trimmer follows the members of one object, and notes which are to be cut so that valid JSON stays: each goes with the
-// comma before it, or, when nothing that stays is before it, with the comma behind it.
+// trimmer follows the members of one object and notes which to cut so that the rest is valid JSON. It cuts the comma before
+// a member with it. If no member before it is kept, it cuts the comma behind it instead.
 type trimmer struct {
-	start  int  // of the whole object, from the mark: spans count from here
-	before int  // where what stands before the member ends
+	start  int  // position of the whole object; spans count from here
+	before int  // end of the text before the member
 	begun  bool // a member was seen
-	kept   bool // one that stays was seen
+	kept   bool // a member that is kept was seen
 }
 
 // key reads the next member's name.
@@ -55,7 +55,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done stands behind the member's value, of which keep stays.
+// done is called after the member's value, which keep selected from.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -69,7 +69,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// cut notes that a part of the text is to be left out. The parts come in the text's order.
+// cut notes a part of the text to leave out. Calls come in the order of the text.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end
@@ -78,9 +78,9 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value steps over a value and notes what does not stay of it. What stands in the way of a named field, as a string where
-// an object should be, is emptied and not cut: an element must keep its place, and a member may be there to replace
-// another of the same name.
+// value steps over a value and notes the parts to leave out. If a string or an array stands where a named field expects an
+// object, value empties it and does not cut it: an element must keep its index, and a member may replace an earlier one of
+// the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()
@@ -106,8 +106,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// cutsFor returns what to leave out of the text so that keep stays. The scanner notes it on its way when it knows what to
-// keep, and it learns that here: from the second object of a stream on there is one pass over the bytes.
+// cutsFor returns the parts to leave out of the text so that keep remains. The first object of a stream is scanned a second
+// time for that. Later objects are scanned once, because the scanner then knows keep.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

@@ -152,6 +152,8 @@ func (v Value) element(index uint64) Value {
 	return ""
 }
 
+// valueEnd returns the position behind the value that begins at i.
 func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
 
+// skipSpace returns the first position from i on that holds no white space.
 func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }
