@@ -38,18 +38,14 @@ type walker struct {
 }
 
 func (w *walker) value() {
-	start, c := w.Pos(), w.Next()
-	switch {
-	case w.depth >= w.skipFrom:
-		start = w.Pos()
-		w.SkipValue()
-		w.text(start)
-	case c == '{' || c == '[':
+	c := w.Next()
+	start := w.Pos()
+	switch inner := w.depth < w.skipFrom; {
+	case inner && (c == '{' || c == '['):
 		w.bracket(c)
-	case c == '"':
+	case inner && c == '"':
 		w.string("a string")
 	default:
-		start = w.Pos()
 		w.SkipValue()
 		w.text(start)
 	}
