@@ -3,7 +3,7 @@ package jsonscan
 import (
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // loop repeats a text without end.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 

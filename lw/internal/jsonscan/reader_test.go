@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/internal/sample"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 
