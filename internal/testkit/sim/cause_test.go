@@ -108,10 +108,10 @@ func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }
 
-// atEnd records the end of a response: in the middle of something, or not.
+// atEnd records the end of a response. A list that lacks only the newline at its end is complete.
 func (c *conn) atEnd() {
 	text := strings.TrimSpace(c.line)
-	switch complete := text == "" || !c.watch && strings.HasSuffix(text, "}") && strings.HasSuffix(c.line, "\n"); {
+	switch complete := text == "" || !c.watch && json.Valid([]byte(text)); {
 	case complete && (c.watch || text != ""):
 		if c.ends(cleanEnd); c.isList() && !c.foreign {
 			c.check.paged(c)
