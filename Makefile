@@ -112,7 +112,7 @@ else
 endif
 
 .PHONY: declarations
-declarations: ## generate wasm/index.d.ts and wasm/react.d.ts from the sources (Node and npm)
+declarations: ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (Node and npm)
 	cd wasm && npm ci --no-audit --no-fund
 	cd wasm && node declarations.mjs
 
@@ -201,7 +201,7 @@ ifneq ($(NO_NPM),)
 else
 	cd wasm && npm ci --no-audit --no-fund
 	wasm/node_modules/.bin/tsc -p examples/browser
-	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs --suppressions-location wasm/eslint-suppressions.json wasm examples/browser
+	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
 endif
 	$(GO) mod verify
 

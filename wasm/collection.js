@@ -1,30 +1,16 @@
 /** @import { Change as PublicChange, ListWatch, State } from './types.js' */
+/** @import { Link } from './connect.js' */
+/** @import { Client } from './host.js' */
 /** @import { Spec } from './spec.js' */
 
-import { ADDED, DELETED, INTERRUPTED, KEPT, MODIFIED, SYNCED, UNSAVED, decode } from './records.js'
+import { ADDED, DELETED, INTERRUPTED, SAVED, MODIFIED, SYNCED, UNSAVED, decode } from './records.js'
 import { Mirror } from './mirror.js'
 import { Change, Changes } from './change.js'
 import { Snapshot } from './snapshot.js'
-import { retell } from './retell.js'
+import { replay } from './replay.js'
 import { ListWatchError } from './error.js'
 
-/**
- * A Host runs collections: in this thread or in a worker.
- * @typedef {object} Host
- * @property {(spec: Spec, client: Client) => () => void} open starts a collection and returns a function that ends it
- * @property {() => void} wake
- */
-/**
- * A Client receives the records of one collection from its host.
- * @typedef {object} Client
- * @property {(bytes: Uint8Array) => void} records applies records; it does not keep the bytes
- * @property {(error: ListWatchError) => void} failed stops the collection
- * @property {() => void} lost reports that the host ended; the next host sends all objects again
- * @property {() => State} state
- * @property {() => Iterable<Uint8Array>} retell returns records that recreate the collection in another page
- * @property {(() => Promise<string>) | undefined} token
- */
-/** @typedef {{ news: Changes, tell: () => void }} Subscriber the changes that it has not seen, and a function that delivers them */
+/** @typedef {{ queue: Changes, notify: () => void }} Subscriber its undelivered changes, and a function that delivers them */
 
 /**
  * A collection that follows the server. See ListWatch in index.d.ts.
@@ -34,7 +20,7 @@ export class Collection {
   #mirror
   /** @type {Set<Subscriber>} */
   #subscribers = new Set()
-  #due = false // whether a timer or a frame will call #tell
+  #due = false // whether a timer or a frame will call #notify
   /** @type {Snapshot | undefined} */
   #snapshot
   /** @type {(() => void) | undefined} ends the collection at the host */
@@ -56,7 +42,7 @@ export class Collection {
    * @param {Spec} spec
    * @param {(() => Promise<string>) | undefined} token
    * @param {AbortSignal | undefined} signal
-   * @param {() => Promise<Host>} connect
+   * @param {() => Promise<Link>} connect
    */
   constructor(spec, token, signal, connect) {
     this.#mirror = new Mirror(Object.keys(spec.indexes))
@@ -64,15 +50,15 @@ export class Collection {
     this.#unlisten = () => signal?.removeEventListener('abort', abort)
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
-    else connect().then((host) => this.#open(host, spec, token)).catch((error) => this.#fail(error))
+    else connect().then((link) => this.#open(link, spec, token)).catch((error) => this.#fail(error))
   }
 
-  /** @param {Host} host @param {Spec} spec @param {Client['token']} token */
-  #open(host, spec, token) {
+  /** @param {Link} link @param {Spec} spec @param {Client['token']} token */
+  #open(link, spec, token) {
     if (this.#stopped) return
-    const end = host.open(spec, {
+    const end = link.open(spec, {
       records: (bytes) => this.#records(bytes), failed: (error) => this.#fail(error), lost: () => this.#lost(),
-      state: () => this.#mirror.state, retell: () => retell(this.#mirror, this.#unconfirmed), token,
+      state: () => this.#mirror.state, replay: () => replay(this.#mirror, this.#unconfirmed), token,
     })
     if (this.#stopped) end()
     else this.#end = end
@@ -109,8 +95,8 @@ export class Collection {
 
   /** @param {(changes: Change[]) => void} callback */
   subscribe(callback) {
-    const news = new Changes()
-    return this.#add({ news, tell: () => callback(news.take()) })
+    const queue = new Changes()
+    return this.#add({ queue, notify: () => callback(queue.take()) })
   }
 
   /** @param {Subscriber} subscriber */
@@ -144,14 +130,14 @@ export class Collection {
    * @returns {AsyncGenerator<PublicChange<any>, void, undefined>}
    */
   async *#changes(reader) {
-    const news = new Changes()
+    const queue = new Changes()
     for (const item of this.#mirror.items.values()) {
-      news.add(new Change('added', item, undefined, { initial: true, stale: this.#mirror.isStale(item) }))
+      queue.add(new Change('added', item, undefined, { initial: true, stale: this.#mirror.isStale(item) }))
     }
-    const unsubscribe = this.#add({ news, tell: () => reader.wake() })
+    const unsubscribe = this.#add({ queue, notify: () => reader.wake() })
     try {
       while (true) {
-        for (let change; (change = news.shift());) yield change
+        for (let change; (change = queue.shift());) yield change
         if (this.#failure) throw this.#failure
         if (this.#stopped || reader.left) return
         await new Promise((resolve) => { reader.wake = () => resolve(undefined) })
@@ -171,22 +157,22 @@ export class Collection {
     this.#settle()
     const { phase, cause } = this.#mirror.state
     if (phase === 'stopped' && cause) this.#fail(cause)
-    this.#tellSoon()
+    this.#notifySoon()
   }
 
   /** @param {number} kind @param {string[]} fields */
   #apply(kind, fields) {
     for (const change of this.#mirror.apply(kind, fields)) {
-      for (const { news } of this.#subscribers) news.add(change)
+      for (const { queue } of this.#subscribers) queue.add(change)
     }
   }
 
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the shared worker ended and is restarted', '', '', '0', '1'])
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker is gone; another one starts', '', '', '0', '1'])
     this.#snapshot = undefined
-    this.#tellSoon()
+    this.#notifySoon()
   }
 
   /**
@@ -196,34 +182,34 @@ export class Collection {
    * @param {string[]} fields
    */
   #confirm(kind, [key, , , version]) {
-    if (kind === ADDED || kind === MODIFIED || kind === KEPT) this.#unconfirmed?.delete(key)
+    if (kind === ADDED || kind === MODIFIED || kind === SAVED) this.#unconfirmed?.delete(key)
     if (kind === SYNCED) {
       for (const missing of this.#unconfirmed ?? []) this.#apply(DELETED, [missing, '', '1'])
       this.#unconfirmed = undefined
     }
-    return kind !== KEPT || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
+    return kind !== SAVED || isNewer(version, (this.item(key) ?? this.state).resourceVersion)
   }
 
-  // Calls #tell in the next frame, but at most 16 ms later: a hidden page draws no frames.
-  #tellSoon() {
+  // Calls #notify in the next frame, but at most 16 ms later: a hidden page draws no frames.
+  #notifySoon() {
     if (this.#due) return
     this.#due = true
     let frame = 0
-    const tell = () => {
+    const notify = () => {
       clearTimeout(timer)
       if (frame) cancelAnimationFrame(frame)
       this.#due = false
-      this.#tell()
+      this.#notify()
     }
-    const timer = setTimeout(tell, 16)
-    if (globalThis.document?.visibilityState === 'visible') frame = requestAnimationFrame(tell)
+    const timer = setTimeout(notify, 16)
+    if (globalThis.document?.visibilityState === 'visible') frame = requestAnimationFrame(notify)
   }
 
-  #tell() {
+  #notify() {
     for (const subscriber of [...this.#subscribers]) {
       if (!this.#subscribers.has(subscriber)) continue // an earlier subscriber ended it
       try {
-        subscriber.tell()
+        subscriber.notify()
       } catch (error) {
         queueMicrotask(() => { throw error }) // reports the error and lets the others continue
       }
@@ -245,7 +231,7 @@ export class Collection {
     this.#end?.()
     this.#settle()
     this.#snapshot = undefined
-    this.#tellSoon()
+    this.#notifySoon()
   }
 }
 

@@ -5,19 +5,22 @@ import { ListWatchError } from './error.js'
 import { Host } from './host.js'
 import { Remote } from './remote.js'
 
-/** @typedef {'shared' | 'worker' | 'main'} Mode */
+/** @import { Source } from './messages.js' */
+/** @import { InitOptions } from './types.js' */
+
+/** @typedef {NonNullable<InitOptions['mode']>} Mode */
+/** @typedef {Host | Remote} Link opens collections */
 
 /**
- * Returns an object that opens collections.
- * @param {{ wasm?: any, mode?: Mode }} options
- * @param {(error: Error) => void} failed is called when the worker has failed for good; a later connect starts another one
+ * @param {InitOptions} options
+ * @param {() => void} failed is called when the worker has failed for good; a later connect starts another one
  */
 export async function connect({ wasm, mode }, failed) {
   if (mode && !['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
   const listening = new AbortController()
-  const link = await begin(mode ? [mode] : available(), wasm, (error) => {
+  const link = await begin(mode ? [mode] : available(), wasm, () => {
     listening.abort()
-    failed(error)
+    failed()
   })
   // A tab that slept or was offline retries at once.
   const { signal } = listening, wake = () => link.wake()
@@ -34,9 +37,9 @@ function available() {
 
 /**
  * @param {Mode[]} modes
- * @param {any} wasm
- * @param {(error: Error) => void} failed
- * @returns {Promise<Host | Remote>}
+ * @param {InitOptions['wasm']} wasm
+ * @param {() => void} failed
+ * @returns {Promise<Link>}
  */
 async function begin([mode, ...others], wasm, failed) {
   if (mode === 'main') return new Host(await Engine.load(wasm))
@@ -50,7 +53,7 @@ async function begin([mode, ...others], wasm, failed) {
   }
 }
 
-/** @param {any} wasm */
+/** @param {InitOptions['wasm']} wasm @returns {Source} */
 function sendable(wasm) {
   if (wasm === undefined) return wasmURL().href // a worker from a blob cannot find it
   if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, location.href).href

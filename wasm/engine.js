@@ -1,4 +1,8 @@
-// The engine runs the WASM module and gives it commands. After a crash, the next collection starts the module again.
+// The engine runs the WASM module and sends it commands. After a crash, the next collection starts the module again.
+
+/** @import { GlueHost } from './glue.js' */
+/** @import { Spec } from './spec.js' */
+/** @import { InitOptions } from './types.js' */
 
 import { ListWatchError } from './error.js'
 import { glue } from './glue.js'
@@ -9,18 +13,19 @@ import { Slots } from './slots.js'
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
 
 /**
- * The client of one collection: `records` must not keep the bytes, `failed` ends the collection, `token` returns a bearer
- * token, and `kept` has the saved rows if `spec.restored`.
+ * A collection for the module: `indexes` has the fields of the indexes, and `needs` the fields to keep for them.
+ * @typedef {Omit<Spec, 'asks' | 'indexes' | 'persist' | 'token'> & { indexes: string[], needs: string[], restored: boolean }} Watch
+ */
+/**
+ * Receives the records of one collection.
  * @typedef {object} Sink
- * @property {(bytes: Uint8Array) => void} records
- * @property {(error: Error) => void} failed
- * @property {() => string | Promise<string>} [token]
- * @property {Uint8Array} [kept]
+ * @property {(bytes: Uint8Array) => void} records does not keep the bytes
+ * @property {(error: ListWatchError) => void} failed
+ * @property {(() => string | Promise<string>) | undefined} token returns a bearer token
+ * @property {Uint8Array | undefined} saved the saved rows if the watch is `restored`
  */
 
 export class Engine {
-  /** @type {WebAssembly.Module} */
-  // @ts-expect-error load sets it before anything else runs
   #module
   /** @type {{ end?: () => void } | undefined} the running instance; undefined after a crash */
   #run
@@ -33,27 +38,31 @@ export class Engine {
   #last = 0
   #slots = new Slots()
 
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
+    this.#module = module
+  }
+
   /**
    * Loads and starts the module.
-   * @param {any} [wasm] the module, as in InitOptions
+   * @param {InitOptions['wasm']} [wasm]
    */
   static async load(wasm) {
-    const engine = new Engine()
     try {
-      engine.#module = await compile(wasm ?? wasmURL())
+      const engine = new Engine(await compile(wasm ?? wasmURL()))
       await engine.#begin()
+      return engine
     } catch (cause) {
-      throw new ListWatchError('load', `listwatch: the program could not be loaded${because(cause)}`, { cause })
+      throw new ListWatchError('load', `listwatch: the WASM module could not be loaded${because(cause)}`, { cause })
     }
-    return engine
   }
 
   async #begin() {
-    const go = new (/** @type {any} */ (makeGo()))()
+    const go = new (makeGo())()
     /** @type {{ end?: () => void }} */
     const run = this.#run = {}
     const failed = (/** @type {unknown} */ error) => this.die(error, run)
-    run.end = glue(go, { ask: this.ask, emit: this.emit, crashed: failed })
+    run.end = glue(go, { ask: this.#ask, emit: (id, bytes) => this.#sinks.get(id)?.records(bytes), crashed: failed })
     const instance = await WebAssembly.instantiate(this.#module, go.importObject)
     if (run !== this.#run) return // die was called in between
     go.run(instance).then(() => failed(new Error('it exited')), failed)
@@ -77,18 +86,18 @@ export class Engine {
 
   /**
    * Follows a collection.
-   * @param {any} spec
+   * @param {Watch} watch
    * @param {Sink} sink
    */
-  start(spec, sink) {
+  start(watch, sink) {
     const id = ++this.#last
     this.#sinks.set(id, sink)
     if (!this.#run) {
       const began = this.#begin(), run = this.#run
       began.catch((error) => this.die(error, run))
     }
-    const endpoint = { ...spec.endpoint, token: sink.token ? String(id) : '' }
-    this.#command({ do: 'start', id, ...spec, endpoint })
+    const endpoint = { ...watch.endpoint, token: sink.token ? String(id) : '' }
+    this.#command({ do: 'start', id, ...watch, endpoint })
     return id
   }
 
@@ -110,32 +119,29 @@ export class Engine {
     this.#idle = undefined
   }
 
-  // The module calls these through the glue.
-
-  ask = (/** @type {string} */ question, /** @type {Promise<void>} */ closed) => {
-    const [what, id] = question.split(' ')
-    switch (what) {
+  /** Answers a question of the module. @type {NonNullable<GlueHost['ask']>} */
+  #ask = (question, closed) => {
+    const [kind, subject] = question.split(' ')
+    switch (kind) {
       case 'slot':
       case 'turn':
-        return this.#slots.take(id, what === 'turn', closed)
+        return this.#slots.acquire(subject, kind === 'turn', closed)
       case 'token':
-        return this.#sinks.get(Number(id))?.token?.() ?? ''
+        return this.#sinks.get(Number(subject))?.token?.() ?? ''
       case 'kept':
-        return this.#sinks.get(Number(id))?.kept ?? new Uint8Array(0)
+        return this.#sinks.get(Number(subject))?.saved ?? ''
     }
-    return this.#commands.shift() ?? new Promise((/** @type {(command: string) => void} */ resolve) => { this.#idle = resolve })
+    return this.#commands.shift() ?? new Promise((resolve) => { this.#idle = resolve })
   }
-
-  emit = (/** @type {number} */ id, /** @type {Uint8Array} */ bytes) => this.#sinks.get(id)?.records(bytes)
 }
 
 /**
- * @param {any} wasm
+ * @param {NonNullable<InitOptions['wasm']>} wasm
  * @returns {Promise<WebAssembly.Module>}
  */
 async function compile(wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm
-  if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return WebAssembly.compile(/** @type {BufferSource} */ (wasm))
+  if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return WebAssembly.compile(wasm)
   const response = await (typeof wasm === 'string' || wasm instanceof URL ? open(new URL(wasm, globalThis.location?.href)) : wasm)
   if (!(response instanceof Response)) throw new Error('wasm must be a URL, a Response, bytes or a module')
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)
@@ -147,6 +153,6 @@ async function compile(wasm) {
 /** @param {URL} url */
 function open(url) {
   if (url.protocol !== 'file:') return fetch(url)
-  const fs = /** @type {any} */ (globalThis).process.getBuiltinModule('node:fs') // bundlers would follow an import
-  return new Response(fs.readFileSync(url), { headers: { 'Content-Type': 'application/wasm' } })
+  const fs = globalThis.process?.getBuiltinModule('node:fs') // bundlers would follow an import
+  return new Response(fs?.readFileSync(url), { headers: { 'Content-Type': 'application/wasm' } })
 }

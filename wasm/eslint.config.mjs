@@ -51,7 +51,7 @@ export default [
   {
     files: FILES,
     ignores: ['examples/browser/test/**'], // node:test returns promises that need no await
-    languageOptions: { parserOptions: { project: ['wasm/tsconfig.lint.json', 'examples/browser/tsconfig.json'], tsconfigRootDir: ROOT } },
+    languageOptions: { parserOptions: { project: ['wasm/tsconfig.json', 'examples/browser/tsconfig.json'], tsconfigRootDir: ROOT } },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
       '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],

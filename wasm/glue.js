@@ -1,36 +1,49 @@
-// What the Go program imports from JavaScript: byte streams over fetch and WebSocket. Each is an entry of a table, and is
-// named by its number. Bytes wait on this side until they are read; the program is woken, and comes for them.
+/** @import { Go } from './go.js' */
 
-import { Answer, Body, FAILED, Messages } from './streams.js'
+import { Answer, Body, FAILED } from './streams.js'
+import { Messages } from './websocket.js'
 
 /**
- * What the WASM module asks of and reports to JavaScript. `ask(question)` returns the answer or a promise of it. `emit(id,
- * bytes)` gets bytes that are valid only during the call. `crashed(error)` gets a trap of the module; without it, glue
- * throws the trap.
+ * A `Go` object of Go's wasm_exec.js.
+ * @typedef {{ importObject: WebAssembly.Imports }} GoProgram
+ */
+/**
+ * A text that the host lends to the program until `revoked` resolves, or until the program closes the stream.
+ * @typedef {{ text: string, revoked: Promise<void> }} Lease
+ */
+/**
+ * The answer to a question of the program.
+ * @typedef {string | Uint8Array | Lease} HostAnswer
+ */
+/**
+ * The functions that the program calls.
  * @typedef {object} GlueHost
- * @property {(question: string) => string | Uint8Array | Promise<string | Uint8Array>} [ask]
- * @property {(id: number, bytes: Uint8Array) => void} [emit]
- * @property {(error: unknown) => void} [crashed]
+ * @property {(question: string, closed: Promise<void>) => HostAnswer | Promise<HostAnswer>} [ask] Answers a question. `closed` resolves when the program closes the stream.
+ * @property {(id: number, bytes: Uint8Array) => void} [emit] Receives bytes that are valid only during the call.
+ * @property {(error: unknown) => void} [crashed] Receives a trap of the program. Without it, `glue` throws the trap.
  */
 
 /**
  * Adds the imports of transport/http and transport/ws to a Go program. Call it before the program is instantiated. It returns
  * a function that stops the program and closes its connections.
- * @param {any} go a `Go` of Go's wasm_exec.js
+ * @param {GoProgram} program
  * @param {GlueHost} [host]
  * @returns {() => void}
  */
-export function glue(go, host) {
-  /** @type {Map<number, any>} */
+export function glue(program, host) {
+  const go = /** @type {Go} */ (program)
+  /** @type {Map<number, { url: string, headers: [string, string][] }>} the requests that the program is preparing */
+  const requests = new Map()
+  /** @type {Map<number, Body | Answer | Messages>} */
   const streams = new Map()
   const decoder = new TextDecoder()
   let last = 0
 
   const end = () => {
     go.exited = true
-    go._scheduledTimeouts.forEach((/** @type {number} */ timer) => clearTimeout(timer))
+    go._scheduledTimeouts.forEach((timer) => clearTimeout(timer))
     go._scheduledTimeouts.clear()
-    streams.forEach((stream) => stream.close?.())
+    streams.forEach((stream) => stream.close())
     streams.clear()
   }
   // Runs a part of the program. The program cannot continue after an exception, so it ends.
@@ -49,32 +62,40 @@ export function glue(go, host) {
 
   const view = (/** @type {number} */ pointer, /** @type {number} */ length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
   const string = (/** @type {number} */ pointer, /** @type {number} */ length) => decoder.decode(view(pointer, length))
-  const resume = (/** @type {number} */ id) => {
+  const request = (/** @type {number} */ id) => {
+    const prepared = requests.get(id)
+    if (!prepared) throw new Error(`request ${id} does not exist`)
+    return prepared
+  }
+  const start = (/** @type {number} */ id, /** @type {Body | Answer | Messages} */ stream) => {
+    requests.delete(id)
+    streams.set(id, stream)
+  }
+  const wake = (/** @type {number} */ id) => () => {
     if (!streams.has(id)) return
     run(() => go._inst.exports.listwatch_wake(id))
     go._resume() // runs the goroutines until all wait
   }
 
-  /** @type {Record<string, (...args: any[]) => any>} */
+  /** @type {Record<string, (...args: number[]) => number | void>} */
   const imports = {
     open(pointer, length) {
-      streams.set(++last, { url: string(pointer, length), headers: [] })
+      requests.set(++last, { url: string(pointer, length), headers: [] })
       return last
     },
     add(id, name, nameLength, value, valueLength) {
-      streams.get(id).headers.push([string(name, nameLength), string(value, valueLength)])
+      request(id).headers.push([string(name, nameLength), string(value, valueLength)])
     },
     fetch(id, pointer, length) {
-      const { url, headers } = streams.get(id)
-      streams.set(id, new Body(url, headers, string(pointer, length), () => resume(id)))
+      const { url, headers } = request(id)
+      start(id, new Body(url, headers, string(pointer, length), wake(id)))
     },
     socket(id, limit) {
-      const { url, headers } = streams.get(id)
-      streams.set(id, new Messages(url, headers.map((/** @type {string[]} */ [, value]) => value), limit, () => resume(id)))
+      const { url, headers } = request(id)
+      start(id, new Messages(url, headers.map(([, value]) => value), limit, wake(id)))
     },
     ask(id) {
-      const { url } = streams.get(id)
-      streams.set(id, new Answer(url, host, () => resume(id)))
+      start(id, new Answer(request(id).url, host, wake(id)))
     },
     emit: (id, pointer, length) => host?.emit?.(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,
@@ -86,7 +107,7 @@ export function glue(go, host) {
       return Math.min(bytes.length, length || Infinity)
     },
     close(id) {
-      streams.get(id)?.close?.()
+      streams.get(id)?.close()
       streams.delete(id)
     },
   }

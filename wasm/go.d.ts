@@ -5,7 +5,9 @@ export interface Go {
   importObject: WebAssembly.Imports
   exited: boolean
   /** The running instance; set by `run`. */
-  _inst: WebAssembly.Instance
+  _inst: { exports: { mem: WebAssembly.Memory, listwatch_wake(id: number): void } }
+  /** The timers of the program. */
+  _scheduledTimeouts: Map<number, ReturnType<typeof setTimeout>>
   /** Runs the goroutines until all of them wait. */
   _resume(): void
   /** Runs the program. It resolves when the program exits. */

@@ -1,18 +1,27 @@
 // The host opens collections for clients: for the page that it runs in, or for the pages of its worker.
 
-import { crashed } from './messages.js'
-import { Kept } from './persist.js'
+/** @import { Engine, Sink } from './engine.js' */
+/** @import { ListWatchError } from './error.js' */
+/** @import { Spec } from './spec.js' */
+/** @import { State } from './types.js' */
 
-/** @typedef {import('./engine.js').Engine} Engine */
+import { crashed } from './messages.js'
+import { Saved } from './persist.js'
 
 /**
- * A client of a collection. It must not keep the bytes of `records`. `retell` returns records that describe all that the
- * client was told; the SharedWorker needs it.
+ * A Client receives the records of one collection.
  * @typedef {object} Client
- * @property {(bytes: Uint8Array) => void} records
- * @property {(error: Error) => void} failed
- * @property {() => string | Promise<string>} [token] if `spec.asks`
- * @property {() => Promise<Uint8Array[]>} [retell]
+ * @property {(bytes: Uint8Array) => void} records applies records; it does not keep the bytes
+ * @property {(error: ListWatchError) => void} failed stops the collection
+ * @property {(() => string | Promise<string>) | undefined} [token] returns a bearer token; defined if `spec.asks`
+ */
+/**
+ * A collection of this page.
+ * @typedef {object} PageMembers
+ * @property {() => void} lost reports that the worker ended; the next worker sends all objects again
+ * @property {() => State} state
+ * @property {() => Iterable<Uint8Array>} replay returns records that recreate the collection in another page
+ * @typedef {Client & PageMembers} PageClient
  */
 
 export class Host {
@@ -27,7 +36,7 @@ export class Host {
 
   /**
    * Opens a collection and returns a function that ends it.
-   * @param {any} spec
+   * @param {Spec} spec
    * @param {Client} client
    */
   open(spec, client) {
@@ -42,13 +51,13 @@ export class Followed {
   #engine
   /** @type {number | undefined} */
   #id
-  /** @type {Kept | undefined} */
-  #kept
+  /** @type {Saved | undefined} */
+  #saved
   #ended = false
 
   /**
    * @param {Engine} engine
-   * @param {any} spec
+   * @param {Spec} spec
    * @param {Client} client
    */
   constructor(engine, spec, client) {
@@ -57,43 +66,44 @@ export class Followed {
     this.#start(spec).catch((error) => this.#fail(crashed('the collection could not be opened', error)))
   }
 
-  /** @param {any} spec */
+  /** @param {Spec} spec */
   async #start(spec) {
-    /** @type {import('./engine.js').Sink} */
+    const saved = spec.persist ? await this.#restore(spec) : undefined
+    if (this.#ended) return
+    /** @type {Sink} */
     const sink = {
       records: (bytes) => this.#records(bytes),
       failed: (error) => this.#fail(error),
       token: spec.token ? () => spec.token : spec.asks ? () => this.#client.token?.() ?? '' : undefined,
+      saved,
     }
-    if (spec.persist && await this.#restore(spec)) sink.kept = this.#kept?.rows()
-    if (this.#ended) return
     const { token, asks, persist, indexes, ...rest } = spec
-    /** @type {string[]} */
-    const paths = Object.values(indexes)
-    // Projections name all elements of an array.
-    const needs = paths.map((path) => path.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
-    this.#id = this.#engine.start({ ...rest, indexes: paths, needs, restored: !!sink.kept }, sink)
+    const fields = Object.values(indexes)
+    // Projections select all elements of an array.
+    const needs = fields.map((field) => field.replace(/\\.|\[\d+\]/g, (part) => (part[0] === '[' ? '[*]' : part)))
+    this.#id = this.#engine.start({ ...rest, indexes: fields, needs, restored: !!saved }, sink)
   }
 
   /**
-   * Opens and loads the saved state. It returns whether a watch can resume from that state.
-   * @param {any} spec
+   * Opens and loads the saved state. It returns the saved rows if a watch can resume from them.
+   * @param {Spec} spec
+   * @returns {Promise<Uint8Array | undefined>}
    */
   async #restore(spec) {
-    const kept = await Kept.open(spec)
-    if (this.#ended) return kept.close()
-    this.#kept = kept
-    return kept.load((/** @type {Uint8Array} */ bytes) => this.#records(bytes, true))
+    const saved = await Saved.open(spec)
+    this.#saved = saved
+    if (this.#ended) saved.close()
+    else return saved.load((bytes) => this.#records(bytes, true))
   }
 
   /** @param {Uint8Array} bytes */
-  #records(bytes, kept = false) {
+  #records(bytes, fromDisk = false) {
     if (this.#ended) return
-    if (!kept) this.#kept?.note(bytes)
+    if (!fromDisk) this.#saved?.note(bytes)
     this.#client.records(bytes)
   }
 
-  /** @param {Error} error */
+  /** @param {ListWatchError} error */
   #fail(error) {
     if (this.#ended) return
     this.end()
@@ -104,6 +114,6 @@ export class Followed {
     if (this.#ended) return
     this.#ended = true
     if (this.#id !== undefined) this.#engine.stop(this.#id)
-    this.#kept?.close()
+    this.#saved?.close()
   }
 }

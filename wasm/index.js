@@ -1,7 +1,7 @@
 // The entry point of the package. index.d.ts is generated from it and from types.d.ts.
 
 /** @import { InitOptions, KubernetesObject, ListWatch, ListWatchOptions } from './types.js' */
-/** @import { Host } from './collection.js' */
+/** @import { Link } from './connect.js' */
 
 import { Collection } from './collection.js'
 import { connect } from './connect.js'
@@ -9,12 +9,12 @@ import { specOf } from './spec.js'
 
 export { ListWatchError } from './error.js'
 
-/** @type {Promise<Host> | undefined} opens collections; undefined before the first call and after a failure */
-let link
+/** @type {Promise<Link> | undefined} undefined before the first call and after a failure */
+let connecting
 /** @type {Promise<void> | undefined} */
 let ready
-/** @type {Host | undefined} set while the link works */
-let host
+/** @type {Link | undefined} set while the link works */
+let link
 /** @type {InitOptions} the options of the last link, for its successor */
 let last = {}
 
@@ -27,21 +27,21 @@ let last = {}
  * @returns {Promise<void>}
  */
 export function init(options = {}) {
-  if (link && ready) return ready
-  const begun = link = connect(options, () => forget(begun))
-  ready = begun.then((connected) => {
-    host = connected
+  if (connecting && ready) return ready
+  const current = connecting = connect(options, () => forget(current))
+  ready = current.then((connected) => {
+    link = connected
     last = options
   }, (error) => {
-    forget(begun) // the next call tries again
+    forget(current) // the next call tries again
     throw error
   })
   return ready
 }
 
-/** @param {Promise<Host>} failed */
+/** @param {Promise<Link>} failed */
 function forget(failed) {
-  if (link === failed) link = host = undefined
+  if (connecting === failed) connecting = link = undefined
 }
 
 /**
@@ -58,11 +58,11 @@ export function listWatch(options) {
   return new Collection(spec, token, options.signal, linked)
 }
 
-/** @returns {Promise<Host>} */
+/** @returns {Promise<Link>} */
 async function linked() {
-  const loaded = init(last), begun = /** @type {Promise<Host>} */ (link)
+  const loaded = init(last), current = /** @type {Promise<Link>} */ (connecting)
   await loaded
-  return begun
+  return current
 }
 
 /**
@@ -72,5 +72,5 @@ async function linked() {
  * visible or online calls it automatically.
  */
 export function wake() {
-  host?.wake()
+  link?.wake()
 }

@@ -1,10 +1,13 @@
 // The messages between a page and its worker, and the channel that both sides use.
 
+/** @import { ErrorCode } from './types.js' */
+/** @import { Spec } from './spec.js' */
+
 import { ListWatchError } from './error.js'
 
 /**
  * The version of the messages. Increase it with every incompatible change of `Message`, and with it the worker's name in
- * remote.js. A page and a worker from different deployments can meet.
+ * spawn.js. A page and a worker from different deployments can meet.
  */
 export const PROTOCOL = 1
 
@@ -12,46 +15,64 @@ export const PROTOCOL = 1
  * A message has a `type`. A call also has an `id`, which its sender chose; the other side answers with `answer` or `refused`.
  * `collection` is the number of a collection, which the page chose.
  *
- * @typedef {{ code?: string, message: string, status?: number, reason?: string }} Failure
+ * @typedef {{ code?: ErrorCode, message: string, status?: number, reason?: string }} Failure
  *
  * @typedef {(
  *   | { type: 'hello', id: number, protocol: number, lock: string }
- *   | { type: 'load', id: number, wasm?: Source }
- *   | { type: 'open', collection: number, spec: any }
+ *   | { type: 'load', id: number, wasm: Source }
+ *   | { type: 'open', collection: number, spec: Spec }
  *   | { type: 'close', collection: number }
  *   | { type: 'wake' }
  * )} FromPage
- * `hello` comes first; `lock` is held while the page lives, and the answer is the lock that is held while the worker lives.
- * `load` loads the WASM module; the other messages may follow its answer. `wake` makes all collections check their connections.
+ * `hello` comes first. The page holds `lock` while it lives; the answer is the name of the lock that the worker holds. `load`
+ * loads the WASM module; the other messages may follow its answer. `wake` makes all collections check their connections.
  *
  * @typedef {(
  *   | { type: 'records', collection: number, bytes: Uint8Array }
  *   | { type: 'failed', collection: number, error: Failure }
  *   | { type: 'broken', error: Failure }
  *   | { type: 'token', id: number, collection: number }
- *   | { type: 'retell', id: number, collection: number }
+ *   | { type: 'replay', id: number, collection: number }
  * )} FromWorker
  * `failed` stops one collection. `broken` stops all collections of the page: the worker does not understand the page.
- * `token` asks for a bearer token. `retell` asks for records that describe the collection; they come in parts.
+ * `token` asks for a bearer token. `replay` asks for records that recreate the collection; they come in parts.
  *
  * @typedef {(
  *   | { type: 'part', id: number, bytes: Uint8Array }
- *   | { type: 'answer', id: number, value?: any }
+ *   | { type: 'answer', id: number, value: unknown }
  *   | { type: 'refused', id: number, error: Failure }
  * )} Reply
  *
  * @typedef {FromPage | FromWorker | Reply} Message
  * @typedef {string | BufferSource | WebAssembly.Module} Source
+ * @typedef {{ hello: string, load: void, token: string, replay: Uint8Array[] }} Answers the answers by the type of the call
  */
 
-/** @typedef {{ postMessage(message: any, transfer?: Transferable[]): void, onmessage: any, onmessageerror: any }} Port */
+/**
+ * A call without its id.
+ * @template {FromPage | FromWorker} M
+ * @typedef {M extends { id: number } ? Omit<M, 'id'> : never} Call
+ */
 
 /**
- * @typedef {object} Call
+ * Functions by the type of message. The result of a function, or of its promise, answers a call.
+ * @template {FromPage | FromWorker} M
+ * @typedef {{ [T in M['type']]: (message: Extract<M, { type: T }>, part: (bytes: Uint8Array) => void) => unknown }} Handlers
+ */
+
+/**
+ * @typedef {object} Port
+ * @property {(message: Message, transfer: Transferable[]) => void} postMessage
+ * @property {((this: any, event: MessageEvent) => void) | null} onmessage
+ * @property {((this: any, event: MessageEvent) => void) | null} onmessageerror
+ */
+
+/**
+ * @typedef {object} Pending
  * @property {(value: any) => void} resolve
- * @property {(error: Error) => void} reject
+ * @property {(error: unknown) => void} reject
  * @property {Uint8Array[]} parts
- * @property {number} [patience]
+ * @property {number | undefined} timeout
  * @property {ReturnType<typeof setTimeout>} [timer]
  */
 
@@ -59,13 +80,15 @@ export const PROTOCOL = 1
  * Numbered requests and responses over a port, and messages without a response.
  *
  * A call is pending until it is answered, refused or timed out, or the channel ends. Then it leaves the map.
+ * @template {FromPage | FromWorker} In
+ * @template {FromPage | FromWorker} Out
  */
 export class Channel {
-  /** @type {Port} */
   #port
+  /** @type {Record<string, (message: any, part: (bytes: Uint8Array) => void) => unknown>} */
   #handlers
   #report
-  /** @type {Map<number, Call>} the calls that wait for an answer */
+  /** @type {Map<number, Pending>} the calls that wait for an answer */
   pending = new Map()
   #last = 0
   /** @type {Error | undefined} */
@@ -73,43 +96,43 @@ export class Channel {
 
   /**
    * @param {Port} port
-   * @param {Record<string, (message: any, part: (bytes: Uint8Array) => void) => any>} handlers by the type of message; the
-   * result of a handler, or what its promise resolves with, answers a call
-   * @param {(error: Error) => void} report is called for a message that is not understood
+   * @param {Handlers<In>} handlers
+   * @param {(error: ListWatchError) => void} report is called for a message that is not understood
    */
   constructor(port, handlers, report) {
     this.#port = port
     this.#handlers = handlers
     this.#report = report
-    port.onmessage = (/** @type {MessageEvent} */ { data }) => this.#take(data)
+    port.onmessage = ({ data }) => this.#receive(data)
     port.onmessageerror = () => report(misunderstood('an unreadable message'))
   }
 
-  /** @param {any} message @param {Transferable[]} [transfer] */
-  send(message, transfer) {
+  /** @param {Out | Reply} message @param {Transferable[]} [transfer] */
+  send(message, transfer = []) {
     if (!this.#ended) this.#port.postMessage(message, transfer)
   }
 
   /**
    * Sends a call. The promise resolves with the value of the answer or, if it has none, with its parts.
-   * @param {any} message without its id
-   * @param {number} [patience] how long the other side may be silent, in milliseconds; by default for ever
-   * @returns {Promise<any>}
+   * @template {Call<Out> & { type: keyof Answers }} C
+   * @param {C} message
+   * @param {number} [timeout] the longest time without a message of the other side, in milliseconds. Default: no limit.
+   * @returns {Promise<Answers[C['type']]>}
    */
-  call(message, patience) {
+  call(message, timeout) {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw this.#ended
       const id = ++this.#last
-      this.send({ ...message, id })
-      /** @type {Call} */
-      const call = { resolve, reject, parts: [], patience }
+      this.send(/** @type {any} */ ({ ...message, id }))
+      /** @type {Pending} */
+      const call = { resolve, reject, parts: [], timeout }
       this.pending.set(id, call)
-      this.#hurry(id, call)
+      this.#startTimer(id, call)
     })
   }
 
   /**
-   * Rejects all pending calls and all later ones. Nothing is sent or received any more.
+   * Rejects all pending calls and all later ones. The channel sends and receives nothing after that.
    * @param {Error} error
    */
   end(error) {
@@ -123,15 +146,11 @@ export class Channel {
     return this.#ended !== undefined
   }
 
-  /**
-   * Starts the timeout of a call again.
-   * @param {number} id
-   * @param {Call} call
-   */
-  #hurry(id, call) {
+  /** @param {number} id @param {Pending} call */
+  #startTimer(id, call) {
     clearTimeout(call.timer)
-    const { patience } = call
-    if (patience) call.timer = setTimeout(() => this.#settle(id)?.reject(new Error(`no answer within ${patience} ms`)), patience)
+    const { timeout } = call
+    if (timeout) call.timer = setTimeout(() => this.#settle(id)?.reject(new ListWatchError('silent', `listwatch: no answer within ${timeout} ms`)), timeout)
   }
 
   /** @param {number} id */
@@ -142,8 +161,8 @@ export class Channel {
     return call
   }
 
-  /** @param {any} message */
-  #take(message) {
+  /** @param {any} message may come from another version of this package */
+  #receive(message) {
     const { type, id, bytes, value, error } = message ?? {}
     const call = this.pending.get(id)
     if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
@@ -151,7 +170,7 @@ export class Channel {
     else if (!call) return // it has timed out
     else if (type === 'part') {
       call.parts.push(bytes)
-      this.#hurry(id, call)
+      this.#startTimer(id, call)
     } else {
       this.#settle(id)
       if (type === 'refused') call.reject(errorOf(error))
@@ -159,43 +178,49 @@ export class Channel {
     }
   }
 
-  /** @param {any} message */
-  async #handle(message) {
+  /** @param {{ type: string, id: number }} message */
+  #handle(message) {
     const { type, id } = message
-    try {
-      const value = await this.#handlers[type](message, (bytes) => this.send({ type: 'part', id, bytes }))
+    const handled = async () => {
+      const value = await this.#handlers[type]?.(message, (bytes) => this.send({ type: 'part', id, bytes }))
       if (id) this.send({ type: 'answer', id, value })
-    } catch (error) {
+    }
+    handled().catch((error) => {
       if (id) this.send({ type: 'refused', id, error: plain(error) })
       else this.#report(crashed(`the message ${type} failed`, error))
-    }
+    })
   }
 }
 
 /** @param {string} what */
 const misunderstood = (what) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${what}; reload the page`)
 
-/** @param {any} error */
-export const messageOf = (error) => String(error?.message ?? error)
+/** @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 /** @param {unknown} cause */
 export const because = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
 
 /**
  * Returns an error in a form that every port can carry.
- * @param {any} error
+ * @param {unknown} error
  * @returns {Failure}
  */
-export const plain = (error) => ({ code: error?.code, message: messageOf(error), status: error?.status, reason: error?.reason })
-
-/** @param {Failure} failure */
-export const errorOf = ({ code, message, status, reason }) =>
-  code ? new ListWatchError(/** @type {any} */ (code), message, { status, reason }) : new Error(message)
+export const plain = (error) => {
+  const { code, status, reason } = /** @type {Failure} */ (Object(error))
+  return /** @type {Failure} */ ({ code, message: messageOf(error), status, reason })
+}
 
 /**
- * Returns the error for a collection whose worker or WASM module crashed.
+ * Returns an error of the other side.
+ * @param {Failure} failure
+ */
+export const errorOf = ({ code, message, status, reason }) => (code ? new ListWatchError(code, message, { status, reason }) : new Error(message))
+
+/**
+ * Returns the error for a collection whose worker or WASM module crashed. An error that explains itself stays the same.
  * @param {string} what
  * @param {unknown} [cause]
  */
-export const crashed = (what, cause) =>
-  new ListWatchError('crashed', `listwatch: ${what}${because(cause)}; open the collection again`, { cause })
+export const crashed = (what, cause) => (cause instanceof ListWatchError ? cause
+  : new ListWatchError('crashed', `listwatch: ${what}${because(cause)}; open the collection again`, { cause }))

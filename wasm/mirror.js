@@ -1,6 +1,6 @@
 /** @import { ErrorCode, State } from './types.js' */
 
-import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
 import { ListWatchError } from './error.js'
 
@@ -9,7 +9,7 @@ export let valuesOf
 /** Returns the fields of a record that recreates the item. @type {(item: Item) => string[]} */
 export let fieldsOf
 /** Reports whether an earlier page saved the item. @type {(item: Item) => boolean} */
-let wasKept
+let wasSaved
 /** Reports whether two items are the same version of one object. @type {(a: Item, b: Item) => boolean} */
 let areSame
 
@@ -21,21 +21,21 @@ export class Item {
   #object
   #sum // the checksum of the JSON, for the WASM module
   #values
-  #kept
+  #saved
 
   static {
     valuesOf = (item) => item.#values
     fieldsOf = (item) => [item.key, '', item.uid, item.resourceVersion, item.#sum, ...item.#values, item.#text ?? JSON.stringify(item.#object)]
-    wasKept = (item) => item.#kept
+    wasSaved = (item) => item.#saved
     areSame = (a, b) => a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.#sum === b.#sum
   }
 
-  /** @param {boolean} kept @param {string[]} fields */
-  constructor(kept, [key, , uid, resourceVersion, sum, ...values]) {
+  /** @param {boolean} saved @param {string[]} fields */
+  constructor(saved, [key, , uid, resourceVersion, sum, ...values]) {
     this.key = key
     this.uid = uid
     this.resourceVersion = resourceVersion
-    this.#kept = kept
+    this.#saved = saved
     this.#sum = sum
     this.#text = values.pop()
     this.#values = values
@@ -88,7 +88,7 @@ export class Mirror {
    */
   apply(kind, fields) {
     switch (kind) {
-      case KEPT:
+      case SAVED:
       case ADDED:
       case MODIFIED:
         return this.#put(kind, fields)
@@ -104,10 +104,10 @@ export class Mirror {
 
   /** @param {number} kind @param {string[]} fields */
   #put(kind, fields) {
-    const kept = kind === KEPT
-    const item = new Item(kept, fields)
+    const saved = kind === SAVED
+    const item = new Item(saved, fields)
     const known = this.items.get(item.key)
-    if (!kept) this.#heard(fields[1])
+    if (!saved) this.#heard(fields[1])
     if (known && areSame(known, item)) return [] // a new host repeats all objects
     const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
     const old = this.items.get(item.key)
@@ -117,8 +117,8 @@ export class Mirror {
       const value = valuesOf(item)[i]
       if (value) index.get(value)?.add(item) ?? index.set(value, new Set([item]))
     })
-    if (this.#listing && !kept) this.#progress()
-    changes.push(new Change(old ? 'modified' : 'added', item, old, { initial: !this.synced, stale: kept }))
+    if (this.#listing && !saved) this.#progress()
+    changes.push(new Change(old ? 'modified' : 'added', item, old, { initial: !this.synced, stale: saved }))
     return changes
   }
 
@@ -224,7 +224,7 @@ export class Mirror {
 
   /** Reports whether an earlier page saved the item and the server has not confirmed it. @param {Item} item */
   isStale(item) {
-    return wasKept(item) && !this.synced
+    return wasSaved(item) && !this.synced
   }
 }
 

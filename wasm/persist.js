@@ -4,8 +4,9 @@
 
 /** @import { Spec } from './spec.js' */
 
-import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, SAVED, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
 import { isText } from './spec.js'
+import { because } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
 const LOCK_TIMEOUT = 5000 // ms
@@ -14,14 +15,12 @@ const LOCK_TIMEOUT = 5000 // ms
 /** @typedef {{ version: string, at: number }} Version a resourceVersion, and the time of the last data in ms since 1970 */
 
 /** The saved state of one collection. */
-export class Kept {
+export class Saved {
   /** @type {IDBDatabase | undefined} undefined if nothing is or will be saved */
   #db
   #name = ''
   #version = ''
   #heardAt = 0
-  /** @type {string[][]} the loaded objects, for rows() */
-  #rows = []
   /** @type {Map<string, string[] | null>} the fields to write by key; null deletes an object */
   #changed = new Map()
   #writing = false
@@ -31,7 +30,7 @@ export class Kept {
   #stale = true // whether the rows in the database belong to no resourceVersion, for example to an incomplete first list
   #failure = ''
   /** @type {((bytes: Uint8Array) => void) | undefined} */
-  #tell
+  #emit
 
   /**
    * Opens the saved state of a collection. It never rejects: without IndexedDB, the collection works and load reports why
@@ -39,18 +38,18 @@ export class Kept {
    * @param {Spec} spec
    */
   static async open(spec) {
-    const kept = new Kept()
+    const saved = new Saved()
     try {
       const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
       const headers = await digest(endpoint.headers)
-      kept.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
-      kept.#db = await database()
-      users.add(kept)
-      kept.#own()
+      saved.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
+      saved.#db = await database()
+      users.add(saved)
+      saved.#own()
     } catch (error) {
-      kept.fail(error)
+      saved.fail(error)
     }
-    return kept
+    return saved
   }
 
   // Two writers would each save a resourceVersion without the objects of the other. So only the holder of a lock writes. The
@@ -71,40 +70,33 @@ export class Kept {
   }
 
   /**
-   * Passes the saved objects to `tell` as records. It returns whether the collection can be resumed. Later, `tell` receives the
-   * reason if saving fails.
-   * @param {(bytes: Uint8Array) => void} tell
+   * Passes the saved objects to `emit` as records. Later, `emit` receives the reason if saving fails.
+   *
+   * If the collection can be resumed, it returns the encoded resourceVersion, and the namespace, name, uid, resourceVersion and
+   * checksum of each object.
+   * @param {(bytes: Uint8Array) => void} emit
    */
-  async load(tell) {
-    this.#tell = tell
+  async load(emit) {
+    this.#emit = emit
     this.#report()
-    if (!this.#db) return false
+    if (!this.#db) return
     try {
       const reading = this.#db.transaction([OBJECTS, VERSIONS])
       /** @type {[Version | undefined, Row[]]} */
-      const [heard, objects] = await Promise.all([
+      const [saved, objects] = await Promise.all([
         done(reading.objectStore(VERSIONS).get(this.#name)),
         done(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
       // A damaged row must not stay in the collection for ever. So the objects are used only if all of them are valid.
-      if (!heard?.version || !objects.every(isValid)) return false
-      this.#version = heard.version
-      for (let i = 0; i < objects.length; i += 50) tell(encode(objects.slice(i, i + 50).map(({ fields }) => [KEPT, ...fields])))
-      tell(encode([[HEARD, String(heard.at), heard.version]]))
+      if (!saved?.version || !objects.every(isValid)) return
+      this.#version = saved.version
+      for (let i = 0; i < objects.length; i += 50) emit(encode(objects.slice(i, i + 50).map(({ fields }) => [SAVED, ...fields])))
+      emit(encode([[HEARD, String(saved.at), saved.version]]))
       this.#stale = false
-      this.#rows = objects.map(({ fields: [key, , uid, objectVersion, sum] }) => [...split(key), uid, objectVersion, sum])
-      return true
+      return encodeFields([saved.version, ...objects.flatMap(({ fields: [key, , ...identity] }) => [...split(key), ...identity.slice(0, 3)])])
     } catch (error) {
       this.fail(error)
-      return false
     }
-  }
-
-  /** Returns the resourceVersion, and the namespace, name, uid, resourceVersion and checksum of each loaded object. */
-  rows() {
-    const rows = encodeFields([this.#version, ...this.#rows.flat()])
-    this.#rows = []
-    return rows
   }
 
   /** Saves the changes of records. @param {Uint8Array} bytes */
@@ -159,12 +151,12 @@ export class Kept {
   /** Ends saving and reports why. @param {unknown} error */
   fail(error) {
     this.close()
-    this.#failure ||= `listwatch: the collection is not saved: ${error instanceof Error ? error.message : error}`
+    this.#failure ||= `listwatch: the collection is not saved${because(error)}`
     this.#report()
   }
 
   #report() {
-    if (this.#failure) this.#tell?.(encode([[UNSAVED, this.#failure]]))
+    if (this.#failure) this.#emit?.(encode([[UNSAVED, this.#failure]]))
   }
 
   close() {
@@ -196,7 +188,7 @@ const split = (key) => {
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-/** @type {Set<Kept>} all states that use the database */
+/** @type {Set<Saved>} all states that use the database */
 const users = new Set()
 /** @type {Promise<IDBDatabase> | undefined} */
 let opened
@@ -228,7 +220,7 @@ function open() {
       const end = (/** @type {string} */ reason) => {
         db.close()
         opened = undefined
-        for (const kept of users) kept.fail(reason)
+        for (const saved of users) saved.fail(reason)
       }
       db.onversionchange = () => end('another tab deletes or upgrades the database')
       db.onclose = () => end('the browser closed the database')

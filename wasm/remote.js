@@ -1,53 +1,50 @@
-// The host in a worker, as the page sees it.
+// Runs the collections of a page in a worker.
 
-import { gone, hold } from './hold.js'
+/** @import { PageClient } from './host.js' */
+/** @import { FromPage, FromWorker, Port, Source } from './messages.js' */
+/** @import { Spec } from './spec.js' */
+
+import { ListWatchError } from './error.js'
+import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
 import { Channel, PROTOCOL, crashed, errorOf } from './messages.js'
 import { notStarted, spawn } from './spawn.js'
 import { later } from './streams.js'
 
-/**
- * The client of a collection in a page; collection.js makes it.
- * @typedef {object} PageClient
- * @property {(bytes: Uint8Array) => void} records
- * @property {(error: Error) => void} failed
- * @property {() => void} lost the worker is gone, and another one follows
- * @property {() => any} state
- * @property {() => Iterable<Uint8Array>} retell
- * @property {() => string | Promise<string>} [token]
- */
+/** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
 /**
- * What runs in the worker of a page. The states are:
+ * The worker of a page. The states are:
  * - `starting`: the worker is not ready. Collections wait.
- * - `ready`: the worker has the collections. If it dies, another one is started.
+ * - `ready`: the worker has the collections. If it dies, another one starts.
  * - `failed`: all collections have failed, and later ones fail at once.
  */
 export class Remote {
   /** @type {'starting' | 'ready' | 'failed'} */
   #state = 'starting'
-  /** @type {Error | undefined} of the state failed */
+  /** @type {ListWatchError | undefined} of the state failed */
   #error
   #mode
   #wasm
   #failed
-  /** @type {Channel | undefined} */
+  /** @type {WorkerChannel | undefined} */
   #channel
   /** @type {(() => void) | undefined} */
   #stop
   /** @type {{ name: string, release: () => void } | undefined} held while this page uses the worker */
   #lock
-  /** @type {Map<number, PageClient & { spec: any }>} */
+  /** @type {Map<number, { client: PageClient, spec: Spec }>} */
   #opened = new Map()
   #last = 0
+  #unproven = false // whether the worker is a successor, and no collection has been live since
   /** @type {Set<string>} servers */
-  #knocked = new Set()
+  #preconnected = new Set()
   /** Whether no worker runs because the browser refused to start one. Another kind of worker may work. */
   refused = false
 
   /**
    * @param {'shared' | 'worker'} mode
-   * @param {any} wasm
-   * @param {(error: Error) => void} failed is called when the state changes from `ready` to `failed`
+   * @param {Source} wasm
+   * @param {() => void} failed is called when the state changes from `ready` to `failed`
    */
   constructor(mode, wasm, failed) {
     this.#mode = mode
@@ -55,12 +52,12 @@ export class Remote {
     this.#failed = failed
   }
 
-  /** Starts a worker. The promise rejects if that fails. */
+  /** Starts a worker. The promise rejects with a ListWatchError if that fails. */
   async start() {
     this.#state = 'starting'
     this.refused = true
     try {
-      if (this.#mode === 'shared') this.#lock ??= await hold()
+      if (this.#mode === 'shared') this.#lock ??= await holdLifetimeLock()
       const { port, stop, url } = spawn(this.#mode, ({ message }) =>
         down(this.refused ? notStarted(this.#mode, url, message) : crashed('the worker failed', message)))
       this.#stop = stop
@@ -69,67 +66,73 @@ export class Remote {
       const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }).finally(() => {
         this.refused = channel.ended
       })
-      if (lock) gone(lock).then(() => this.#lost(channel), down)
+      if (lock) lifetimeEnd(lock).then(() => this.#replace(channel)).catch(down)
       await channel.call({ type: 'load', wasm: this.#wasm })
       this.#state = 'ready'
     } catch (error) {
-      this.#close(error)
-      throw error
+      const failure = crashed('the worker failed', error)
+      this.#close(failure)
+      throw failure
     }
   }
 
   /**
-   * @param {import('./messages.js').Port} port
+   * @param {Port} port
    * @param {(error: unknown) => void} down
+   * @returns {WorkerChannel}
    */
   #listen(port, down) {
     return new Channel(port, {
       records: ({ collection, bytes }) => this.#records(collection, bytes),
-      failed: ({ collection, error }) => this.#opened.get(collection)?.failed(errorOf(error)),
+      failed: ({ collection, error }) => this.#opened.get(collection)?.client.failed(crashed('the worker failed', errorOf(error))),
       broken: ({ error }) => down(errorOf(error)),
-      token: async ({ collection }) => await this.#opened.get(collection)?.token?.() ?? '',
-      retell: ({ collection }, part) => this.#retell(collection, part),
+      token: async ({ collection }) => await this.#opened.get(collection)?.client.token?.() ?? '',
+      replay: ({ collection }, part) => this.#replay(collection, part),
     }, down)
   }
 
   /**
    * Handles an error of the worker as a whole.
-   * @param {Channel} channel
-   * @param {any} error
+   * @param {WorkerChannel} channel
+   * @param {unknown} error
    */
   #down(channel, error) {
     if (channel !== this.#channel) return
-    channel.end(error) // start is waiting for an answer unless the state is ready
-    if (this.#state === 'ready') this.#fail(error)
+    const failure = crashed('the worker failed', error)
+    channel.end(failure) // start is waiting for an answer unless the state is ready
+    if (this.#state === 'ready') this.#fail(failure)
   }
 
   /**
-   * A shared worker may crash together with another tab, and the browser may end any worker. Another one is started.
-   * @param {Channel} channel
+   * Starts another worker after a worker died. A shared worker may crash together with another tab, and the browser may end any
+   * worker. But a successor that dies before a collection is live has no successor, because it could crash for ever.
+   * @param {WorkerChannel} channel
    */
-  async #lost(channel) {
+  async #replace(channel) {
     if (channel !== this.#channel) return
-    channel.end(crashed('the worker is gone'))
-    if (this.#state !== 'ready') return
+    const gone = crashed('the worker is gone')
+    if (this.#state !== 'ready' || this.#unproven) return this.#down(channel, gone)
+    channel.end(gone)
+    this.#unproven = true
     try {
-      for (const client of this.#opened.values()) client.lost()
+      for (const { client } of this.#opened.values()) client.lost()
       await this.start()
       for (const [collection, { spec }] of this.#opened) this.#send({ type: 'open', collection, spec })
     } catch (error) {
-      this.#fail(error)
+      this.#fail(crashed('the worker failed', error))
     }
   }
 
-  /** @param {any} error */
+  /** @param {ListWatchError} error */
   #fail(error) {
     this.#state = 'failed'
     this.#error = error
     this.#close(error)
-    this.#failed(error) // first, so that a client that opens the collection again gets another worker
-    for (const client of this.#opened.values()) client.failed(error)
+    this.#failed() // first, so that a client that opens the collection again gets another worker
+    for (const { client } of this.#opened.values()) client.failed(error)
   }
 
-  /** @param {any} error */
+  /** @param {ListWatchError} error */
   #close(error) {
     this.#channel?.end(error)
     this.#channel = undefined
@@ -138,20 +141,20 @@ export class Remote {
     this.#lock = undefined
   }
 
-  /** @param {import('./messages.js').FromPage} message */
+  /** @param {FromPage} message */
   #send(message) {
     if (this.#state === 'ready') this.#channel?.send(message)
   }
 
   /**
    * Opens a collection and returns a function that ends it.
-   * @param {any} spec
+   * @param {Spec} spec
    * @param {PageClient} client
    */
   open(spec, client) {
     const collection = ++this.#last
     if (this.#error) client.failed(this.#error)
-    else this.#opened.set(collection, { ...client, spec })
+    else this.#opened.set(collection, { client, spec })
     this.#send({ type: 'open', collection, spec })
     return () => {
       this.#opened.delete(collection)
@@ -168,40 +171,42 @@ export class Remote {
    * @param {Uint8Array} bytes
    */
   #records(collection, bytes) {
-    const client = this.#opened.get(collection)
-    if (!client) return // it was closed
+    const opened = this.#opened.get(collection)
+    if (!opened) return // it was closed
+    const { client, spec: { endpoint: { server } } } = opened
     client.records(bytes)
-    if (this.#mode === 'shared') this.#knock(client.spec.endpoint.server, client.state())
+    const { phase, cause } = client.state()
+    if (phase === 'live') {
+      this.#unproven = false
+      this.#preconnected.delete(server)
+    }
+    if (this.#mode === 'shared' && phase === 'interrupted' && cause?.code === 'network') this.#preconnect(server)
   }
 
   /**
-   * Chromium refuses a shared worker the connection to a server that asks for client certificates, until a page has connected.
-   * Most kube-apiservers ask for them. So the page connects once and then wakes the worker.
+   * Connects to a server once and then wakes the worker. Chromium rejects connections of a shared worker to a server that
+   * requests client certificates until a page has connected. Most kube-apiservers request them.
    * @param {string} server
-   * @param {any} state
    */
-  async #knock(server, { phase, cause }) {
-    if (phase === 'live') this.#knocked.delete(server)
-    if (phase !== 'interrupted' || cause.code !== 'network' || !server.startsWith('https:') || this.#knocked.has(server)) return
-    this.#knocked.add(server)
-    try {
-      await fetch(server, { mode: 'no-cors', credentials: 'omit', cache: 'no-store' })
-      this.wake()
-    } catch {
-      this.#knocked.delete(server) // the server is down, which the collection shows; the next interruption knocks again
-    }
+  #preconnect(server) {
+    if (!server.startsWith('https:') || this.#preconnected.has(server)) return
+    this.#preconnected.add(server)
+    fetch(server, { mode: 'no-cors', credentials: 'omit', cache: 'no-store' }).then(() => this.wake(), (error) => {
+      if (!(error instanceof TypeError)) throw error // it is a TypeError if the server is down, which the collection shows
+      this.#preconnected.delete(server)
+    })
   }
 
   /**
    * @param {number} collection
    * @param {(bytes: Uint8Array) => void} part
    */
-  async #retell(collection, part) {
-    const client = this.#opened.get(collection)
-    if (!client) throw new Error('the collection is closed')
-    for (const bytes of client.retell()) {
+  async #replay(collection, part) {
+    const opened = this.#opened.get(collection)
+    if (!opened) throw new ListWatchError('closed', 'listwatch: the collection is closed')
+    for (const bytes of opened.client.replay()) {
       part(bytes)
-      await new Promise((next) => later(() => next(undefined)))
+      await new Promise((resolve) => later(() => resolve(undefined)))
     }
   }
 }

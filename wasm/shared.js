@@ -1,9 +1,14 @@
 // The host of all tabs of an origin. Tabs that follow the same collection as the same user share one watch.
 
-import { Followed, Host } from './host.js'
-import { crashed } from './messages.js'
+/** @import { Engine } from './engine.js' */
+/** @import { Client } from './host.js' */
+/** @import { Spec } from './spec.js' */
 
-/** @typedef {import('./host.js').Client} Client */
+import { ListWatchError } from './error.js'
+import { Followed, Host } from './host.js'
+import { crashed, messageOf } from './messages.js'
+
+/** @typedef {Client & { replay: () => Promise<Uint8Array[]> }} Member a client that can send its records to another client */
 
 /** The host of a SharedWorker. It keeps no objects: a tab describes the collection to a tab that opens it later. */
 export class SharedHost extends Host {
@@ -12,8 +17,9 @@ export class SharedHost extends Host {
 
   /**
    * Opens a collection and returns a function that ends it.
-   * @param {any} spec
-   * @param {Client} client
+   * @override
+   * @param {Spec} spec
+   * @param {Member} client
    */
   open(spec, client) {
     /** @type {Seat} */
@@ -29,8 +35,8 @@ export class SharedHost extends Host {
 
   /**
    * @param {string | symbol} name
-   * @param {any} spec
-   * @param {Client} client
+   * @param {Spec} spec
+   * @param {Member} client
    * @param {Seat} seat
    */
   #enter(name, spec, client, seat) {
@@ -70,18 +76,18 @@ export class SharedHost extends Host {
 /**
  * Clients with different tokens may be different users, and must not see each other's objects. A client whose token function
  * fails shares with no other client.
- * @param {any} spec
- * @param {Client} client
+ * @param {Spec} spec
+ * @param {Member} client
  */
 async function nameOf(spec, client) {
   try {
     return JSON.stringify([spec, await client.token?.()])
-  } catch {
-    return Symbol('unknown user') // the engine asks for the token again and reports the failure
+  } catch (error) {
+    return Symbol(messageOf(error)) // the engine asks for the token again and reports the failure
   }
 }
 
-const PATIENCE = 1000 // ms; a frozen tab does not answer
+const TIMEOUT = 1000 // ms; a frozen tab does not answer
 
 /**
  * A group is one watch and the clients that share it.
@@ -93,9 +99,9 @@ const PATIENCE = 1000 // ms; a frozen tab does not answer
  * - `#members` begins with the clients that answered last. A client that did not answer in time is last.
  */
 class Group {
-  /** @type {Client[]} */
+  /** @type {Member[]} */
   #members
-  /** @type {Map<Client, Uint8Array[]>} with the records that arrived since another client was asked */
+  /** @type {Map<Member, Uint8Array[]>} with the records that arrived since another client was asked */
   #joining = new Map()
   /** @type {Followed | undefined} */
   #followed
@@ -103,9 +109,9 @@ class Group {
   #forget
 
   /**
-   * @param {import('./engine.js').Engine} engine
-   * @param {any} spec
-   * @param {Client} client
+   * @param {Engine} engine
+   * @param {Spec} spec
+   * @param {Member} client
    * @param {() => void} forget makes the host forget the group
    */
   constructor(engine, spec, client, forget) {
@@ -116,11 +122,11 @@ class Group {
 
   /** @param {Uint8Array} bytes */
   records(bytes) {
-    for (const held of this.#joining.values()) held.push(bytes.slice())
+    for (const missed of this.#joining.values()) missed.push(bytes.slice())
     for (const client of [...this.#members]) client.records(bytes)
   }
 
-  /** @param {Error} error */
+  /** @param {ListWatchError} error */
   failed(error) {
     const clients = this.#clients()
     this.#end()
@@ -143,7 +149,7 @@ class Group {
     for (const client of this.#clients()) {
       answers.push(Promise.resolve().then(() => client.token?.() ?? ''))
       try {
-        const token = await within(PATIENCE, Promise.any(answers))
+        const token = await within(TIMEOUT, Promise.any(answers))
         if (token !== undefined) return token
         this.#askLast(client)
       } catch (error) {
@@ -154,28 +160,28 @@ class Group {
     return answers.length ? Promise.any(answers) : ''
   }
 
-  /** @param {Client} client */
+  /** @param {Member} client */
   #askLast(client) {
     if (this.#remove(client)) this.#members.push(client)
   }
 
   /**
    * Makes a client a member, after another member has described the collection. It returns false if no member did.
-   * @param {Client} client
+   * @param {Member} client
    */
   async join(client) {
     const asked = new Set()
     for (let member; (member = this.#members.find((each) => !asked.has(each))); asked.add(member)) {
       /** @type {Uint8Array[]} */
-      const held = []
-      this.#joining.set(client, held)
-      const told = await descriptionBy(member)
+      const missed = []
+      this.#joining.set(client, missed)
+      const replayed = await replayOf(member)
       if (!this.#joining.has(client)) return true // it has left, or the watch has failed
-      if (!told) {
+      if (!replayed) {
         this.#askLast(member)
         continue
       }
-      for (const bytes of [...told, ...held]) client.records(bytes)
+      for (const bytes of [...replayed, ...missed]) client.records(bytes)
       this.#joining.delete(client)
       this.#members.unshift(client)
       return true
@@ -184,14 +190,14 @@ class Group {
     return false
   }
 
-  /** @param {Client} client */
+  /** @param {Member} client */
   #remove(client) {
     const at = this.#members.indexOf(client)
     if (at >= 0) this.#members.splice(at, 1)
     return at >= 0
   }
 
-  /** @param {Client} client */
+  /** @param {Member} client */
   leave(client) {
     this.#joining.delete(client)
     this.#remove(client)
@@ -209,15 +215,16 @@ class Group {
 }
 
 /**
- * Returns undefined if the member cannot answer, for example because its tab is frozen or was just closed. The caller asks
- * another one.
- * @param {Client} member
+ * Returns the records of a member, or undefined if its tab is frozen or has closed the collection. Another member is asked
+ * then.
+ * @param {Member} member
  */
-async function descriptionBy(member) {
+async function replayOf(member) {
   try {
-    return await member.retell?.()
-  } catch {
-    return undefined
+    return await member.replay()
+  } catch (error) {
+    if (error instanceof ListWatchError && (error.code === 'silent' || error.code === 'closed')) return
+    throw error
   }
 }
 
@@ -229,9 +236,9 @@ async function descriptionBy(member) {
  * @returns {Promise<T | undefined>}
  */
 async function within(ms, promise) {
-  /** @type {any} */
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
-  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(resolve, ms) })
+  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(() => resolve(undefined), ms) })
   try {
     return await Promise.race([promise, late])
   } finally {

@@ -1,100 +1,130 @@
-// A browser opens at most six connections over HTTP/1.1 to an origin, for all tabs together, and a watch occupies one of them.
-// So watches over HTTP/1.1 need a slot, of which each server has two. These always hold:
-// - A slot is a lock, and a watch holds it as long as its request is open. The browser shares locks among all tabs and workers
-//   of an origin, and releases those of a tab that crashes. A page in an insecure context or a sandboxed frame may not use
-//   locks. There each realm has two slots.
-// - A watch that waits is queued at one slot, and the next one at the other. One that is closed meanwhile leaves its slot at
-//   once when it gets it.
-// - A watch that has held a slot for a turn gives it up when another one waits for this slot.
+// A browser opens at most six HTTP/1.1 connections per origin for all tabs together, and each watch occupies one of them. So
+// each server has two slots for watches over HTTP/1.1, and these invariants hold:
+// - A slot is a Web Lock. A watch holds it while its request is open. All tabs and workers of an origin share Web Locks, and the
+//   browser releases the locks of a tab that crashes. Insecure contexts and sandboxed frames have no Web Locks. Each of them has
+//   two slots of its own.
+// - A waiting watch is queued at one slot, and the next one at the other slot. If it is closed before it gets the slot, it
+//   releases the slot at once.
+// - A watch that has held a slot for a turn returns it if another watch waits for this slot.
 // - HTTP/2, HTTP/3 and Node need no slots. An unknown protocol counts as HTTP/1.1.
 
+/** @import { Lease } from './glue.js' */
+
 const TURN = 5000 // ms
-const LATE = 200 // ms, after which the browser has reported a response that ended
+const REPORTED = 200 // ms; browsers report the protocol of a response within this time after its end
 
-const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+/**
+ * The part of LockManager that slots use.
+ * @typedef {object} LockService
+ * @property {(name: string, options: { ifAvailable: boolean }, use: (lock: unknown) => unknown) => Promise<unknown>} request
+ * @property {() => Promise<{ pending?: { name?: string }[] }>} query
+ */
 
-// Node has no bound, and needs no locks.
-const locksOfHost = () => globalThis.process?.versions?.node ? undefined : navigator.locks ?? new Locks()
+/** @type {(ms: number) => Promise<void>} */
+const sleep = (ms) => new Promise((resolve) => { setTimeout(resolve, ms) })
+
+/** @returns {LockService | undefined} undefined in Node, which has no limit */
+const availableLocks = () => (globalThis.process?.versions?.node ? undefined : navigator.locks ?? new Locks())
 
 export class Slots {
-  #protocols = new Map() // by origin; '' for one that the browser does not report
-  #waited = 0 // how many watches
-  #own = new Locks()
+  /** @type {Map<string, string>} by origin; "" if the browser does not report it */
+  #protocols = new Map()
+  #waited = 0 // the number of watches that have waited
   #locks
-  #wait
+  #sleep
 
   /** The parameters are for tests. */
-  constructor(locks = locksOfHost(), Observer = globalThis.PerformanceObserver, wait = pause) {
+  constructor(locks = availableLocks(), Observer = globalThis.PerformanceObserver, wait = sleep) {
     this.#locks = locks
-    this.#wait = wait
+    this.#sleep = wait
     if (locks) new Observer((list) => this.#observe(list.getEntries())).observe({ type: 'resource', buffered: true })
   }
 
+  /** @param {PerformanceEntryList} entries */
   #observe(entries) {
-    for (const { name, nextHopProtocol } of entries) {
+    for (const { name, nextHopProtocol } of /** @type {PerformanceResourceTiming[]} */ (entries)) {
       const { origin } = new URL(name)
       if (nextHopProtocol || !this.#protocols.has(origin)) this.#protocols.set(origin, nextHopProtocol)
     }
   }
 
   /**
-   * Takes a slot of a server for a watch, which holds it until the promise `closed` resolves. Resolves with "" if the watch
-   * needs no slot, and with "busy" if none is free and the watch does not wait. `over` resolves when the turn is over.
+   * Acquires a slot for a watch, which holds it until `closed` resolves. The slot is revoked when its turn is over. It returns ""
+   * if the watch needs no slot, and "busy" if no slot is free and the watch does not wait.
+   * @param {string} server
+   * @param {boolean} waits
+   * @param {Promise<void>} closed
+   * @returns {Promise<string | Lease>}
    */
-  async take(server, waits, closed) {
+  async acquire(server, waits, closed) {
     if (!this.#locks) return ''
     const { origin } = new URL(server)
-    if (!this.#protocols.has(origin)) await this.#wait(LATE)
-    if (/^h[23]/.test(this.#protocols.get(origin))) return ''
+    if (!this.#protocols.has(origin)) await this.#sleep(REPORTED)
+    if (/^h[23]/.test(this.#protocols.get(origin) ?? '')) return ''
     const names = [1, 2].map((n) => `listwatch connection ${origin} ${n}`)
-    let lock
-    if (waits) lock = await this.#hold(names[this.#waited++ % 2], false, closed)
-    else for (const name of names) lock ??= await this.#hold(name, true, closed)
-    return lock ? { text: 'slot', over: this.#over(lock.name, closed) } : 'busy'
+    for (const name of waits ? [names[this.#waited++ % 2]] : names) {
+      if (await this.#request(this.#locks, name, !waits, closed)) return { text: 'slot', revoked: this.#endOfTurn(this.#locks, name, closed) }
+    }
+    return 'busy'
   }
 
-  #hold(name, ifAvailable, closed) {
+  /**
+   * Reports whether it got the lock.
+   * @param {LockService} locks
+   * @param {string} name
+   * @param {boolean} ifAvailable
+   * @param {Promise<void>} closed
+   * @returns {Promise<boolean>}
+   */
+  #request(locks, name, ifAvailable, closed) {
     return new Promise((resolve, reject) => {
-      this.#locks.request(name, { ifAvailable }, (lock) => {
-        resolve(lock)
+      locks.request(name, { ifAvailable }, (lock) => {
+        resolve(!!lock)
         return lock && closed
-      }).catch(reject)
-    }).catch((error) => {
-      if (error.name !== 'SecurityError') throw error
-      this.#locks = this.#own // a sandboxed frame, or a page without storage, may not use the browser's
-      return this.#hold(name, ifAvailable, closed)
+      }).catch((error) => {
+        if (error.name !== 'SecurityError') return reject(error)
+        if (this.#locks === locks) this.#locks = new Locks()
+        resolve(this.#request(/** @type {LockService} */ (this.#locks), name, ifAvailable, closed))
+      })
     })
   }
 
-  async #over(name, closed) {
+  /**
+   * @param {LockService} locks
+   * @param {string} name
+   * @param {Promise<void>} closed
+   */
+  async #endOfTurn(locks, name, closed) {
     const ended = closed.then(() => true)
-    while (!await Promise.race([ended, this.#wait(TURN)])) {
-      if ((await this.#locks.query()).pending.some((lock) => lock.name === name)) return
+    while (!await Promise.race([ended, this.#sleep(TURN)])) {
+      if ((await locks.query()).pending?.some((lock) => lock.name === name)) return
     }
   }
 }
 
-/** The part of navigator.locks that is needed here, for one realm. */
+/** The LockService of one page or worker. @implements {LockService} */
 export class Locks {
-  #queues = new Map() // by name, what starts each request; the first has the lock
+  /** @type {Map<string, (() => void)[]>} the functions that grant a lock, by name; the holder is first */
+  #queues = new Map()
 
+  /** @type {LockService['request']} */
   async request(name, { ifAvailable }, use) {
     const queue = this.#queues.get(name) ?? []
     if (ifAvailable && queue[0]) return use(null)
     this.#queues.set(name, queue)
-    await new Promise((start) => {
-      queue.push(start)
+    await new Promise((/** @type {(nothing: void) => void} */ grant) => {
+      queue.push(grant)
       queue[0]()
     })
     try {
-      await use({ name })
+      await use(name)
     } finally {
       queue.shift()
       queue[0]?.()
     }
   }
 
-  query() {
+  async query() {
     return { pending: [...this.#queues].flatMap(([name, queue]) => queue.slice(1).map(() => ({ name }))) }
   }
 }

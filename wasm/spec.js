@@ -3,6 +3,7 @@
 /** @import { ListWatchOptions } from './types.js' */
 
 import { ListWatchError } from './error.js'
+import { messageOf } from './messages.js'
 
 /**
  * A Spec describes a collection. It can be cloned for a worker, and equal specs have equal JSON.
@@ -135,7 +136,7 @@ async function ask(token) {
   try {
     found = await token()
   } catch (error) {
-    throw new Error(`the token function failed: ${error instanceof Error ? error.message : error}`, { cause: error })
+    throw new Error(`the token function failed: ${messageOf(error)}`, { cause: error })
   }
   found ??= ''
   if (!isToken(found)) throw new Error('the token function must return a string without spaces and line breaks')

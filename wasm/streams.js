@@ -1,38 +1,50 @@
-// The streams that the program reads: the body of a response, an answer of the host, the messages of a WebSocket. What came
-// waits here until it is read.
+// The byte streams that the WASM module reads: the body of a response, and an answer of the host. websocket.js has the third
+// kind. Bytes wait in a stream until the module reads them.
 
-/** What stands in place of a status, a code or a number of bytes; internal/jsx has the same. */
+/** @import { GlueHost, HostAnswer, Lease } from './glue.js' */
+
+/** These replace a status, a close code or a number of bytes. internal/jsx has the same numbers. */
 export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// The microtasks that follow each other while bytes are there would keep the page from drawing. So now and then what is to
-// be done next is put behind what the host has to do. Timers would not do: hidden pages hold them back.
+/**
+ * Runs a function after the pending events. Browsers throttle timers in hidden pages, so it uses a message.
+ * @type {(f: () => void) => void}
+ */
 export const later = (() => {
   if (typeof setImmediate === 'function') return setImmediate
   const { port1, port2 } = new MessageChannel()
+  /** @type {(() => void)[]} */
   const waiting = []
-  port1.onmessage = () => waiting.shift()()
-  return (f) => {
+  port1.onmessage = () => waiting.shift()?.()
+  return (/** @type {() => void} */ f) => {
     waiting.push(f)
     port2.postMessage(0)
   }
 })()
 
 let yielded = 0
+
+/**
+ * Runs a function soon. Microtasks would block the page while bytes arrive, so every 8 ms it lets the page handle its events.
+ * @param {() => void} f
+ */
 function soon(f) {
-  if (performance.now() - yielded < 8) return f()
+  if (performance.now() - yielded < 8) return queueMicrotask(f)
   later(() => {
     yielded = performance.now()
     f()
   })
 }
 
-// chunks are what came and was not read.
-class Chunks {
+/** A queue of bytes. */
+export class Chunks {
+  /** @type {Uint8Array[]} */
   list = []
-  first = 0 // of the list, that was not read to its end: to shift each out would take as long as the list is
-  offset = 0
+  first = 0 // the index of the first unread chunk, because Array.shift takes linear time
+  offset = 0 // the number of bytes of the first chunk that were read
   size = 0
 
+  /** @param {Uint8Array} bytes */
   push(bytes) {
     if (!bytes.length) return
     this.list.push(bytes)
@@ -43,7 +55,10 @@ class Chunks {
     return this.list.length - this.first
   }
 
-  // moves as much as fits into a view of the program's memory, which is made only now: memory that grew is another buffer.
+  /**
+   * Moves bytes into the memory of the module, and returns their number.
+   * @param {() => Uint8Array} view returns the memory, whose buffer changes when it grows
+   */
   move(view) {
     const into = view()
     let n = 0
@@ -53,7 +68,7 @@ class Chunks {
       n += part.length
       this.offset += part.length
       if (this.offset === chunk.length) {
-        this.list[this.first++] = undefined
+        delete this.list[this.first++]
         this.offset = 0
       }
     }
@@ -66,54 +81,72 @@ class Chunks {
   }
 }
 
-const OURS = /^(accept|accept-encoding|authorization)$/i
+const KEPT_BY_REDIRECTS = /^(accept|accept-encoding|authorization)$/i
 
-/** The body of a response. The next part is asked for when the one before it has been read. */
+/** The body of a response. The next part is requested when the module has read the previous one. */
 export class Body {
   state = PENDING
-  chunks = new Chunks()
+  /** @type {string | undefined} */
+  failure
+  /** @type {string | null | undefined} */
+  retryAfter
+  #chunks = new Chunks()
   #abort = new AbortController()
+  /** @type {ReadableStreamDefaultReader<Uint8Array> | undefined} */
   #reader
-  #reading = false
+  #waiting = true // for the response or for a part of the body
   #ended = false
   #wake
 
+  /**
+   * @param {string} url
+   * @param {[string, string][]} headers
+   * @param {string} credentials
+   * @param {() => void} wake
+   */
   constructor(url, headers, credentials, wake) {
     this.#wake = wake
+    /** @type {RequestInit} */
     const options = { headers, cache: 'no-store', signal: this.#abort.signal }
-    // The host keeps the token from where a redirect leads to, and no other header.
-    if (headers.some(([name]) => !OURS.test(name))) options.redirect = 'error'
-    if (credentials) options.credentials = credentials
+    // After a redirect to another origin, browsers remove the token but no other header.
+    if (headers.some(([name]) => !KEPT_BY_REDIRECTS.test(name))) options.redirect = 'error'
+    if (credentials) options.credentials = /** @type {RequestCredentials} */ (credentials)
     fetch(url, options).then((response) => {
       this.#reader = response.body?.getReader()
-      this.#ended = !this.#reader
       this.retryAfter = response.headers.get('Retry-After')
       this.state = response.status
-    }).catch((error) => this.#fail(error)).then(() => soon(wake))
+      this.#heard(!this.#reader)
+    }).catch((error) => this.#fail(error))
   }
 
+  /** @param {boolean} ended */
+  #heard(ended) {
+    this.#waiting = false
+    this.#ended = ended
+    soon(this.#wake)
+  }
+
+  /** @param {unknown} error */
   #fail(error) {
     this.failure = explain(error)
-    this.#ended = true
     if (this.state === PENDING) this.state = FAILED
+    this.#heard(true)
   }
 
+  /** @param {() => Uint8Array} view */
   read(view) {
-    if (this.chunks.size) return this.chunks.move(view)
+    if (this.#chunks.size) return this.#chunks.move(view)
     if (this.#ended) return this.failure === undefined ? 0 : FAILED
-    if (!this.#reading) this.#pull()
+    if (!this.#waiting) this.#pull()
     return PENDING
   }
 
   #pull() {
-    this.#reading = true
-    this.#reader.read().then(({ done, value }) => {
-      this.#ended = done
-      if (value) this.chunks.push(value)
-    }).catch((error) => this.#fail(error)).then(() => {
-      this.#reading = false
-      soon(this.#wake)
-    })
+    this.#waiting = true
+    this.#reader?.read().then(({ done, value }) => {
+      if (value) this.#chunks.push(value)
+      this.#heard(done)
+    }).catch((error) => this.#fail(error))
   }
 
   close() {
@@ -121,134 +154,62 @@ export class Body {
   }
 }
 
-/**
- * The host's answer to a question: text, bytes, or `{ text, over }` for something that the host lends until the stream is
- * closed. That stream ends when the promise `over` resolves. The host is given a promise that resolves when it is closed.
- */
+/** The host's answer to a question. If the answer is a lease, the stream ends when the host takes it back. */
 export class Answer {
   state = PENDING
-  chunks = new Chunks()
-  #lent
-
-  constructor(question, host, wake) {
-    const closed = new Promise((resolve) => { this.close = resolve })
-    Promise.resolve(question).then((question) => host.ask(question, closed)).then(async (answer) => {
-      const { text = answer, over } = answer
-      this.chunks.push(typeof text === 'string' ? new TextEncoder().encode(text) : text)
-      this.state = 200
-      if (!over) return
-      this.#lent = true
-      soon(wake)
-      await over
-    }).catch((error) => {
-      this.failure = explain(error)
-      this.state = FAILED
-    }).then(() => {
-      this.#lent = false
-      soon(wake)
-    })
-  }
-
-  read(view) {
-    return this.#lent && !this.chunks.size ? PENDING : this.chunks.move(view)
-  }
-}
-
-/** The messages of a WebSocket, joined by newlines. A burst of them wakes the program once. */
-export class Messages {
-  state = PENDING
-  chunks = new Chunks()
-  #socket
-  #limit
-  #between = false
-  #exceeded = false
-  #closed = false
-  #waking = false
+  /** @type {string | undefined} */
+  failure
+  /** @type {undefined} */
+  retryAfter
+  close = () => {}
+  #chunks = new Chunks()
+  #leased = false
   #wake
 
-  constructor(url, protocols, limit, wake) {
+  /**
+   * @param {string} question
+   * @param {GlueHost | undefined} host
+   * @param {() => void} wake
+   */
+  constructor(question, host, wake) {
     this.#wake = wake
-    this.#limit = limit
-    try {
-      if (typeof WebSocket === 'undefined') throw new Error('WebSocket is missing: use Node 22 or later, or --experimental-websocket')
-      this.#socket = new WebSocket(url, withOrigin(url, protocols))
-    } catch (error) {
+    /** @type {Promise<void>} */
+    const closed = new Promise((resolve) => { this.close = resolve })
+    this.#receive(async () => host?.ask?.(question, closed) ?? '').then(() => this.#end(), (error) => {
       this.failure = explain(error)
       this.state = FAILED
-      return
-    }
-    this.#socket.binaryType = 'arraybuffer'
-    this.#socket.onopen = () => this.#changed(101)
-    this.#socket.onmessage = ({ data }) => this.#take(data)
-    this.#socket.onclose = ({ code, reason }) => this.#ended(code, reason)
-    this.#socket.onerror = () => { // comes alone in Node 20 when the handshake is refused; else the closing follows
-      if (this.state === PENDING) this.#ended()
-    }
-  }
-
-  #ended(code, reason) {
-    const opened = this.state !== PENDING
-    if (this.#closed) return
-    this.#closed = true
-    this.failure = opened ? reason : 'the WebSocket could not be opened'
-    // Firefox tells of nothing but the end, where that came together with the beginning: what came in between is lost.
-    this.#changed(opened ? code : code && code !== 1006 ? LOST : FAILED)
-  }
-
-  #changed(state) {
-    this.state = state
-    this.#wakeOnce()
-  }
-
-  #wakeOnce() {
-    if (this.#waking) return
-    this.#waking = true
-    later(() => {
-      this.#waking = false
-      this.#wake()
+      this.#end()
     })
   }
 
-  #take(data) {
-    if (this.#exceeded) return
-    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data)
-    // What a message costs beside its bytes counts, or a million empty ones would be as good as none.
-    if (this.chunks.size + bytes.length + MESSAGE * this.chunks.count > this.#limit) {
-      this.#exceeded = true
-      this.close()
-    } else {
-      if (this.#between) this.chunks.push(NEWLINE)
-      this.#between = true
-      this.chunks.push(bytes)
-    }
-    this.#wakeOnce()
+  /** @param {() => Promise<HostAnswer>} ask */
+  async #receive(ask) {
+    const answer = await ask()
+    const { text = /** @type {string | Uint8Array} */ (answer), revoked } = /** @type {Partial<Lease>} */ (answer)
+    this.#chunks.push(typeof text === 'string' ? new TextEncoder().encode(text) : text)
+    this.state = 200
+    if (!revoked) return
+    this.#leased = true
+    soon(this.#wake)
+    await revoked
   }
 
+  #end() {
+    this.#leased = false
+    soon(this.#wake)
+  }
+
+  /** @param {() => Uint8Array} view */
   read(view) {
-    if (this.chunks.size) return this.chunks.move(view)
-    if (this.#exceeded) return TOO_MUCH
-    return this.#closed ? 0 : PENDING
-  }
-
-  close() {
-    const socket = this.#socket
-    if (!socket) return
-    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null
-    socket.close()
+    return this.#leased && !this.#chunks.size ? PENDING : this.#chunks.move(view)
   }
 }
 
-// A kube-apiserver refuses who tells no origin. A page's browser does; Node has to be told.
-function withOrigin(url, protocols) {
-  if (globalThis.document || !globalThis.process?.versions?.node) return protocols
-  return { protocols, headers: { Origin: new URL(url.replace(/^ws/, 'http')).origin } }
-}
-
-const MESSAGE = 200 // bytes
-const NEWLINE = new Uint8Array([10])
-
-// A browser tells a page very little, on purpose; Node says more in the cause.
-function explain(error) {
+/**
+ * Describes an error. Browsers hide the reason for a failed request; Node has it in `cause`.
+ * @param {any} error
+ */
+export function explain(error) {
   const cause = error?.cause?.message ?? error?.cause?.code
   return `${error?.name}: ${error?.message}${cause && !error.message.includes(cause) ? ` (${cause})` : ''}`
 }

@@ -1,19 +1,22 @@
 // The WASM module in a worker: the worker of one page, or the SharedWorker of all tabs of an origin.
 
+/** @import { FromPage, FromWorker, Port, Source } from './messages.js' */
+/** @import { Member } from './shared.js' */
+
 import { Engine } from './engine.js'
 import { ListWatchError } from './error.js'
-import { gone, hold } from './hold.js'
 import { Host } from './host.js'
-import { Channel, PROTOCOL, plain } from './messages.js'
+import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
+import { Channel, PROTOCOL, crashed, plain } from './messages.js'
 import { SharedHost } from './shared.js'
 
-/** @typedef {import('./messages.js').Port} Port */
+/** @typedef {Channel<FromPage, FromWorker>} PageChannel */
 
-const PATIENCE = 1000 // ms; a frozen page does not answer
+const TIMEOUT = 1000 // ms; a frozen page does not answer
 
-const scope = /** @type {any} */ (globalThis)
+const scope = /** @type {Port & EventTarget & { onconnect?: unknown }} */ (/** @type {unknown} */ (globalThis))
 const shared = 'onconnect' in scope
-const lock = hold()
+const lock = holdLifetimeLock()
 /** @type {Host | undefined} */
 let host
 /** @type {Promise<Host> | undefined} */
@@ -22,17 +25,17 @@ let loading
 if (shared) scope.onconnect = (/** @type {MessageEvent} */ { ports: [port] }) => serve(port)
 else serve(scope)
 
-// After an uncaught error nothing is certain, so all collections of all pages fail. Before the module is loaded, there is no
+// After an uncaught error the state is unknown, so all collections of all pages fail. Before the module is loaded, there is no
 // collection, and the browser reports the error.
 const uncaught = (/** @type {Event} */ event, /** @type {unknown} */ error) => {
   if (!host) return
   event.preventDefault()
   host.engine.die(error)
 }
-scope.addEventListener('error', (/** @type {ErrorEvent} */ event) => uncaught(event, event.error ?? event.message))
-scope.addEventListener('unhandledrejection', (/** @type {PromiseRejectionEvent} */ event) => uncaught(event, event.reason))
+globalThis.addEventListener('error', (event) => uncaught(event, event.error ?? event.message))
+globalThis.addEventListener('unhandledrejection', (event) => uncaught(event, event.reason))
 
-/** @param {any} wasm */
+/** @param {Source} wasm */
 async function load(wasm) {
   loading ??= Engine.load(wasm).then((engine) => new (shared ? SharedHost : Host)(engine))
   try {
@@ -52,12 +55,18 @@ function serve(port) {
     for (const end of open.values()) end()
     open.clear()
   }
+  const fail = (/** @type {unknown} */ error) => {
+    const failure = crashed('the worker failed', error)
+    channel.send({ type: 'broken', error: plain(failure) })
+    leave(failure)
+  }
+  /** @type {PageChannel} */
   const channel = new Channel(port, {
     async hello({ protocol, lock: page }) {
       if (protocol !== PROTOCOL) {
         throw new ListWatchError('load', `listwatch: the page has version ${protocol} of the protocol and its worker version ${PROTOCOL}; reload the page`)
       }
-      if (page) gone(page).then(() => leave(new Error('the page is gone')))
+      if (page) lifetimeEnd(page).then(() => leave(new ListWatchError('closed', 'listwatch: the page is gone')), fail)
       return (await lock).name
     },
     load: ({ wasm }) => load(wasm),
@@ -69,16 +78,13 @@ function serve(port) {
       open.delete(collection)
     },
     wake: () => host?.wake(),
-  }, (error) => {
-    channel.send({ type: 'broken', error: plain(error) })
-    leave(error)
-  })
+  }, fail)
 }
 
 /**
- * @param {Channel} channel
+ * @param {PageChannel} channel
  * @param {number} collection
- * @returns {import('./host.js').Client}
+ * @returns {Member}
  */
 const client = (channel, collection) => ({
   records(bytes) {
@@ -87,5 +93,5 @@ const client = (channel, collection) => ({
   },
   failed: (error) => channel.send({ type: 'failed', collection, error: plain(error) }),
   token: () => channel.call({ type: 'token', collection }),
-  retell: () => channel.call({ type: 'retell', collection }, PATIENCE),
+  replay: () => channel.call({ type: 'replay', collection }, TIMEOUT),
 })

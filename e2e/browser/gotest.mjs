@@ -15,6 +15,7 @@ const files = {
   '/gotest.js': [path.join(here, 'page/gotest.js'), 'text/javascript'],
   '/glue.js': [path.join(here, '../../wasm/glue.js'), 'text/javascript'],
   '/streams.js': [path.join(here, '../../wasm/streams.js'), 'text/javascript'],
+  '/websocket.js': [path.join(here, '../../wasm/websocket.js'), 'text/javascript'],
   '/wasm_exec.js': [path.join(root, 'lib/wasm/wasm_exec.js'), 'text/javascript'],
   '/test.wasm': [process.argv[2], 'application/wasm'],
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
-import { ADDED, DELETED, INTERRUPTED, KEPT, LIVE, MODIFIED, RESET, STOPPED, SYNCED, UNSAVED, decode } from '../records.js'
+import { ADDED, DELETED, INTERRUPTED, SAVED, LIVE, MODIFIED, RESET, STOPPED, SYNCED, UNSAVED, decode } from '../records.js'
 import { Changes } from '../change.js'
 import { Collection } from '../collection.js'
 import { ListWatchError } from '../error.js'
@@ -53,7 +53,7 @@ test('objects that a new host does not send are deleted', async () => {
   assert.equal(collection.size, 2)
   await batch(collection)
   const next = batch(collection)
-  host.tell([KEPT, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
+  host.tell([SAVED, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
   const changes = await next
   assert.deepEqual(changes.map(shape), ['modified default/a', 'added default/c', 'deleted default/b'])
   assert.equal(changes[2].missed, true)
@@ -86,7 +86,7 @@ test('saved objects of a new host are applied only if they are newer', async () 
   await batch(collection)
   host.client.lost()
   await batch(collection)
-  const kept = (...all) => all.map(([name, version]) => [KEPT, ...fields(name, version)])
+  const kept = (...all) => all.map(([name, version]) => [SAVED, ...fields(name, version)])
   const next = batch(collection)
   host.tell(...kept(['a', 10], ['b', 7], ['c', 2], ['gone', 5], ['new', 11]), [RESET], [SYNCED, ''], [LIVE, '11'])
   assert.deepEqual((await next).map(({ type, key, initial, stale }) => [type, key, initial, stale].join(' ')),
@@ -104,7 +104,7 @@ test('an object that was recreated between two hosts is deleted and added', asyn
   host.client.lost()
   await batch(collection)
   const next = batch(collection)
-  host.tell([KEPT, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
+  host.tell([SAVED, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
   const expected = ['deleted default/a uid-a true', 'added default/a new false', 'deleted default/b uid-b true', 'added default/b new false']
   const words = ({ type, key, item, missed }) => [type, key, item.uid, missed].join(' ')
   assert.deepEqual((await next).map(words), expected)
@@ -321,7 +321,7 @@ test('the state has the reason why the collection is not saved', async () => {
   await opened
   const late = told()
   const join = () => {
-    for (const bytes of host.client.retell()) decode(bytes, (kind, fields) => late.host.tell([kind, ...fields]))
+    for (const bytes of host.client.replay()) decode(bytes, (kind, fields) => late.host.tell([kind, ...fields]))
     return late.collection.state.persistError?.message
   }
   await late.opened
@@ -435,6 +435,6 @@ test('a page that joins receives each object once', async () => {
   await opened
   host.tell(...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, 1))))
   const keys = []
-  for (const bytes of host.client.retell()) decode(bytes, (kind, [key]) => kind === ADDED && keys.push(key))
+  for (const bytes of host.client.replay()) decode(bytes, (kind, [key]) => kind === ADDED && keys.push(key))
   assert.deepEqual([keys.length, new Set(keys).size], [120, 120])
 })

@@ -170,7 +170,7 @@ test('a kept state is gone on from, or refused', () => rounds(150, async (random
     return new Response(cut(random, concat(...gone, '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"3000"}}}')))
   }
   const { spec } = specOf({ server: `http://127.0.0.1:${1 + seed % 60000}`, resource: 'pods' })
-  const followed = follow({ ...spec, indexes: [], needs: [], streamingLists: false, restored: true }, { kept })
+  const followed = follow({ ...spec, indexes: [], needs: [], streamingLists: false, restored: true }, { saved: kept })
   if (damaged) {
     await until(() => first || followed.told.some(([kind]) => kind === STOPPED))
     return followed.stop()

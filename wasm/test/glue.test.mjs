@@ -161,7 +161,7 @@ test('what the host lends is lent until the host wants it back, or the program c
     let over, returned = false
     const p = program({ ask: (question, closed) => {
       closed.then(() => { returned = true })
-      return { text: 'slot', over: new Promise((resolve, reject) => { over = { resolve, reject } }) }
+      return { text: 'slot', revoked: new Promise((resolve, reject) => { over = { resolve, reject } }) }
     } })
     const id = p.open('question')
     p.imports.ask(id)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOOKMARK, DELETED, HEARD, INTERRUPTED, KEPT, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
+import { BOOKMARK, DELETED, HEARD, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
 import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
-import { retell } from '../retell.js'
+import { replay } from '../replay.js'
 import { added, fields, first } from './support.mjs'
 
 const fold = (mirror, ...records) => records.flatMap(([kind, ...rest]) => mirror.apply(kind, rest))
@@ -19,7 +19,7 @@ test('an item parses its object once', () => {
 
 test('the key of an object without a namespace is its name', () => {
   const mirror = new Mirror()
-  fold(mirror, [KEPT, 'node-1', '', 'u', '1', 's', '{}'])
+  fold(mirror, [SAVED, 'node-1', '', 'u', '1', 's', '{}'])
   assert.deepEqual([mirror.items.get('node-1').namespace, mirror.items.get('node-1').name], ['', 'node-1'])
 })
 
@@ -44,7 +44,7 @@ test('an ADDED record of an existing key modifies the object', () => {
 })
 
 for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modified', [MODIFIED, ...fields('a', 2, { uid: 'new' })]],
-  ['kept', [KEPT, ...fields('a', 2, { uid: 'new' })]], ['of the same version', added('a', 1, { uid: 'new' })]]) {
+  ['kept', [SAVED, ...fields('a', 2, { uid: 'new' })]], ['of the same version', added('a', 1, { uid: 'new' })]]) {
   test(`an object that was recreated is deleted and added: ${words}`, () => {
     const mirror = new Mirror(['node'])
     const [, one] = fold(mirror, ...first(added('b', 1), added('a', 1)))
@@ -64,7 +64,7 @@ test('an object without a UID counts as the same object', () => {
 
 test('a saved object is stale until the server confirms it', () => {
   const mirror = new Mirror()
-  const [kept] = fold(mirror, [KEPT, ...fields('a', 1)])
+  const [kept] = fold(mirror, [SAVED, ...fields('a', 1)])
   assert.deepEqual([kept.initial, kept.stale, kept.type], [true, true, 'added'])
   assert.equal(mirror.isStale(kept.item), true)
   assert.equal(mirror.state.stale, true)
@@ -76,7 +76,7 @@ test('a saved object is stale until the server confirms it', () => {
 
 test('a list from IndexedDB does not change the time of the last data', () => {
   const mirror = new Mirror()
-  fold(mirror, [KEPT, ...fields('a', 1)], [HEARD, '1234', '7'], [RESET], [SYNCED, ''])
+  fold(mirror, [SAVED, ...fields('a', 1)], [HEARD, '1234', '7'], [RESET], [SYNCED, ''])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
   fold(mirror, [LIVE, '8'])
   assert.ok(mirror.state.lastEventAt > 1234)
@@ -110,7 +110,7 @@ test('a collection whose watches take turns is live, and says why changes arrive
   fold(mirror, ...first(added('a', 1)), turns)
   assert.deepEqual([mirror.state.phase, mirror.state.stale, mirror.state.cause.code, mirror.state.retryAt], ['live', false, 'turns', undefined])
   const late = new Mirror()
-  for (const bytes of retell(mirror)) decode(bytes, (kind, fields) => late.apply(kind, fields))
+  for (const bytes of replay(mirror)) decode(bytes, (kind, fields) => late.apply(kind, fields))
   assert.deepEqual([late.state.phase, late.state.stale, late.state.cause.message], ['live', false, 'watches take turns'])
   fold(mirror, [LIVE, '2'])
   assert.equal(mirror.state.cause, undefined)
@@ -182,9 +182,9 @@ test('a page that joins takes over the time of the last data', () => {
 
 test('saved objects are no data from the server, and no progress of a list', () => {
   const mirror = new Mirror()
-  fold(mirror, [KEPT, ...fields('a', 1)])
+  fold(mirror, [SAVED, ...fields('a', 1)])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.progress], [0, '', undefined])
-  fold(mirror, [RESET], [KEPT, ...fields('b', 1)])
+  fold(mirror, [RESET], [SAVED, ...fields('b', 1)])
   assert.equal(mirror.state.progress, undefined)
 })
 

@@ -3,7 +3,7 @@ import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
-import { ADDED, BOOKMARK, DELETED, HEARD, KEPT, LIVE, MODIFIED, RESET, SYNCED, UNSAVED, decode, encode } from '../records.js'
+import { ADDED, BOOKMARK, DELETED, HEARD, SAVED, LIVE, MODIFIED, RESET, SYNCED, UNSAVED, decode, encode } from '../records.js'
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
@@ -50,16 +50,16 @@ AbortSignal.timeout = () => {
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
 /** Imports the module once more, like another page of the origin. */
-const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Kept
+const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Saved
 
 /** Opens and loads a saved collection. `told` has all records that were passed to the client. */
-async function open(options, Kept) {
-  Kept ??= await newPage()
-  const kept = await Kept.open(spec(options))
+async function open(options, Saved) {
+  Saved ??= await newPage()
+  const saved = await Saved.open(spec(options))
   const told = []
-  const loaded = await kept.load((bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])))
-  const note = (...records) => kept.note(encode(records))
-  return { kept, told, loaded, note, keys: () => told.filter(([kind]) => kind === KEPT).map(([, key]) => key) }
+  const loaded = await saved.load((bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])))
+  const note = (...records) => saved.note(encode(records))
+  return { saved, told, loaded: !!loaded, note, keys: () => told.filter(([kind]) => kind === SAVED).map(([, key]) => key) }
 }
 
 const done = (request) => new Promise((resolve, reject) => {
@@ -85,11 +85,11 @@ test('a page loads the objects that an earlier page saved', async () => {
   await savedKeys('default/a', 'default/b')
   early.note([MODIFIED, ...fields('a', 10)], [DELETED, 'default/b', '11', ''])
   await savedVersion('11')
-  early.kept.close()
+  early.saved.close()
   const late = await open()
   assert.equal(late.loaded, true)
-  assert.deepEqual(late.told.map(([kind]) => kind), [KEPT, HEARD])
-  assert.deepEqual(late.told[0], [KEPT, ...fields('a', 10)])
+  assert.deepEqual(late.told.map(([kind]) => kind), [SAVED, HEARD])
+  assert.deepEqual(late.told[0], [SAVED, ...fields('a', 10)])
   assert.equal(late.told[1][2], '11')
 })
 
@@ -97,7 +97,7 @@ test('a page that resumes a saved collection adds its changes to the saved objec
   const early = await open()
   early.note(...first(added('a', 1)))
   await savedKeys('default/a')
-  early.kept.close()
+  early.saved.close()
   const next = await open()
   next.note(added('b', 10))
   await savedKeys('default/a', 'default/b')
@@ -117,12 +117,12 @@ test('objects of an incomplete first list are deleted by the next page', async (
   const early = await open()
   early.note([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
   await savedKeys('default/stale')
-  early.kept.close()
+  early.saved.close()
   const next = await open()
   assert.deepEqual([next.loaded, next.told], [false, []])
   next.note(...first(added('fresh', 2)))
   await savedKeys('default/fresh')
-  next.kept.close()
+  next.saved.close()
   assert.deepEqual((await open()).keys(), ['default/fresh'])
 })
 
@@ -132,18 +132,18 @@ test('objects of other collections stay when the first list is written', async (
   await savedKeys('default/pod')
   nodes.note(...first(added('node', 1)))
   await until(async () => (await saved()).keys.length === 2)
-  pods.kept.close()
+  pods.saved.close()
   assert.deepEqual((await open()).keys(), ['default/pod'])
 })
 
 for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
   test(`the saved resourceVersion advances with ${name}`, async () => {
-    const { kept, note } = await open()
+    const { saved, note } = await open()
     note(...first(added('a', 1)))
     await savedVersion('9')
     note([kind, '12'])
     await savedVersion('12')
-    kept.close()
+    saved.close()
     assert.equal((await open()).told.at(-1)[2], '12')
   })
 }
@@ -159,11 +159,11 @@ for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [
 }
 
 test('the time of the last data is saved', async (t) => {
-  const { kept, note } = await open()
+  const { saved, note } = await open()
   t.mock.method(Date, 'now', () => 1700000000000)
   note(...first(added('a', 1)))
   await savedVersion('9')
-  kept.close()
+  saved.close()
   assert.deepEqual((await open()).told.at(-1), [HEARD, '1700000000000', '9'])
 })
 
@@ -185,7 +185,7 @@ test('of two pages only one writes, and the other one reports no error', async (
   await savedKeys('default/a', 'default/b')
   timeouts[1].abort(new DOMException('late', 'TimeoutError'))
   await until(() => locks.count === 1)
-  writer.kept.close()
+  writer.saved.close()
   await until(() => locks.count === 0)
   other.note(added('later', 20))
   assert.deepEqual((await saved()).keys, ['default/a', 'default/b'])
@@ -195,16 +195,16 @@ test('of two pages only one writes, and the other one reports no error', async (
 test('a page that waits for the lock writes when the other page closes', async () => {
   const writer = await open(), other = await open()
   other.note(...first(added('other', 1)))
-  writer.kept.close()
+  writer.saved.close()
   await savedKeys('default/other')
-  other.kept.close()
+  other.saved.close()
   await until(() => locks.count === 0)
 })
 
 test('a page that closes while it waits for the lock does not keep it', async () => {
   const writer = await open(), other = await open(), third = await open()
-  other.kept.close()
-  writer.kept.close()
+  other.saved.close()
+  writer.saved.close()
   third.note(...first(added('third', 1)))
   await savedKeys('default/third')
 })
@@ -223,7 +223,7 @@ test('headers separate states by a digest, which does not contain them', async (
   const ann = await open({ headers })
   ann.note(...first(added('anns', 1)))
   await savedKeys('default/anns')
-  ann.kept.close()
+  ann.saved.close()
   assert.doesNotMatch((await saved()).text, /ann"|secret-value/)
   assert.equal((await open({ headers: { ...headers, 'Impersonate-User': 'bob' } })).loaded, false)
   assert.equal((await open()).loaded, false)
@@ -284,8 +284,8 @@ test('a lock manager that fails ends saving, and the page is told', async () => 
 })
 
 test('another tab can delete the database: this page closes it and goes on without it', async () => {
-  const Kept = await newPage()
-  const { told, note } = await open({}, Kept)
+  const Saved = await newPage()
+  const { told, note } = await open({}, Saved)
   note(...first(added('a', 1)))
   await savedKeys('default/a')
   const deleting = indexedDB.deleteDatabase('listwatch')
@@ -295,14 +295,14 @@ test('another tab can delete the database: this page closes it and goes on witho
   note(added('b', 10))
   await until(() => locks.count === 0)
 
-  const again = await open({}, Kept) // a collection that is opened later uses a new database
+  const again = await open({}, Saved) // a collection that is opened later uses a new database
   again.note(...first(added('c', 1)))
   await savedKeys('default/c')
 })
 
 test('a closed collection is not told that another tab deletes the database', async () => {
-  const { kept, told } = await open()
-  kept.close()
+  const { saved, told } = await open()
+  saved.close()
   await done(indexedDB.deleteDatabase('listwatch'))
   assert.deepEqual(told, [])
 })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ListWatchError } from '../error.js'
 import { Mirror } from '../mirror.js'
-import { retell } from '../retell.js'
-import { DELETED, INTERRUPTED, KEPT, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
+import { replay } from '../replay.js'
+import { DELETED, INTERRUPTED, SAVED, PAGE, RESET, STOPPED, decode, encode } from '../records.js'
 import { SharedHost } from '../shared.js'
 import { specOf } from '../spec.js'
 import { added, fields, first } from './support.mjs'
@@ -22,7 +23,7 @@ const { spec } = specOf({ server: 'http://host', resource: 'pods', indexes: { no
 
 function client() {
   const mirror = new Mirror(['node', 'image'])
-  return { mirror, records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)), failed() {}, retell: async () => [...retell(mirror)] }
+  return { mirror, records: (bytes) => decode(bytes, (kind, fields) => mirror.apply(kind, fields)), failed() {}, replay: async () => [...replay(mirror)] }
 }
 
 const settled = () => new Promise(setImmediate)
@@ -81,7 +82,7 @@ test('what indexes read is named to projections as they name elements', () => {
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
   'in the middle of a list of which nobody knows how long it is': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
-  'kept, and not confirmed': [[KEPT, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
+  'kept, and not confirmed': [[SAVED, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
   live: first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1, { values: ['n1', ''] }))),
   'live, and empty': first(),
   interrupted: [...first(added('a', 1, { values: ['', ''] })), [INTERRUPTED, 'network', 'refused', '', '', '60000', '']],
@@ -113,8 +114,8 @@ test('what comes while another one tells is told after it', async () => {
   let tell
   host.open(spec, early)
   engine.started[0].tell(...first(added('a', 1), added('b', 1)))
-  const asked = [...retell(early.mirror)]
-  early.retell = () => new Promise((resolve) => { tell = () => resolve(asked) })
+  const asked = [...replay(early.mirror)]
+  early.replay = () => new Promise((resolve) => { tell = () => resolve(asked) })
   host.open(spec, late)
   engine.started[0].tell([DELETED, 'default/a', '2', ''], added('c', 3))
   assert.equal(late.mirror.items.size, 0)
@@ -128,7 +129,7 @@ test('what comes while another one tells is told after it', async () => {
 test('where one does not tell, the next one does; where nobody does, there is another watch, which those who come later share', async () => {
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
-  frozen.retell = () => Promise.reject(new Error('no answer'))
+  frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
   const ends = [host.open(spec, frozen), host.open(spec, awake)] // who comes second is not told by the first
   await settled()
   assert.equal(engine.started.length, 2)
@@ -137,7 +138,7 @@ test('where one does not tell, the next one does; where nobody does, there is an
   await settled()
   assert.equal(engine.started.length, 2)
   assert.deepEqual([...second.mirror.items.keys()], ['default/a'])
-  awake.retell = frozen.retell
+  awake.replay = frozen.replay
   const third = client()
   ends.push(host.open(spec, third))
   await settled()
@@ -167,7 +168,7 @@ test('who leaves while another one tells gets nothing, and ends nothing twice', 
 test('who comes after a refusal gets a watch of its own', async () => {
   const { engine, host } = shared()
   const refused = client()
-  refused.retell = () => { throw new Error('the collection is closed') }
+  refused.replay = () => { throw new ListWatchError('closed', 'the collection is closed') }
   const end = host.open(spec, refused)
   engine.started[0].tell([STOPPED, 'forbidden', 'no', '403', 'Forbidden', '0', ''])
   const late = client()
@@ -187,7 +188,7 @@ test('of a worker that began anew only what it has told is told on', () => {
   const { mirror, records } = client()
   const told = (unknown) => {
     const late = client()
-    for (const bytes of retell(mirror, unknown)) late.records(bytes)
+    for (const bytes of replay(mirror, unknown)) late.records(bytes)
     return [late.mirror.state.phase, [...late.mirror.items.keys()], late.mirror.synced]
   }
   records(encode(first(added('a', 1), added('b', 1))))
@@ -199,9 +200,9 @@ test('of a worker that began anew only what it has told is told on', () => {
 })
 
 // A tab that is frozen answers nothing.
-const frozen = () => ({ ...client(), retell: () => new Promise(() => {}) })
+const frozen = () => ({ ...client(), replay: () => new Promise(() => {}) })
 // A tab whose page has timed out, as the channel reports it.
-const timedOut = () => Promise.reject(new Error('no answer within 1000 ms'))
+const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer within 1000 ms'))
 
 // Tabs of one user, which save nothing.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
@@ -210,12 +211,12 @@ test('a tab that closes while another one joins leaves no watch behind', async (
   const { engine, host } = shared()
   const early = client(), late = client()
   let refuse
-  early.retell = () => new Promise((_, reject) => { refuse = reject })
+  early.replay = () => new Promise((_, reject) => { refuse = reject })
   const endEarly = host.open(spec, early)
   engine.started[0].tell(...first(added('a', 1)))
   const endLate = host.open(spec, late)
   endEarly()
-  refuse(new Error('the page is gone'))
+  refuse(new ListWatchError('closed', 'the page is gone'))
   await settled()
   assert.deepEqual([engine.started.length, engine.stopped], [2, [1]], 'the watch of the closed tab has ended')
   engine.started[1].tell(...first(added('b', 2)))
@@ -229,7 +230,7 @@ test('tabs that close in any order while others join leave no watch behind', asy
     for (const answers of [false, true]) {
       const { engine, host } = shared()
       let settle
-      const early = { ...client(), retell: () => new Promise((resolve, reject) => { settle = answers ? () => resolve([]) : () => reject(new Error('gone')) }) }
+      const early = { ...client(), replay: () => new Promise((resolve, reject) => { settle = answers ? () => resolve([]) : () => reject(new ListWatchError('closed', 'gone')) }) }
       const ends = [early, client(), client()].map((each) => host.open(spec, each))
       ends[order[0]]()
       settle()
@@ -248,7 +249,7 @@ test('tabs that close in any order while others join leave no watch behind', asy
 
 test('three tabs that open beside a frozen one share one watch', async () => {
   const { engine, host } = shared()
-  const asleep = { ...client(), retell: timedOut }, late = [client(), client(), client()]
+  const asleep = { ...client(), replay: timedOut }, late = [client(), client(), client()]
   const ends = [asleep, ...late].map((each) => host.open(spec, each))
   await settled()
   assert.equal(engine.started.length, 2)
@@ -263,7 +264,7 @@ test('a tab that did not answer is asked last, for what happened and for a token
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   const tab = (name, answer) => ({ ...client(), token: () => { asked.push(`token ${name}`); return answer() },
-    retell: () => { asked.push(`retell ${name}`); return answer() === 'jane' ? Promise.resolve([]) : timedOut() } })
+    replay: () => { asked.push(`replay ${name}`); return answer() === 'jane' ? Promise.resolve([]) : timedOut() } })
   const { engine, host } = shared()
   const group = oneUser()
   let asleep = false
@@ -287,7 +288,7 @@ test('a tab that did not answer is asked last, for what happened and for a token
   asked.length = 0
   host.open(group, tab('d', () => 'jane'))
   await settled()
-  assert.deepEqual(asked, ['retell c'])
+  assert.deepEqual(asked, ['replay c'])
   assert.equal(engine.started.length, 1)
 })
 

@@ -17,9 +17,9 @@ function browser(locks = new Locks()) {
   const take = (wait = false, server = SERVER) => {
     const taken = { over: false }
     const closed = new Promise((resolve) => { taken.close = resolve })
-    slots.take(server, wait, closed).then((answer) => {
+    slots.acquire(server, wait, closed).then((answer) => {
       taken.answer = answer.text ?? answer
-      answer.over?.then(() => { taken.over = true })
+      answer.revoked?.then(() => { taken.over = true })
     }, (error) => { taken.error = error })
     return taken
   }
@@ -187,5 +187,5 @@ test('a page that may not use the locks of the browser has two slots of its own'
 
 test('Node has no bound', async () => {
   const slots = new Slots()
-  for (let i = 0; i < 5; i++) assert.equal(await slots.take(SERVER, false, Promise.resolve()), '')
+  for (let i = 0; i < 5; i++) assert.equal(await slots.acquire(SERVER, false, Promise.resolve()), '')
 })

@@ -1,6 +1,7 @@
 // Checked by tsc --strict, and never run: what must compile, and what must not.
 import { ListWatchError, init, listWatch, wake } from 'listwatch'
 import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOptions, Phase, Snapshot, State } from 'listwatch'
+import { glue } from 'listwatch/glue'
 import { useListWatch } from 'listwatch/react'
 
 interface Pod extends KubernetesObject {
@@ -80,6 +81,11 @@ listWatch({ resource: 'pods', indexes: { node: (pod: Pod) => pod.spec.nodeName }
 listWatch({ resource: 'pods', transport: 'sse' })
 // @ts-expect-error options are needed
 listWatch()
+
+const go = { importObject: {} }
+glue(go, { ask: async (question) => question, emit: (id, bytes) => { bytes.at(id) } }) satisfies () => void
+// @ts-expect-error an answer is a string, bytes or a lease
+glue(go, { ask: () => 7 })
 
 function Pods({ node }: { node?: string }) {
   const snapshot: Snapshot<Pod> = useListWatch<Pod>({ resource: 'pods', token: () => 'secret' })

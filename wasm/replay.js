@@ -3,7 +3,7 @@
 /** @import { Mirror } from './mirror.js' */
 /** @import { Row } from './records.js' */
 
-import { ADDED, HEARD, INTERRUPTED, KEPT, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
+import { ADDED, HEARD, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
 import { fieldsOf } from './mirror.js'
 
 /**
@@ -11,7 +11,7 @@ import { fieldsOf } from './mirror.js'
  * @param {Mirror} mirror
  * @param {Set<string>} [unknown] the keys of objects that the current worker has not sent
  */
-export function* retell(mirror, unknown) {
+export function* replay(mirror, unknown) {
   const { state: { phase, progress, cause, retryAt = 0, lastEventAt, resourceVersion, persistError }, synced } = mirror
   const items = [...mirror.items.values()].filter(({ key }) => !unknown?.has(key))
   if (persistError) yield encode([[UNSAVED, persistError.message]])
@@ -19,7 +19,7 @@ export function* retell(mirror, unknown) {
   /** @type {Row[]} */
   let batch = phase === 'loading' ? [] : [[RESET]]
   for (const item of items) {
-    batch.push([mirror.isStale(item) ? KEPT : ADDED, ...fieldsOf(item)])
+    batch.push([mirror.isStale(item) ? SAVED : ADDED, ...fieldsOf(item)])
     if (batch.length < 50) continue
     yield encode(batch)
     batch = []

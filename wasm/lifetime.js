@@ -1,0 +1,23 @@
+// A context, such as a page or a worker, holds a Web Lock while it is alive. Other contexts get the lock when it has ended,
+// even after a crash.
+
+/**
+ * Takes a lock for the lifetime of this context. The name is "" if locks are missing, for example in an insecure context, or
+ * forbidden, for example in a sandboxed frame. Other contexts do not notice a crash then.
+ * @returns {Promise<{ name: string, release: () => void }>}
+ */
+export function holdLifetimeLock() {
+  const name = `listwatch ${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
+  return new Promise((resolve, reject) => {
+    const none = { name: '', release() {} }
+    if (!globalThis.navigator?.locks) return resolve(none)
+    navigator.locks.request(name, () => new Promise((release) => resolve({ name, release: () => release(undefined) })))
+      .catch((error) => (error?.name === 'SecurityError' ? resolve(none) : reject(error)))
+  })
+}
+
+/**
+ * Resolves when the context that holds this lock has ended.
+ * @param {string} name
+ */
+export const lifetimeEnd = (name) => navigator.locks.request(name, { mode: 'shared' }, () => {})
