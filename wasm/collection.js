@@ -140,7 +140,7 @@ export class Collection {
         for (let change; (change = queue.shift());) yield change
         if (this.#failure) throw this.#failure
         if (this.#stopped || reader.left) return
-        await new Promise((resolve) => { reader.wake = () => resolve(undefined) })
+        await new Promise((/** @type {(nothing: void) => void} */ resolve) => { reader.wake = resolve })
       }
     } finally {
       unsubscribe()

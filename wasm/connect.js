@@ -1,6 +1,6 @@
 // Chooses where the WASM module runs: in a worker that all tabs share, in a worker of this page, or on this thread.
 
-import { Engine, wasmURL } from './engine.js'
+import { Engine, isBytes, wasmURL } from './engine.js'
 import { ListWatchError } from './error.js'
 import { Host } from './host.js'
 import { Remote } from './remote.js'
@@ -11,12 +11,15 @@ import { Remote } from './remote.js'
 /** @typedef {NonNullable<InitOptions['mode']>} Mode */
 /** @typedef {Host | Remote} Link opens collections */
 
+/** @type {Mode[]} in the order in which they are tried */
+const MODES = ['shared', 'worker', 'main']
+
 /**
  * @param {InitOptions} options
  * @param {() => void} failed is called when the worker has failed for good; a later connect starts another one
  */
 export async function connect({ wasm, mode }, failed) {
-  if (mode && !['shared', 'worker', 'main'].includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
+  if (mode && !MODES.includes(mode)) throw new ListWatchError('invalid', 'listwatch: mode must be "shared", "worker" or "main"')
   const listening = new AbortController()
   const link = await begin(mode ? [mode] : available(), wasm, () => {
     listening.abort()
@@ -29,10 +32,9 @@ export async function connect({ wasm, mode }, failed) {
   return link
 }
 
-/** @returns {Mode[]} the modes to try, in this order */
 function available() {
-  if (!globalThis.document || typeof Worker !== 'function') return ['main'] // for example Node, or a page that a test simulates
-  return typeof SharedWorker === 'function' ? ['shared', 'worker', 'main'] : ['worker', 'main']
+  if (!globalThis.document || typeof Worker !== 'function') return MODES.slice(2) // for example Node, or a page that a test simulates
+  return MODES.slice(typeof SharedWorker === 'function' ? 0 : 1)
 }
 
 /**
@@ -57,6 +59,6 @@ async function begin([mode, ...others], wasm, failed) {
 function sendable(wasm) {
   if (wasm === undefined) return wasmURL().href // a worker from a blob cannot find it
   if (typeof wasm === 'string' || wasm instanceof URL) return new URL(wasm, location.href).href
-  if (wasm instanceof WebAssembly.Module || ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return wasm
+  if (wasm instanceof WebAssembly.Module || isBytes(wasm)) return wasm
   throw new ListWatchError('invalid', 'listwatch: a worker needs wasm as a URL, bytes or a module')
 }

@@ -135,13 +135,16 @@ export class Engine {
   }
 }
 
+/** @type {(wasm: unknown) => wasm is BufferSource} */
+export const isBytes = (wasm) => ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer
+
 /**
  * @param {NonNullable<InitOptions['wasm']>} wasm
  * @returns {Promise<WebAssembly.Module>}
  */
 async function compile(wasm) {
   if (wasm instanceof WebAssembly.Module) return wasm
-  if (ArrayBuffer.isView(wasm) || wasm instanceof ArrayBuffer) return WebAssembly.compile(wasm)
+  if (isBytes(wasm)) return WebAssembly.compile(wasm)
   const response = await (typeof wasm === 'string' || wasm instanceof URL ? open(new URL(wasm, globalThis.location?.href)) : wasm)
   if (!(response instanceof Response)) throw new Error('wasm must be a URL, a Response, bytes or a module')
   if (!response.ok) throw new Error(`${response.url} answers ${response.status}`)

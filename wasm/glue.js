@@ -1,4 +1,5 @@
 /** @import { Go } from './go.js' */
+/** @import { Request, Stream } from './streams.js' */
 
 import { Answer, Body, FAILED } from './streams.js'
 import { Messages } from './websocket.js'
@@ -32,9 +33,9 @@ import { Messages } from './websocket.js'
  */
 export function glue(program, host) {
   const go = /** @type {Go} */ (program)
-  /** @type {Map<number, { url: string, headers: [string, string][] }>} the requests that the program is preparing */
+  /** @type {Map<number, Request>} the requests that the program prepares */
   const requests = new Map()
-  /** @type {Map<number, Body | Answer | Messages>} */
+  /** @type {Map<number, Stream>} */
   const streams = new Map()
   const decoder = new TextDecoder()
   let last = 0
@@ -62,12 +63,8 @@ export function glue(program, host) {
 
   const view = (/** @type {number} */ pointer, /** @type {number} */ length) => new Uint8Array(go._inst.exports.mem.buffer, pointer, length)
   const string = (/** @type {number} */ pointer, /** @type {number} */ length) => decoder.decode(view(pointer, length))
-  const request = (/** @type {number} */ id) => {
-    const prepared = requests.get(id)
-    if (!prepared) throw new Error(`request ${id} does not exist`)
-    return prepared
-  }
-  const start = (/** @type {number} */ id, /** @type {Body | Answer | Messages} */ stream) => {
+  const request = (/** @type {number} */ id) => /** @type {Request} */ (requests.get(id))
+  const start = (/** @type {number} */ id, /** @type {Stream} */ stream) => {
     requests.delete(id)
     streams.set(id, stream)
   }

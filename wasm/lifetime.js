@@ -11,7 +11,7 @@ export function holdLifetimeLock() {
   return new Promise((resolve, reject) => {
     const none = { name: '', release() {} }
     if (!globalThis.navigator?.locks) return resolve(none)
-    navigator.locks.request(name, () => new Promise((release) => resolve({ name, release: () => release(undefined) })))
+    navigator.locks.request(name, () => new Promise((/** @type {(nothing: void) => void} */ release) => resolve({ name, release })))
       .catch((error) => (error?.name === 'SecurityError' ? resolve(none) : reject(error)))
   })
 }

@@ -91,7 +91,7 @@ export class Channel {
   /** @type {Map<number, Pending>} the calls that wait for an answer */
   pending = new Map()
   #last = 0
-  /** @type {Error | undefined} */
+  /** @type {unknown} */
   #ended
 
   /**
@@ -133,7 +133,7 @@ export class Channel {
 
   /**
    * Rejects all pending calls and all later ones. The channel sends and receives nothing after that.
-   * @param {Error} error
+   * @param {unknown} error
    */
   end(error) {
     if (this.#ended) return
@@ -215,7 +215,7 @@ export const plain = (error) => {
  * Returns an error of the other side.
  * @param {Failure} failure
  */
-export const errorOf = ({ code, message, status, reason }) => (code ? new ListWatchError(code, message, { status, reason }) : new Error(message))
+export const errorOf = ({ code = 'crashed', message, status, reason }) => new ListWatchError(code, message, { status, reason })
 
 /**
  * Returns the error for a collection whose worker or WASM module crashed. An error that explains itself stays the same.

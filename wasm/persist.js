@@ -57,7 +57,8 @@ export class Saved {
   #own() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')
-    const held = new Promise((resolve) => { this.#release = () => resolve(undefined) })
+    /** @type {Promise<void>} */
+    const held = new Promise((resolve) => { this.#release = resolve })
     const signal = AbortSignal.timeout(LOCK_TIMEOUT)
     locks.request(`listwatch ${this.#name}`, { signal }, () => {
       this.#owned = true

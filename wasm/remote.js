@@ -70,9 +70,7 @@ export class Remote {
       await channel.call({ type: 'load', wasm: this.#wasm })
       this.#state = 'ready'
     } catch (error) {
-      const failure = crashed('the worker failed', error)
-      this.#close(failure)
-      throw failure
+      throw this.#close(error)
     }
   }
 
@@ -84,7 +82,7 @@ export class Remote {
   #listen(port, down) {
     return new Channel(port, {
       records: ({ collection, bytes }) => this.#records(collection, bytes),
-      failed: ({ collection, error }) => this.#opened.get(collection)?.client.failed(crashed('the worker failed', errorOf(error))),
+      failed: ({ collection, error }) => this.#opened.get(collection)?.client.failed(errorOf(error)),
       broken: ({ error }) => down(errorOf(error)),
       token: async ({ collection }) => await this.#opened.get(collection)?.client.token?.() ?? '',
       replay: ({ collection }, part) => this.#replay(collection, part),
@@ -98,9 +96,8 @@ export class Remote {
    */
   #down(channel, error) {
     if (channel !== this.#channel) return
-    const failure = crashed('the worker failed', error)
-    channel.end(failure) // start is waiting for an answer unless the state is ready
-    if (this.#state === 'ready') this.#fail(failure)
+    channel.end(error) // start is waiting for an answer unless the state is ready
+    if (this.#state === 'ready') this.#fail(error)
   }
 
   /**
@@ -119,26 +116,26 @@ export class Remote {
       await this.start()
       for (const [collection, { spec }] of this.#opened) this.#send({ type: 'open', collection, spec })
     } catch (error) {
-      this.#fail(crashed('the worker failed', error))
+      this.#fail(error)
     }
   }
 
-  /** @param {ListWatchError} error */
+  /** @param {unknown} error */
   #fail(error) {
     this.#state = 'failed'
-    this.#error = error
-    this.#close(error)
+    const failure = this.#error = this.#close(error)
     this.#failed() // first, so that a client that opens the collection again gets another worker
-    for (const { client } of this.#opened.values()) client.failed(error)
+    for (const { client } of this.#opened.values()) client.failed(failure)
   }
 
-  /** @param {ListWatchError} error */
+  /** Leaves the worker. It returns the error for users. @param {unknown} error */
   #close(error) {
     this.#channel?.end(error)
     this.#channel = undefined
     this.#stop?.()
     this.#lock?.release() // so that the shared worker ends the collections of this page
     this.#lock = undefined
+    return crashed('the worker failed', error)
   }
 
   /** @param {FromPage} message */
@@ -206,7 +203,7 @@ export class Remote {
     if (!opened) throw new ListWatchError('closed', 'listwatch: the collection is closed')
     for (const bytes of opened.client.replay()) {
       part(bytes)
-      await new Promise((resolve) => later(() => resolve(undefined)))
+      await new Promise((/** @type {(nothing: void) => void} */ resolve) => later(resolve))
     }
   }
 }

@@ -29,7 +29,7 @@ export function* replay(mirror, unknown) {
   if (phase === 'live') batch.push([LIVE, ''])
   if (cause && (phase === 'interrupted' || cause.code === 'turns')) {
     const { code, message, status = '', reason = '' } = cause
-    batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max((retryAt ?? 0) - Date.now(), 0)), '1'])
+    batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max(retryAt - Date.now(), 0)), '1'])
   }
   batch.push([HEARD, String(lastEventAt), resourceVersion])
   yield encode(batch)

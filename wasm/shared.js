@@ -238,7 +238,7 @@ async function replayOf(member) {
 async function within(ms, promise) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
-  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(() => resolve(undefined), ms) })
+  const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(resolve, ms) })
   try {
     return await Promise.race([promise, late])
   } finally {

@@ -104,7 +104,7 @@ export function specOf(options) {
     indexes,
     persist,
     maxObjects: options.maxObjects ?? 0,
-    streamingLists: options.streamingLists ?? globalThis.process?.versions?.node !== undefined,
+    streamingLists: options.streamingLists ?? !!globalThis.process?.versions?.node,
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',
   }

@@ -6,6 +6,17 @@
 /** These replace a status, a close code or a number of bytes. internal/jsx has the same numbers. */
 export const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
+/** @typedef {{ url: string, headers: [string, string][] }} Request */
+/**
+ * Bytes for the program. `read` returns their number or PENDING, FAILED or TOO_MUCH.
+ * @typedef {object} Stream
+ * @property {number} state a status, a close code, or PENDING, FAILED or LOST
+ * @property {string | undefined} [failure]
+ * @property {string | null | undefined} [retryAfter]
+ * @property {(view: () => Uint8Array) => number} read
+ * @property {() => void} close
+ */
+
 /**
  * Runs a function after the pending events. Browsers throttle timers in hidden pages, so it uses a message.
  * @type {(f: () => void) => void}
@@ -159,8 +170,6 @@ export class Answer {
   state = PENDING
   /** @type {string | undefined} */
   failure
-  /** @type {undefined} */
-  retryAfter
   close = () => {}
   #chunks = new Chunks()
   #leased = false

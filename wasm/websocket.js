@@ -8,8 +8,6 @@ export class Messages {
   state = PENDING
   /** @type {string | undefined} */
   failure
-  /** @type {undefined} */
-  retryAfter
   #chunks = new Chunks()
   /** @type {WebSocket | undefined} */
   #socket

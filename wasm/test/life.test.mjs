@@ -77,11 +77,34 @@ for (const mode of ['shared', 'worker']) {
     const closed = page.listWatch({ ...options, resource: 'nodes' })
     await live(closed)
     closed.close()
+    for (const workers of [2, 3]) {
+      at.die()
+      at.locks.kill(at.locks.names.at(-1))
+      await until(() => collection.state.phase === 'interrupted')
+      assert.match(collection.state.cause.message, /the worker is gone; another one starts/)
+      await live(collection)
+      assert.equal(at.started.length, workers)
+    }
+  })
+
+  test(`${mode}: a successor that dies before a collection is live has no successor`, async (t) => {
+    const at = browser(t)
+    const { page, collection } = await opened(at, { wasm: trap, mode })
+    let opens = 0
     at.die()
+    at[mode] = (port) => {
+      at.locks.request('the successor', () => new Promise(() => {}))
+      new Channel(port, { hello: () => 'the successor', load() {}, open: () => { opens++ } }, assert.fail)
+    }
     at.locks.kill(at.locks.names.at(-1))
-    await until(() => collection.state.phase === 'interrupted')
-    await live(collection)
+    await until(() => opens && at.locks.held('the successor'))
+    at.locks.kill('the successor')
+    await stopped(collection)
+    isStopped(collection, 'crashed')
+    assert.match(collection.state.cause.message, /the worker is gone; open the collection again/)
     assert.equal(at.started.length, 2)
+    at[mode] = 'works'
+    await live(page.listWatch(options))
   })
 
   test(`${mode}: if the successor of a killed worker is refused, the collections stop, and the next one begins anew`, async (t) => {

@@ -34,7 +34,7 @@ test('an answer without a value has the parts', async () => {
 test('a handler that throws refuses the call, and the error keeps its code', async () => {
   const { channel, reports } = channels({ fail: () => { throw Object.assign(new Error('no'), { code: 'forbidden', status: 403, reason: 'Forbidden' }) }, plain: () => { throw new TypeError('bad') } })
   await assert.rejects(channel.call({ type: 'fail' }), { name: 'ListWatchError', code: 'forbidden', message: 'no', status: 403, reason: 'Forbidden' })
-  await assert.rejects(channel.call({ type: 'plain' }), { name: 'Error', message: 'bad' })
+  await assert.rejects(channel.call({ type: 'plain' }), { name: 'ListWatchError', code: 'crashed', message: 'bad' })
   assert.deepEqual(reports, [])
 })
 

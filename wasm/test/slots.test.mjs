@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { glue } from '../glue.js'
 import { Locks, Slots } from '../slots.js'
 
 const SERVER = 'http://127.0.0.1:8001/k8s'
@@ -188,4 +189,30 @@ test('a page that may not use the locks of the browser has two slots of its own'
 test('Node has no bound', async () => {
   const slots = new Slots()
   for (let i = 0; i < 5; i++) assert.equal(await slots.acquire(SERVER, false, Promise.resolve()), '')
+})
+
+test('a module that crashes releases its slots and leaves the queue', async () => {
+  const page = browser()
+  page.observe('http/1.1')
+  const exports = { mem: { buffer: new ArrayBuffer(100) }, listwatch_wake() {} }
+  const go = { importObject: {}, _inst: { exports }, _scheduledTimeouts: new Map(), _resume() { if (crash) throw new WebAssembly.RuntimeError('unreachable') } }
+  const crashes = [], asked = []
+  let crash = false
+  glue(go, { ask: (question, closed) => page.slots.acquire(SERVER, asked.push(question) > 2, closed), crashed: (error) => crashes.push(error) })
+  const { open, ask } = go.importObject.listwatch
+  for (const slots of [1, 2]) {
+    ask(open(0, 0))
+    await answers([])
+    assert.equal(asked.length, slots)
+  }
+  const other = page.take()
+  assert.deepEqual(await answers([other]), ['busy'])
+  ask(open(0, 0))
+  await answers([])
+  assert.equal((await page.locks.query()).pending.length, 1)
+  crash = true
+  go._resume()
+  assert.equal(crashes.length, 1)
+  assert.deepEqual(await answers([page.take(), page.take()]), ['slot', 'slot'])
+  assert.deepEqual((await page.locks.query()).pending, [])
 })

@@ -115,12 +115,18 @@ export function makeGo() {
 `
 )
 
-// functions matches what the script gives to programs: functions by their names, and those of Go's own tests.
-var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n`)
+// functions matches the functions that the script offers to programs, by name: imports, the group of Go's own tests,
+// functions of the fake file system and process that only fail, and the function that wraps Go functions for JavaScript.
+var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
 
-// asModule makes the script a module, without the functions that the program does not import.
+// checks matches checks that cannot fail: supported browsers have the APIs, there are no arguments, and glue.js does not resume a
+// program that has exited.
+var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
+
+// asModule makes the script a module, without the checks and without the functions that the program does not name.
 func asModule(script, program []byte) []byte {
-	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are, and so it stands where it says nothing
+	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are strict
+	script = checks.ReplaceAll(script, nil)
 	script = functions.ReplaceAllFunc(script, func(function []byte) []byte {
 		if bytes.Contains(program, bytes.Join(functions.FindSubmatch(function)[1:], nil)) {
 			return function
