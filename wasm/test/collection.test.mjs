@@ -6,7 +6,7 @@ import { Changes } from '../change.js'
 import { Collection } from '../collection.js'
 import { ListWatchError } from '../error.js'
 import { specOf } from '../spec.js'
-import { added, fields, first, told, until } from './support.mjs'
+import { added, fields, first, withFakeHost, until } from './support.mjs'
 
 const batch = (collection) => new Promise((resolve) => {
   const end = collection.subscribe((changes) => {
@@ -17,11 +17,11 @@ const batch = (collection) => new Promise((resolve) => {
 const shape = ({ type, key }) => `${type} ${key}`
 
 test('a snapshot is immutable, and is replaced after a change', async () => {
-  const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
+  const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
   const empty = collection.getSnapshot()
   assert.equal(collection.getSnapshot(), empty)
-  host.tell(...first(added('b', 1, { values: ['n1'] }), added('a', 1, { values: ['n2'] }), added('c', 1, { values: [''] })))
+  host.send(...first(added('b', 1, { values: ['n1'] }), added('a', 1, { values: ['n2'] }), added('c', 1, { values: [''] })))
   const one = collection.getSnapshot()
   assert.notEqual(one, empty)
   assert.equal(collection.getSnapshot(), one)
@@ -29,7 +29,7 @@ test('a snapshot is immutable, and is replaced after a change', async () => {
   assert.equal(collection.list(), one.list())
   assert.equal(one.state, collection.state)
   const held = one.list()
-  host.tell([DELETED, 'default/b', '2', ''], [MODIFIED, ...fields('a', 3, { values: ['n1'] })])
+  host.send([DELETED, 'default/b', '2', ''], [MODIFIED, ...fields('a', 3, { values: ['n1'] })])
   assert.deepEqual([empty.size, one.size, collection.size], [0, 3, 2])
   assert.equal(one.list(), held)
   assert.deepEqual(held.map(({ key }) => key), ['default/a', 'default/b', 'default/c'])
@@ -45,34 +45,34 @@ test('a snapshot is immutable, and is replaced after a change', async () => {
 })
 
 test('objects that a new host does not send are deleted', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1), added('b', 1)))
+  host.send(...first(added('a', 1), added('b', 1)))
   host.client.lost()
   assert.deepEqual([collection.state.phase, collection.state.stale, collection.state.cause.code], ['interrupted', true, 'closed'])
   assert.equal(collection.size, 2)
   await batch(collection)
   const next = batch(collection)
-  host.tell([SAVED, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
+  host.send([SAVED, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
   const changes = await next
   assert.deepEqual(changes.map(shape), ['modified default/a', 'added default/c', 'deleted default/b'])
   assert.equal(changes[2].missed, true)
   assert.equal(collection.state.phase, 'live')
-  host.tell([DELETED, 'default/a', '9', ''], ...first(added('c', 3)))
+  host.send([DELETED, 'default/a', '9', ''], ...first(added('c', 3)))
   assert.equal(collection.size, 1)
 })
 
 test('unchanged objects of a new host cause no changes', async () => {
-  const { collection, host, opened } = told({ indexes: { node: 'spec.nodeName' } })
+  const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
   const on = (node) => ({ values: [node] })
-  host.tell(...first(added('same', 1, on('n1')), added('restored', 1, on('n1')), added('moved', 1, on('n1'))))
+  host.send(...first(added('same', 1, on('n1')), added('restored', 1, on('n1')), added('moved', 1, on('n1'))))
   const item = collection.item('default/same')
   await batch(collection)
   host.client.lost()
   assert.deepEqual(await batch(collection), [])
   const next = batch(collection)
-  host.tell(...first(added('same', 1, on('n1')), added('restored', 1, { ...on('n1'), sum: 'another' }), added('moved', 2, on('n2'))))
+  host.send(...first(added('same', 1, on('n1')), added('restored', 1, { ...on('n1'), sum: 'another' }), added('moved', 2, on('n2'))))
   assert.deepEqual((await next).map(shape), ['modified default/restored', 'modified default/moved'])
   assert.equal(collection.item('default/same'), item)
   assert.deepEqual(collection.by('node', 'n1').map(({ name }) => name), ['restored', 'same'])
@@ -80,31 +80,31 @@ test('unchanged objects of a new host cause no changes', async () => {
 })
 
 test('saved objects of a new host are applied only if they are newer', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
+  host.send(...first(added('a', 1), added('b', 8), added('c', 2)), [DELETED, 'default/gone', '9', ''])
   await batch(collection)
   host.client.lost()
   await batch(collection)
   const kept = (...all) => all.map(([name, version]) => [SAVED, ...fields(name, version)])
   const next = batch(collection)
-  host.tell(...kept(['a', 10], ['b', 7], ['c', 2], ['gone', 5], ['new', 11]), [RESET], [SYNCED, ''], [LIVE, '11'])
+  host.send(...kept(['a', 10], ['b', 7], ['c', 2], ['gone', 5], ['new', 11]), [RESET], [SYNCED, ''], [LIVE, '11'])
   assert.deepEqual((await next).map(({ type, key, initial, stale }) => [type, key, initial, stale].join(' ')),
     ['modified default/a false true', 'added default/new false true'])
   assert.deepEqual(collection.list().map(({ name, resourceVersion }) => name + resourceVersion), ['a10', 'b8', 'c2', 'new11'])
 })
 
 test('an object that was recreated between two hosts is deleted and added', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1), added('b', 1), added('c', 1)))
+  host.send(...first(added('a', 1), added('b', 1), added('c', 1)))
   const reader = collection[Symbol.asyncIterator](), read = async () => (await reader.next()).value
   assert.deepEqual([(await read()).key, (await read()).key, (await read()).key], ['default/a', 'default/b', 'default/c'])
   await batch(collection)
   host.client.lost()
   await batch(collection)
   const next = batch(collection)
-  host.tell([SAVED, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
+  host.send([SAVED, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
   const expected = ['deleted default/a uid-a true', 'added default/a new false', 'deleted default/b uid-b true', 'added default/b new false']
   const words = ({ type, key, item, missed }) => [type, key, item.uid, missed].join(' ')
   assert.deepEqual((await next).map(words), expected)
@@ -114,46 +114,46 @@ test('an object that was recreated between two hosts is deleted and added', asyn
 })
 
 test('snapshots share unchanged objects', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1), added('b', 1)))
+  host.send(...first(added('a', 1), added('b', 1)))
   const { object } = collection.item('default/a')
-  host.tell([MODIFIED, ...fields('b', 2)])
+  host.send([MODIFIED, ...fields('b', 2)])
   assert.equal(collection.getSnapshot().get('default/a'), object)
 })
 
 test('a batch has one change for each object', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const told1 = batch(collection), tell = batch(collection)
-  host.tell(...first(added('a', 1), added('b', 1)))
-  host.tell([MODIFIED, ...fields('a', 2)], [DELETED, 'default/b', '3', ''], added('c', 4))
+  host.send(...first(added('a', 1), added('b', 1)))
+  host.send([MODIFIED, ...fields('a', 2)], [DELETED, 'default/b', '3', ''], added('c', 4))
   assert.deepEqual((await told1).map(shape), ['added default/a', 'added default/c'])
   assert.deepEqual((await tell).map(shape), ['added default/a', 'added default/c'])
 })
 
 test('a change of the state causes an empty batch', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first())
+  host.send(...first())
   await batch(collection)
-  host.tell([INTERRUPTED, 'network', 'gone', '', '', '800', ''])
+  host.send([INTERRUPTED, 'network', 'gone', '', '', '800', ''])
   assert.deepEqual(await batch(collection), [])
   assert.equal(collection.state.phase, 'interrupted')
 })
 
 test('a subscriber receives only later changes', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   assert.equal(collection.size, 1)
   const late = batch(collection)
-  host.tell(added('b', 2))
+  host.send(added('b', 2))
   assert.deepEqual((await late).map(shape), ['added default/b'])
 })
 
 test('an error of a subscriber does not affect others, and an ended subscriber is not called', async (t) => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
   const listeners = process.listeners('uncaughtException').slice(1)
@@ -163,35 +163,35 @@ test('an error of a subscriber does not affect others, and an ended subscriber i
   collection.subscribe(() => { end(); throw new Error('a mistake') })
   const end = collection.subscribe(() => { ended++ })
   const other = batch(collection)
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   assert.equal((await other).length, 1)
   assert.equal((await thrown).message, 'a mistake')
   assert.equal(ended, 0)
 })
 
 test('an iterator yields the current objects and then the changes', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1), added('b', 1)))
+  host.send(...first(added('a', 1), added('b', 1)))
   const changes = collection[Symbol.asyncIterator]() // while the subscribers were not told yet
   const next = async () => (await changes.next()).value
   const one = await next()
   assert.deepEqual([shape(one), one.initial, one.stale, one.old], ['added default/a', true, false, undefined])
   assert.equal(shape(await next()), 'added default/b')
   const waiting = next()
-  host.tell([MODIFIED, ...fields('b', 2)])
+  host.send([MODIFIED, ...fields('b', 2)])
   const two = await waiting
   assert.deepEqual([shape(two), two.initial, two.item.resourceVersion], ['modified default/b', false, '2'])
 })
 
 test('a slow iterator yields the newest state, and no short-lived objects', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const changes = collection[Symbol.asyncIterator]()
   const waiting = changes.next()
-  host.tell(...first(added('a', 1), added('b', 1)))
+  host.send(...first(added('a', 1), added('b', 1)))
   assert.equal((await waiting).value.key, 'default/a')
-  for (let version = 2; version < 100; version++) host.tell([MODIFIED, ...fields('b', version)], added('brief', version), [DELETED, 'default/brief', '1', ''])
+  for (let version = 2; version < 100; version++) host.send([MODIFIED, ...fields('b', version)], added('brief', version), [DELETED, 'default/brief', '1', ''])
   const { value } = await changes.next()
   assert.deepEqual([shape(value), value.item.resourceVersion], ['added default/b', '99'])
   collection.close()
@@ -199,9 +199,9 @@ test('a slow iterator yields the newest state, and no short-lived objects', asyn
 })
 
 test('leaving the loop ends the subscription', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   for await (const change of collection) {
     assert.equal(change.key, 'default/a')
     break
@@ -214,21 +214,21 @@ for (const [way, end] of Object.entries({
   throw: (changes) => changes.throw(new Error('enough')).catch(({ message }) => ({ done: true, value: message })),
 })) {
   test(`${way}() ends a waiting iterator at once`, async () => {
-    const { collection, host, opened } = told()
+    const { collection, host, opened } = withFakeHost()
     await opened
     const changes = collection[Symbol.asyncIterator]()
     const waiting = [changes.next(), changes.next()]
     assert.deepEqual(await end(changes), { done: true, value: 'enough' })
     for (const next of waiting) assert.deepEqual(await next, { done: true, value: undefined })
-    host.tell(...first(added('a', 1)))
+    host.send(...first(added('a', 1)))
     assert.deepEqual(await changes.next(), { done: true, value: undefined })
   })
 }
 
 test('return() ends a loop from outside', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   const changes = collection[Symbol.asyncIterator](), seen = []
   const reading = (async () => { for await (const { key } of changes) seen.push(key) })()
   await until(() => seen.length === 1)
@@ -238,16 +238,16 @@ test('return() ends a loop from outside', async () => {
 })
 
 test('synced resolves after the first list', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first().slice(0, 2))
+  host.send(...first().slice(0, 2))
   await collection.synced
 })
 
 test('a final error rejects synced, ends iterations, and is in the state', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell([STOPPED, 'forbidden', 'you may not', '403', 'Forbidden', '0', ''])
+  host.send([STOPPED, 'forbidden', 'you may not', '403', 'Forbidden', '0', ''])
   const refused = { name: 'ListWatchError', code: 'forbidden', status: 403, reason: 'Forbidden', retryable: false, message: 'you may not' }
   await assert.rejects(collection.synced, refused)
   await assert.rejects(collection[Symbol.asyncIterator]().next(), refused)
@@ -258,18 +258,18 @@ test('a final error rejects synced, ends iterations, and is in the state', async
 })
 
 test('an iterator yields the pending changes before it throws', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const changes = collection[Symbol.asyncIterator]()
   const waiting = changes.next()
-  host.tell(...first(added('a', 1), added('b', 1)), [STOPPED, 'status', 'no', '500', '', '0', ''])
+  host.send(...first(added('a', 1), added('b', 1)), [STOPPED, 'status', 'no', '500', '', '0', ''])
   assert.equal((await waiting).value.key, 'default/a')
   assert.equal((await changes.next()).value.key, 'default/b')
   await assert.rejects(changes.next(), { code: 'status' })
 })
 
 test('close ends iterations, rejects synced, calls subscribers, and keeps the objects', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const changes = collection[Symbol.asyncIterator]()
   const waiting = changes.next()
@@ -279,15 +279,15 @@ test('close ends iterations, rejects synced, calls subscribers, and keeps the ob
   assert.deepEqual(await waiting, { done: true, value: undefined })
   assert.deepEqual(await told1, [])
   await assert.rejects(collection.synced, { code: 'aborted' })
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   assert.deepEqual([collection.size, collection.state.phase, collection.state.cause, host.ended], [0, 'stopped', undefined, 1])
 })
 
 test('an aborted signal stops the collection with its reason', async () => {
   const controller = new AbortController()
-  const { collection, host, opened } = told({ signal: controller.signal })
+  const { collection, host, opened } = withFakeHost({ signal: controller.signal })
   await opened
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   await collection.synced
   const reason = new Error('the view is gone')
   controller.abort(reason)
@@ -300,34 +300,34 @@ test('an aborted signal stops the collection with its reason', async () => {
 
 test('a closed collection leaves no listener at its signal', async () => {
   const { signal } = new AbortController()
-  const closed = told({ signal })
+  const closed = withFakeHost({ signal })
   assert.equal(getEventListeners(signal, 'abort').length, 1)
   closed.collection.close()
-  const refused = told({ signal })
+  const refused = withFakeHost({ signal })
   await refused.opened
-  refused.host.tell([STOPPED, 'forbidden', 'no', '403', '', '0', ''])
+  refused.host.send([STOPPED, 'forbidden', 'no', '403', '', '0', ''])
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
 test('an aborted collection leaves no listener at its signal', () => {
   const controller = new AbortController()
-  told({ signal: controller.signal })
+  withFakeHost({ signal: controller.signal })
   controller.abort()
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
 })
 
 test('the state has the reason why the collection is not saved', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  const late = told()
+  const late = withFakeHost()
   const join = () => {
-    for (const bytes of host.client.replay()) decode(bytes, (kind, fields) => late.host.tell([kind, ...fields]))
+    for (const bytes of host.client.replay()) decode(bytes, (kind, fields) => late.host.send([kind, ...fields]))
     return late.collection.state.persistError?.message
   }
   await late.opened
-  host.tell([UNSAVED, 'no database'])
+  host.send([UNSAVED, 'no database'])
   assert.equal(join(), 'no database')
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   const { phase, persistError } = collection.state
   assert.equal(phase, 'live')
   assert.ok(persistError instanceof ListWatchError)
@@ -339,16 +339,16 @@ test('the state has the reason why the collection is not saved', async () => {
 })
 
 test('synced rejects even if it is first read after the failure', async () => {
-  const { collection } = told()
+  const { collection } = withFakeHost()
   collection.close()
   await assert.rejects(collection.synced, { code: 'aborted' })
   assert.equal(collection.synced, collection.synced)
 })
 
 test('synced stays resolved when the collection is closed', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first())
+  host.send(...first())
   collection.close()
   await collection.synced
 })
@@ -358,31 +358,31 @@ test('a failure of synced that nobody handles is not hidden', async (t) => {
   const listeners = process.listeners('unhandledRejection').slice(1)
   listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the runner's, which would fail the test
   t.after(() => listeners.forEach((listener) => process.on('unhandledRejection', listener)))
-  told().collection.close() // nobody has read synced
-  const { collection } = told()
+  withFakeHost().collection.close() // nobody has read synced
+  const { collection } = withFakeHost()
   void collection.synced
   collection.close()
   assert.equal(await unhandled, await collection.synced.catch((error) => error))
 })
 
 test('a signal that is already aborted opens no collection', async () => {
-  const { collection, host, opened } = told({ signal: AbortSignal.abort() })
+  const { collection, host, opened } = withFakeHost({ signal: AbortSignal.abort() })
   await opened
   await assert.rejects(collection.synced, { code: 'aborted' })
-  assert.equal(host.tell, undefined)
+  assert.equal(host.send, undefined)
 })
 
 test('a collection that is closed during loading is not opened', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   collection.close()
   await opened
-  assert.equal(host.tell, undefined)
+  assert.equal(host.send, undefined)
 })
 
 test('a failed host stops the collection', async () => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1)), [LIVE, '9'])
+  host.send(...first(added('a', 1)), [LIVE, '9'])
   host.client.failed(new ListWatchError('load', 'gone'))
   assert.equal(collection.state.cause.code, 'load')
   assert.equal(collection.size, 1)
@@ -404,36 +404,36 @@ test('a host that fails while it opens the collection is ended', async () => {
 test('a visible page calls back once, in the next frame', async (t) => {
   t.after(() => { delete globalThis.document })
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { host, collection, opened } = told()
+  const { host, collection, opened } = withFakeHost()
   await opened
   let frame, cancelled, calls = 0
   globalThis.document = { visibilityState: 'visible' }
   globalThis.requestAnimationFrame = (f) => { frame = f; return 7 }
   globalThis.cancelAnimationFrame = (id) => { cancelled = id }
   collection.subscribe(() => { calls++ })
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   frame()
   t.mock.timers.tick(100)
   assert.equal(calls, 1)
-  host.tell(added('b', 2))
+  host.send(added('b', 2))
   t.mock.timers.tick(16) // the browser draws no frame
   assert.deepEqual([calls, cancelled], [2, 7])
 })
 
 test('a reader that has left queues no changes', async (t) => {
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   for await (const change of collection) if (change) break
   const add = t.mock.method(Changes.prototype, 'add')
-  host.tell(added('b', 2))
+  host.send(added('b', 2))
   assert.equal(add.mock.callCount(), 0)
 })
 
 test('a page that joins receives each object once', async () => {
-  const { host, opened } = told()
+  const { host, opened } = withFakeHost()
   await opened
-  host.tell(...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, 1))))
+  host.send(...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, 1))))
   const keys = []
   for (const bytes of host.client.replay()) decode(bytes, (kind, [key]) => kind === ADDED && keys.push(key))
   assert.deepEqual([keys.length, new Set(keys).size], [120, 120])

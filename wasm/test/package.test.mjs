@@ -9,7 +9,7 @@ import * as main from 'listwatch'
 import * as glue from 'listwatch/glue'
 import * as react from 'listwatch/react'
 import { declarations } from '../declarations.mjs'
-import { added, first, told } from './support.mjs'
+import { added, first, withFakeHost } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
@@ -78,11 +78,11 @@ test('react.js is a client module for frameworks with server components', () => 
 
 test('the members of objects match the declarations', async () => {
   const { members } = declared('index.d.ts')
-  const { collection, host, opened } = told()
+  const { collection, host, opened } = withFakeHost()
   await opened
   const changes = []
   const batch = new Promise((resolve) => collection.subscribe((all) => { changes.push(...all); resolve() }))
-  host.tell(...first(added('a', 1)))
+  host.send(...first(added('a', 1)))
   await batch
   for (const [name, object] of Object.entries({ ListWatch: collection, Snapshot: collection.getSnapshot(), Item: collection.item('default/a'), Change: changes[0] })) {
     assert.deepEqual(shown(object), members(name).sort(), name)

@@ -12,11 +12,11 @@ export const fields = (name, version, { values = [], sum = 'sum', uid = `uid-${n
 export const first = (...records) => [[RESET], ...records, [SYNCED, '9'], [LIVE, '9']]
 export const added = (name, version, more) => [ADDED, ...fields(name, version, more)]
 
-/** A collection that is told what the test says. */
-export function told(options = {}) {
+/** Returns a collection and its host, which sends the records that the test chooses. */
+export function withFakeHost(options = {}) {
   const host = { ended: 0 }
   host.open = (spec, client) => {
-    host.tell = (...records) => client.records(encode(records))
+    host.send = (...records) => client.records(encode(records))
     host.client = client
     return () => { host.ended++ }
   }
