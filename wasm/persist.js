@@ -6,7 +6,7 @@
 
 import { ADDED, BOOKMARK, DELETED, HEARD, SAVED, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
 import { isText } from './spec.js'
-import { because } from './messages.js'
+import { messageOf } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
 const LOCK_TIMEOUT = 5000 // ms
@@ -152,7 +152,7 @@ export class Saved {
   /** Ends saving and reports why. @param {unknown} error */
   fail(error) {
     this.close()
-    this.#failure ||= `listwatch: the collection is not saved${because(error)}`
+    this.#failure ||= `listwatch: the collection is not saved: ${messageOf(error)}`
     this.#report()
   }
 
