@@ -24,6 +24,7 @@ type collection struct {
 	rows    *rows
 	indexes []string // the paths by which the host indexes
 	synced  bool
+	turns   bool // the current watch takes turns with others
 
 	batch   []byte // the outbox's
 	records int
@@ -48,7 +49,11 @@ func (c *collection) run(transport lw.Transport) {
 			c.tell(reset)
 		case lw.Live:
 			c.tell(live, event.ResourceVersion)
+			if c.turns {
+				c.waits() // the host takes live for the end of every cause
+			}
 		case lw.Interrupted:
+			c.turns = false
 			c.interruption(event.Break)
 		}
 		for i := range deltas {
@@ -202,8 +207,9 @@ func (c *collection) interruption(b *lw.Break) {
 	c.tell(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
-// waits reports that the watch takes turns with others. It is not interrupted: what changes arrives some seconds later.
+// waits reports that the watch takes turns with others. The watch is not interrupted: changes arrive some seconds late.
 func (c *collection) waits() {
+	c.turns = true
 	c.tell(interrupted, []string{"turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its " +
 		"protocol, and WebSocket cannot be used: serve it over HTTP/2, or allow WebSockets", "", "", "0", ""}...)
 }

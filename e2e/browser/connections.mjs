@@ -32,14 +32,17 @@ export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {
   for (const n of TEN) await follow(page, n, { server: at.url, labelSelector: `n=${n}`, ...options })
   for (const n of TEN) await until(`${n} is live`, async () => (await show(page, n)).state.phase === 'live')
   assert.deepEqual(await own(page, path), [200, 200, 200])
-  for (const round of ['a', 'b']) {
-    for (const n of TEN) await put(`${prefix}-${round}-${n}`, { n })
-    await until(`round ${round}`, async () => {
-      const all = await Promise.all(TEN.map((n) => show(page, n)))
-      return all.every(({ objects }, n) => Object.keys(objects).some((key) => key.endsWith(`/${prefix}-${round}-${n}`)))
-    })
-    assert.deepEqual(await own(page, path), [200, 200, 200])
-  }
+  await change(page, path, put, `${prefix}-a`)
+}
+
+/** Puts an object into each of the ten collections, and waits until the page shows them. */
+export async function change(page, path, put, prefix) {
+  for (const n of TEN) await put(`${prefix}-${n}`, { n })
+  await until(`the objects ${prefix}`, async () => {
+    const all = await Promise.all(TEN.map((n) => show(page, n)))
+    return all.every(({ objects }, n) => Object.keys(objects).some((key) => key.endsWith(`/${prefix}-${n}`)))
+  })
+  assert.deepEqual(await own(page, path), [200, 200, 200])
 }
 
 /**
@@ -65,6 +68,7 @@ export function connections(scene) {
   it('HTTP/1.1: ten collections take two connections and WebSockets, and the page can fetch', fronted({}, async (profile, at, cluster) => {
     const page = await open(profile, at, { mode: 'shared' })
     await ten(page, at, path, putter(cluster))
+    await change(page, path, putter(cluster), 'b')
     bounded(at)
     await until('each has its watch', () => at.seen.watches + at.seen.sockets === 10)
   }))
@@ -76,13 +80,22 @@ export function connections(scene) {
       bounded(at)
       assert.equal(at.seen.sockets, 0)
       assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were refused`)
-      const { state } = await until('a collection that waits', async () => {
-        const all = await Promise.all(TEN.map((n) => show(page, n)))
-        return all.find(({ state }) => state.cause)
+      const all = await until('all ten say so, including the two whose turn it is', async () => {
+        const shown = await Promise.all(TEN.map((n) => show(page, n)))
+        return shown.every(({ state }) => state.cause?.code === 'turns') && shown
       })
-      assert.equal(state.cause.code, 'turns')
-      assert.match(state.cause.message, /HTTP\/2/)
-      assert.deepEqual([state.phase, state.stale], ['live', false])
+      for (const { state } of all) {
+        assert.match(state.cause.message, /HTTP\/2/)
+        assert.deepEqual([state.phase, state.stale], ['live', false])
+      }
+      await page.evaluate(() => {
+        globalThis.causes = new Set()
+        for (const { collection } of globalThis.stage.followed.values()) {
+          collection.subscribe(() => globalThis.causes.add(collection.state.cause?.code ?? 'none'))
+        }
+      })
+      await change(page, path, putter(cluster), 'b')
+      assert.deepEqual(await page.evaluate(() => [...globalThis.causes]), ['turns'], 'the cause stays during a turn')
     }))
   }
 

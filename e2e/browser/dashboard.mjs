@@ -2,10 +2,15 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { after, before, describe, it } from 'node:test'
+import { bounded } from './connections.mjs'
+import { front } from './front.mjs'
 import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
 const axe = createRequire(import.meta.url).resolve('axe-core')
+
+// Six collections, each by its place in the URL, and the fields that its objects need.
+const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function dashboard(name) {
   describe(name, { concurrency: 1 }, () => {
@@ -378,6 +383,71 @@ export function dashboard(name) {
       assert.ok(!kept.includes('token-of-ann'))
       assert.equal(await view.page.$eval('#connect-token', (e) => e.value), '')
     }))
+
+    it('offers to enter another token after a 401', play({ tokens: { first: 'admin', second: 'admin' } }, async (view, cluster) => {
+      await view.create('pods', pod('web-0'), 'first')
+      await view.goto('#/v1/pods')
+      const asks = () => view.page.$eval('#connect', (dialog) => dialog.open)
+      const enter = async (token) => {
+        await view.until('the question', asks)
+        await view.page.$eval('#connect-token', (input, token) => { input.value = token }, token)
+        await view.page.keyboard.press('Enter')
+      }
+      const shows = async () => {
+        await view.until('the connection', () => view.text('#connection-text'), 'Live')
+        await view.rows('shop/web-0')
+        assert.equal(await view.page.$eval('#retry', (button) => button.hidden), true)
+      }
+      await enter('wrong')
+      await view.until('the rejection', async () => await asks() && /401/.test(await view.text('#connect-why')))
+      await view.page.click('#connect-cancel')
+      await view.until('the offer', () => view.text('#retry'), 'Enter another token')
+      await view.page.click('#retry')
+      await enter('first')
+      await shows()
+      await cluster.revoke({ token: 'first' })
+      await cluster.end()
+      await view.until('the cause', async () => /^The server does not know the token · /.test(await view.text('#connection-text')))
+      await view.until('the offer', () => view.text('#retry'), 'Enter another token')
+      await view.accessible(axe, 'another token')
+      await view.picture('token')
+      await view.page.click('#retry')
+      assert.match(await view.text('#connect-why'), /Unauthorized/)
+      assert.equal(await view.page.evaluate(() => document.activeElement.id), 'connect-token')
+      await enter('second')
+      await shows()
+    }))
+
+    for (const sockets of [true, false]) {
+      it(`HTTP/1.1, ${sockets ? 'with' : 'without'} WebSocket: six tabs load, follow their collections, and say whether changes arrive late`, play({}, async (view, cluster, open) => {
+        const at = await front(theatre.stage.url, cluster.url, { sockets })
+        const create = async (name) => {
+          for (const [place, of = {}] of TABS) await view.create(place.split('/').at(-1), { ...of, metadata: { name, namespace: 'shop' } })
+        }
+        try {
+          await create('a')
+          const tabs = []
+          for (const [place] of TABS) {
+            const tab = await open(`${at.url}/ui/`)
+            await tab.goto(`#/${place}`)
+            await tab.rows('shop/a')
+            tabs.push(tab)
+          }
+          await create('b')
+          for (const tab of tabs) {
+            await tab.page.bringToFront() // a browser draws no hidden tab
+            await tab.rows('shop/a', 'shop/b')
+            const live = sockets ? /^Live(, last heard.*)?$/ : /^Live, some seconds late(, last heard.*)?$/
+            await tab.until('the corner', async () => live.test(await tab.text('#connection-text')))
+          }
+          if (!sockets) assert.match(await tabs.at(-1).page.$eval('#connection', (corner) => corner.title), /HTTP\/2/)
+          await tabs.at(-1).picture(sockets ? 'tabs' : 'turns')
+          bounded(at)
+        } finally {
+          at.close()
+        }
+      }))
+    }
 
     it('fits into a narrow window, also when there is much to say', play({}, async (view, cluster) => {
       await view.create('pods', pod('web-0'))

@@ -1,14 +1,14 @@
-// A server in front of an API server and of the stage's page, so that both have one origin. It speaks HTTP/1.1, and counts.
+// A server in front of an API server and of the stage's pages, so that both have one origin. It speaks HTTP/1.1, and counts.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
 
-const PAGE = /^\/(page\.js|listwatch\/.*)?$/
+const PAGE = /^\/(page\.js|listwatch\/.*|ui\/.*)?$/
 
 const AGE = 1000 // ms, which is less than a turn
 
 /**
- * @param stage the URL that serves the page
+ * @param stage the URL that serves the pages
  * @param api the URL of the API server
  * @param sockets false: WebSocket handshakes are refused
  */

@@ -19,15 +19,22 @@ export class Theatre {
     this.stage?.stop()
   }
 
-  /** A test that plays a course with a cluster of its own, and a page that must not complain. */
+  /**
+   * Returns a test that calls `course` with a page and a cluster for this test only. No page of the test may complain.
+   * @param course its third argument opens the dashboard at an address in another tab
+   */
   play(options, course) {
     return async () => {
       const profile = await this.browser.createBrowserContext()
       const cluster = await this.stage.cluster(options)
+      const views = []
+      const open = async (address) => {
+        views.push(await View.open(this.name, profile, address, cluster))
+        return views.at(-1)
+      }
       try {
-        const view = await View.open(this.name, profile, this.stage.url, cluster)
-        await course(view, cluster)
-        assert.deepEqual(view.complaints, [])
+        await course(await open(`${this.stage.url}/ui/?server=${encodeURIComponent(cluster.url)}`), cluster, open)
+        for (const { complaints } of views) assert.deepEqual(complaints, [])
       } finally {
         await profile.close()
         await cluster.close()

@@ -2,7 +2,7 @@
 // PROXY. A server in between gives the page the proxy's origin, and counts.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { bounded, open, ten } from './connections.mjs'
+import { bounded, change, open, ten } from './connections.mjs'
 import { front } from './front.mjs'
 import { Scene } from './scene.mjs'
 
@@ -27,7 +27,9 @@ for (const browser of ['chrome', 'firefox']) {
         try {
           const page = await open(profile, at, { mode: 'shared' })
           const put = (name, labels) => post(configMaps, { metadata: { name, labels } })
-          await ten(page, at, `${configMaps}?limit=1`, put, { namespace, prefix: `${browser}-${sockets}` })
+          const path = `${configMaps}?limit=1`, prefix = `${browser}-${sockets}`
+          await ten(page, at, path, put, { namespace, prefix })
+          await change(page, path, put, `${prefix}-b`)
           bounded(at)
           assert.equal(at.seen.sockets > 0, sockets)
         } finally {

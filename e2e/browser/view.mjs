@@ -10,18 +10,21 @@ export const pod = (name, namespace = 'shop', labels = {}) => ({
   status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [{ name: 'main', ready: true, restartCount: 0, state: { running: {} } }] },
 })
 
-const groups = { deployments: 'apis/apps/v1' }
+const groups = { deployments: 'apis/apps/v1', widgets: 'apis/lw.example.com/v1' }
 
 export class View {
   complaints = [] // what the page wrote to the console as an error
 
-  /** @param browser its name */
-  static async open(browser, profile, stage, cluster) {
+  /**
+   * @param browser its name
+   * @param address the URL of the dashboard
+   */
+  static async open(browser, profile, address, cluster) {
     const view = new View()
     view.browser = browser
     view.page = await profile.newPage()
     view.cluster = cluster
-    view.address = `${stage}/ui/?server=${encodeURIComponent(cluster.url)}`
+    view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
     // Browsers write of requests that fail by themselves, and some fail on purpose here.
     const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)

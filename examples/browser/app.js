@@ -14,6 +14,7 @@ import { Scope } from './scope.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
+import { explain, needsToken } from './status.js'
 import { forget, showState } from './surroundings.js'
 
 /**
@@ -77,9 +78,11 @@ class App {
     this.#scope.names(names)
   }
 
-  // Tries at once what is due later, or what has stopped.
+  // Asks for another token if the server rejected this one. Otherwise it retries at once.
   #retry() {
-    if (this.#session.waiting) this.#session.ask()
+    const state = this.#session.waiting ?? this.feed?.state
+    if (state && needsToken(state)) this.#session.change(explain(state.cause).long)
+    else if (this.#session.waiting) this.#session.ask()
     else if (this.feed?.state.phase === 'stopped') this.#follow()
     else wake()
   }

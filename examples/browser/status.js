@@ -65,10 +65,11 @@ export function corner(state, now) {
   const { short, long } = explain(state.cause)
   switch (state.phase) {
     case 'live': {
-      const quiet = now - (state.lastEventAt ?? 0), title = `Version ${state.resourceVersion}`
-      if (quiet < QUIET) return { tone: 'ok', text: 'Live', more: '', title }
+      const quiet = now - (state.lastEventAt ?? 0), late = state.cause?.code === 'turns'
+      const text = late ? 'Live, some seconds late' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
+      if (quiet < QUIET) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
       const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
-      return { tone: 'quiet', text: 'Live', more: `, last heard ${time} ago`, title }
+      return { tone: 'quiet', text, more: `, last heard ${time} ago`, title }
     }
     case 'interrupted': {
       const left = (state.retryAt ?? 0) - now
@@ -81,11 +82,18 @@ export function corner(state, now) {
 }
 
 /**
- * Reports whether the user may retry now. A delay that a server asked for stays.
+ * Reports whether the server rejected the token. Another token may help then, and a retry does not.
  * @param {Standing} state
  */
-export function canRetry({ phase, cause }) {
-  return phase === 'stopped' ? cause?.code !== 'unauthorized' : phase === 'interrupted' && !cause?.status
+export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
+
+/**
+ * Returns the label of the button next to the corner; empty if the user can do nothing. A delay that a server asked for stays.
+ * @param {Standing} state
+ */
+export function remedy(state) {
+  if (needsToken(state)) return 'Enter another token'
+  return state.phase === 'stopped' || (state.phase === 'interrupted' && !state.cause?.status) ? 'Try now' : ''
 }
 
 /**

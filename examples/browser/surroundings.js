@@ -1,7 +1,7 @@
 // What is around the table: the corner, the line of staleness, the progress, and what stands in place of no rows.
 
 import { $, announce, h, hush, setAttribute, setText } from './dom.js'
-import { canRetry, corner, inPlace, isKnown, progress, staleness } from './status.js'
+import { corner, inPlace, isKnown, progress, remedy, staleness } from './status.js'
 
 /**
  * @import { Feed } from './feed.js'
@@ -29,7 +29,7 @@ export function showState(state, feed, place, now) {
   setText($('connection-text'), text + more)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
-  showRetry(canRetry(state))
+  showRemedy(remedy(state))
   $('grid').hidden = !feed // or it would show another server's
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
@@ -42,10 +42,11 @@ export function showState(state, feed, place, now) {
   told = says || told
 }
 
-/** @param {boolean} shown */
-function showRetry(shown) {
-  if (!shown && document.activeElement === $('retry')) $('grid').focus() // or the keyboard would be nowhere
-  $('retry').hidden = !shown
+/** @param {string} label */
+function showRemedy(label) {
+  if (!label && document.activeElement === $('retry')) $('grid').focus() // otherwise the focus would be lost with the button
+  $('retry').hidden = !label
+  if (label) setText($('retry'), label)
 }
 
 /**

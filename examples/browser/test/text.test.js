@@ -5,7 +5,7 @@ import { diff, telling } from '../diff.js'
 import { titleOf } from '../discovery.js'
 import { History, Rate } from '../history.js'
 import { format, parse } from '../place.js'
-import { corner, progress, staleness } from '../status.js'
+import { corner, progress, remedy, staleness } from '../status.js'
 import { toYAML } from '../yaml.js'
 
 test('a difference names the field, and elements of arrays by what names them', () => {
@@ -98,6 +98,23 @@ test('a live page says when it last heard from a quiet server', () => {
   assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last heard 43 s ago', title: 'Version 7' })
   assert.deepEqual([10_000, 59_999, 60_000, 150_000].map(words), ['Live, last heard 10 s ago', 'Live, last heard 59 s ago', 'Live, last heard 1 min ago', 'Live, last heard 2 min ago'])
   assert.equal(words(-5000), 'Live', 'the clock was set back')
+})
+
+test('a live page says that changes arrive late while watches take turns', () => {
+  const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
+  const shown = (ms) => corner({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
+  assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, some seconds late', more: '', title: cause.message })
+  assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, some seconds late', more: ', last heard 12 s ago', title: cause.message })
+})
+
+test('the button offers another token after a 401, and otherwise a retry unless the server asked to wait', () => {
+  const offered = (phase, code, status) => remedy({ phase, stale: true, cause: { code, message: 'x', status } })
+  assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
+  assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
+  assert.equal(offered('interrupted', 'network'), 'Try now')
+  assert.equal(offered('stopped', 'forbidden', 403), 'Try now')
+  assert.equal(offered('interrupted', 'too-many-requests', 429), '')
+  assert.equal(offered('live', 'turns'), '')
 })
 
 test('only the part that screen readers skip changes while nothing happens', () => {
