@@ -1,8 +1,11 @@
-// In both browsers at a time, as most of it is waiting.
+// In both browsers at a time, because most of it is waiting.
 import { describe } from 'node:test'
 import { dashboard } from './dashboard.mjs'
+import { windows } from './windows.mjs'
 
-describe('dashboard', { concurrency: 2 }, () => {
-  dashboard('chrome')
-  dashboard('firefox')
+describe('dashboard', { concurrency: 4 }, () => {
+  for (const name of ['chrome', 'firefox']) {
+    dashboard(name)
+    windows(name)
+  }
 })
