@@ -157,7 +157,7 @@ export function dashboard(name) {
       await view.accessible(axe, 'failure')
       await view.picture('failure')
       assert.match(view.complaints.splice(0).join(), /TypeError/)
-      await view.page.click('#reload')
+      await Promise.all([view.page.waitForNavigation(), view.page.click('#reload')])
       await view.until('a page without a failure', () => view.page.$eval('#failure', (element) => element.hidden))
     }))
 
