@@ -2,6 +2,9 @@ module github.com/seed-6d2a410a/listwatch
 
 go 1.26.0
 
+// An npm package contains a Go package.
+ignore wasm/node_modules
+
 require (
 	github.com/gorilla/websocket v1.5.3
 	github.com/json-iterator/go v1.1.12

@@ -12,6 +12,8 @@ import { later } from './streams.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
+const ANSWER = 5000 // ms, in which a shared worker answers
+
 /**
  * The worker of a page. The states are:
  * - `starting`: the worker is not ready. Collections wait.
@@ -63,14 +65,18 @@ export class Remote {
       this.#stop = stop
       const down = (/** @type {unknown} */ error) => this.#down(channel, error)
       const channel = this.#channel = this.#listen(port, down)
-      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }).finally(() => {
+      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, this.#mode === 'shared' ? ANSWER : 0).finally(() => {
         this.refused = channel.ended
       })
       if (lock) lifetimeEnd(lock).then(() => this.#replace(channel)).catch(down)
       await channel.call({ type: 'load', wasm: this.#wasm })
       this.#state = 'ready'
     } catch (error) {
-      throw this.#close(error)
+      const failure = this.#close(error)
+      if (failure.code !== 'silent') throw failure
+      // Chromium connects a page to a shared worker that has just closed, and that worker never answers. A slow worker answers
+      // both connections.
+      await this.start()
     }
   }
 

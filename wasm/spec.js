@@ -120,7 +120,7 @@ function check(options) {
     if (value !== undefined && !fits(value)) throw invalid(`${name} must be ${words}`)
   }
   if (options.transport === 'ws' && typeof WebSocket === 'undefined') {
-    throw invalid('WebSocket is missing: use Node 22 or later, or --experimental-websocket')
+    throw invalid('WebSocket is missing: use Node 22 or later')
   }
   if (options.token && Object.keys(options.headers ?? {}).some((name) => /^authorization$/i.test(name))) {
     throw invalid('use either token or the Authorization header')

@@ -28,7 +28,7 @@ export class Messages {
     this.#wake = wake
     this.#limit = limit
     try {
-      if (typeof WebSocket === 'undefined') throw new Error('WebSocket is missing: use Node 22 or later, or --experimental-websocket')
+      if (typeof WebSocket === 'undefined') throw new Error('WebSocket is missing: use Node 22 or later')
       const socket = this.#socket = new WebSocket(url, withOrigin(url, protocols))
       socket.binaryType = 'arraybuffer'
       socket.onopen = () => this.#change(101)

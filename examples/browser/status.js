@@ -38,7 +38,8 @@ const CAUSES = {
   network: 'No connection',
   malformed: 'The answer could not be read',
   invalid: 'The request is not valid',
-  load: 'The program could not be loaded',
+  load: 'The WASM module could not be loaded',
+  crashed: 'The WASM module crashed: reload the page',
 }
 
 /**
