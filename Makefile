@@ -41,6 +41,8 @@ man: bin/lwcat ## lwcat's manual page, into bin/lwcat.1
 .PHONY: test
 test: test-native test-wasm ## all tests that need nothing but Go (and Node for the wasm part)
 
+SIMULATIONS = /testkit/(sim|hostile)$$
+
 .PHONY: test-native
 test-native:
 ifeq ($(COMPILER),)
@@ -48,7 +50,9 @@ ifeq ($(COMPILER),)
 	$(GO) test -timeout 5m ./...
 else
 	@# Each process with the race detector sleeps for a second when it ends, and lwcat's tests run hundreds.
-	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -race ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -race $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
+	@# With the race detector, the simulations take five times as long.
+	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
 endif
 
 .PHONY: test-wasm
