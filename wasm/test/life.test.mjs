@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
+import { Engine } from '../engine.js'
 import { Channel, PROTOCOL } from '../messages.js'
 import { browser } from './browser.mjs'
 import { trap } from './trap.mjs'
@@ -208,6 +209,24 @@ test('a page that goes takes only its own collections with it', async (t) => {
   await until(() => !at.ports[1].onmessage) // the worker listens to it no more
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
+})
+
+test('the shared worker ends the collections of a page that is gone', async (t) => {
+  const at = browser(t)
+  const stops = t.mock.method(Engine.prototype, 'stop')
+  const first = await opened(at), second = await opened(at)
+  await live(first.page.listWatch({ ...options, resource: 'nodes' }))
+  at.locks.kill(at.locks.names[0]) // of the first page
+  await until(() => !at.ports[1].onmessage) // the worker listens to it no more
+  assert.equal(stops.mock.callCount(), 1, 'only the first page follows nodes')
+  await live(second.collection)
+})
+
+test('a lock request that fails for an unknown reason fails the start of the shared worker', async (t) => {
+  const at = browser(t), page = await at.page()
+  at.locks.request = async () => { throw new Error('the lock manager is broken') }
+  await assert.rejects(page.init({ wasm: trap, mode: 'shared' }), { name: 'ListWatchError', message: /the lock manager is broken/ })
+  assert.equal(at.started.length, 0)
 })
 
 for (const [words, how, kinds] of [
