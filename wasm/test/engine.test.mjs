@@ -173,6 +173,16 @@ test('an engine that is told of an error stops the module, which asks for nothin
   assert.equal(first.failures.length, 1)
 })
 
+test('a module that starts again gets no commands of the crashed one', async () => {
+  const engine = await Engine.load(trap), first = sink(), second = sink()
+  engine.start({ endpoint: {} }, first)
+  engine.wake() // would trap the next module
+  engine.die(new Error('from elsewhere'))
+  engine.start({ endpoint: {} }, second)
+  await until(() => second.phase === 'live' || second.failures.length)
+  assert.deepEqual(second.failures, [])
+})
+
 test('an error from elsewhere ends the connections of the module', async (t) => {
   let requested, gone
   const request = new Promise((resolve) => { requested = resolve }), closed = new Promise((resolve) => { gone = resolve })
