@@ -134,6 +134,22 @@ test('a component renders only if its selection changes', async () => {
   assert.deepEqual([sizes, lists], before.map((n) => n + 1))
 })
 
+test('another render with inline functions returns the same selection if it is equal', async () => {
+  const space = namespace()
+  await put(space, 'a')
+  let shown
+  const Pods = ({ renders }) => {
+    shown = useListWatch({ server: server.url, resource: 'pods', namespace: space }, (pods) => pods.list().map(({ name }) => name), (a, b) => a.join() === b.join())
+    return `${renders} ${shown.join(' ')}`
+  }
+  const { render, text } = mount(h(Pods, { renders: 1 }))
+  await until(() => text() === '1 a')
+  const before = shown
+  render(h(Pods, { renders: 2 }))
+  assert.equal(text(), '2 a')
+  assert.equal(shown, before)
+})
+
 test('the token function of the last render is called', async () => {
   const seen = []
   let say
