@@ -27,7 +27,7 @@ func TestLoggerOfNetHTTPIsSilent(t *testing.T) {
 		}
 		defer conn.Close()
 		in := bufio.NewReader(conn)
-		for line := "-"; len(line) > 2; line, _ = in.ReadString('\n') {
+		for line, err := in.ReadString('\n'); err == nil && line != "\r\n"; line, err = in.ReadString('\n') {
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy"+secret)
 		_, _ = io.Copy(io.Discard, in)

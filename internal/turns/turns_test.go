@@ -206,13 +206,18 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free
 	go func() {
-		for t.Context().Err() == nil {
-			time.Sleep(time.Second)
+		for {
+			select {
+			case <-time.After(time.Second):
+			case <-t.Context().Done():
+				return
+			}
 			s.free <- struct{}{}
 			synctest.Wait() // the watch has taken it, if it waits
 			select {
 			case <-s.free:
 			case <-t.Context().Done():
+				return
 			}
 		}
 	}()

@@ -44,7 +44,7 @@ func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first
 			go func() {
 				defer conn.Close()
 				in := bufio.NewReader(conn)
-				for line := "-"; len(line) > 2; line, _ = in.ReadString('\n') {
+				for line, err := in.ReadString('\n'); err == nil && line != "\r\n"; line, err = in.ReadString('\n') {
 				}
 				go func() { _, _ = io.Copy(io.Discard, in) }()
 				endless := &hostile.Endless{First: first, Then: then, Most: most, Heap: heap}
