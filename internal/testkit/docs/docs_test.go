@@ -34,7 +34,7 @@ var languages = map[string]string{
 	"js":      "wasm/test/package.test.mjs",
 	"json":    "TestData",
 	"yaml":    "TestData",
-	"mermaid": "lw/TestStateDiagram",
+	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramShowsTheImports",
 	"text":    "nothing: it is for reading",
 }
 

@@ -9,7 +9,7 @@ const sent = brotli(file)
 const kB = (n) => `${n.toFixed(1)} kB`.padStart(11)
 console.log(`${basename(file).padEnd(15)} ${kB(statSync(file).size / 1000)} ${kB(sent)} brotli 11`)
 if (sent > Number(budget)) {
-  console.error(`That is more than the budget of ${budget} kB. docs/architecture.md, "The bundle's size", says what costs how much and
-how to find what has come in. If it is worth its bytes, raise the budget in the Makefile and say so in the commit.`)
+  console.error(`That is more than the budget of ${budget} kB. docs/decisions/024-wasm-size.md says how to find the new code.
+If it is worth its bytes, raise the budget in the Makefile and give the reason in the commit.`)
   process.exit(1)
 }

@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var arrow = regexp.MustCompile(`(?m)^    ([\w/]+)(?: --> (.+))?$`)
+
+// TestDiagramShowsTheImports compares the diagram and the table in docs/architecture.md with the imports of the product packages.
+func TestDiagramShowsTheImports(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(text), "```mermaid\n")
+	require.True(t, found)
+	diagram, _, _ := strings.Cut(rest, "```")
+	drawn := map[string][]string{}
+	for _, match := range arrow.FindAllStringSubmatch(diagram, -1) {
+		imports := strings.FieldsFunc(match[2], func(r rune) bool { return r == ' ' || r == '&' })
+		drawn[match[1]] = append(drawn[match[1]], imports...)
+		for _, name := range imports {
+			drawn[name] = append([]string{}, drawn[name]...)
+		}
+	}
+	product := productImports()
+	require.Equal(t, slices.Sorted(maps.Keys(product)), slices.Sorted(maps.Keys(drawn)), "the packages in the diagram")
+	for name := range product {
+		require.Contains(t, string(text), "| `"+name+"/` |", "no table has a row for %s", name)
+		require.ElementsMatch(t, directImports(product, name), drawn[name], "the imports of %s", name)
+	}
+}
+
+// productImports returns the imports of the product packages, without examples. It counts the internal packages of
+// cmd/lwcat as part of cmd/lwcat.
+func productImports() map[string][]string {
+	imports := map[string][]string{}
+	for path, allowed := range mayImport {
+		name := owner(path)
+		if name == "" {
+			continue
+		}
+		imports[name] = append([]string{}, imports[name]...)
+		for _, other := range allowed {
+			if other = owner(other); other != name {
+				imports[name] = append(imports[name], other)
+			}
+		}
+	}
+	return imports
+}
+
+// owner returns the node of the diagram for a package, or "" if the diagram does not show the package.
+func owner(path string) string {
+	for _, folder := range []string{"examples/", "internal/testkit/", "internal/tools/", "wasm/test/"} {
+		if strings.HasPrefix(path, folder) {
+			return ""
+		}
+	}
+	if strings.HasPrefix(path, "cmd/lwcat/") {
+		return "cmd/lwcat"
+	}
+	return path
+}
+
+// directImports returns the imports of a package that no longer path implies.
+func directImports(imports map[string][]string, name string) []string {
+	var direct []string
+	for _, other := range imports[name] {
+		implied := slices.ContainsFunc(imports[name], func(via string) bool { return via != other && reaches(imports, via, other) })
+		if !implied && !slices.Contains(direct, other) {
+			direct = append(direct, other)
+		}
+	}
+	return direct
+}
+
+func reaches(imports map[string][]string, from, to string) bool {
+	return from == to || slices.ContainsFunc(imports[from], func(via string) bool { return reaches(imports, via, to) })
+}
