@@ -106,7 +106,7 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => globalThis.close())
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after the answer
       }
       await kill()
       await until('it is replaced', () => page.evaluate(() => globalThis.started.length === 2))

@@ -145,6 +145,7 @@ export function tabs(scene) {
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url })
       await equal(cluster, page)
+      await until('its watch', async () => (await cluster.look()).open === 1)
       const setOffline = await networkOf(profile, page, mode)
       await setOffline(true)
       await cluster.drop()
