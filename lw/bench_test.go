@@ -9,28 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// loop gives the same text again and again, as fast as it is read.
-type loop struct {
-	text []byte
-	at   int
-}
-
-func (l *loop) Read(p []byte) (int, error) {
-	n := copy(p, l.text[l.at:])
-	if l.at += n; l.at == len(l.text) {
-		l.at = 0
-	}
-	return n, nil
-}
-
-func podEvents() []byte {
-	var text []byte
-	for _, p := range sample.Pods(7, 500) {
-		text = append(text, p.Event("MODIFIED")...)
-	}
-	return text
-}
-
 var keptBytes []byte
 var keptObject *Object
 
@@ -56,7 +34,7 @@ func (f *floor) next() []byte {
 }
 
 func newFloor(text []byte) *floor {
-	return &floor{src: &loop{text: text}, buf: make([]byte, 64<<10)}
+	return &floor{src: sample.Loop(text), buf: make([]byte, 64<<10)}
 }
 
 // whole decodes watch events: it finds and validates them, reads their metadata, and copies them without managedFields.
@@ -73,11 +51,11 @@ func (w *whole) next() *Object {
 }
 
 func newWhole(text []byte) *whole {
-	return &whole{scanner: newScanner(&loop{text: text}, 0)}
+	return &whole{scanner: newScanner(sample.Loop(text), 0)}
 }
 
 func BenchmarkFrameAndCopy(b *testing.B) {
-	text := podEvents()
+	text := sample.Events(7, 500)
 	f := newFloor(text)
 	b.SetBytes(int64(len(text) / 500))
 	b.ReportAllocs()
@@ -87,7 +65,7 @@ func BenchmarkFrameAndCopy(b *testing.B) {
 }
 
 func BenchmarkEvent(b *testing.B) {
-	text := podEvents()
+	text := sample.Events(7, 500)
 	w := newWhole(text)
 	b.SetBytes(int64(len(text) / 500))
 	b.ReportAllocs()
@@ -98,7 +76,7 @@ func BenchmarkEvent(b *testing.B) {
 
 // BenchmarkSame reads an event and compares it, as a list does with what is known by its version, in place of copying.
 func BenchmarkSame(b *testing.B) {
-	text := podEvents()
+	text := sample.Events(7, 500)
 	objects := make([]*Object, 500)
 	for w, i := newWhole(text), 0; i < len(objects); i++ {
 		objects[i] = w.next()
@@ -118,13 +96,13 @@ func BenchmarkSame(b *testing.B) {
 
 // TestAllocationsOfAnEvent: its text and the object, and no more.
 func TestAllocationsOfAnEvent(t *testing.T) {
-	w := newWhole(podEvents())
+	w := newWhole(sample.Events(7, 500))
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() { keptObject = w.next() }))
 }
 
 // BenchmarkGet reads a field that lies behind most of a Pod, as an index by node does.
 func BenchmarkGet(b *testing.B) {
-	w := newWhole(podEvents())
+	w := newWhole(sample.Events(7, 500))
 	objects := make([]*Object, 500)
 	for i := range objects {
 		objects[i] = w.next()

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // cpu is the processor time that this process has used, the garbage collector's included.
@@ -20,7 +22,7 @@ func cpu(b *testing.B) time.Duration {
 // BenchmarkEventOverFloor takes turns between the two, so that whatever else the machine does weighs on both alike, and
 // reports how many times the floor's processor time an event costs.
 func BenchmarkEventOverFloor(b *testing.B) {
-	text := podEvents()
+	text := sample.Events(7, 500)
 	f, w := newFloor(text), newWhole(text)
 	const turn = 5000
 	var least, all time.Duration

@@ -3,6 +3,7 @@ package lw
 import (
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +31,7 @@ func BenchmarkProjectedLater(b *testing.B) {
 }
 
 func benchmarkProjected(b *testing.B, before func(*Scanned)) {
-	text := podEvents()
+	text := sample.Events(7, 500)
 	w, p := newWhole(text), tenFields(b)
 	b.SetBytes(int64(len(text) / 500))
 	b.ReportAllocs()
@@ -43,7 +44,7 @@ func benchmarkProjected(b *testing.B, before func(*Scanned)) {
 
 // TestProjectionAllocations: as for a whole object, its text and the object; to compare takes none.
 func TestProjectionAllocations(t *testing.T) {
-	w, p := newWhole(podEvents()), tenFields(t)
+	w, p := newWhole(sample.Events(7, 500)), tenFields(t)
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() {
 		w.event(&w.scanned)
 		keptObject, _ = p.Decode(&w.scanned)

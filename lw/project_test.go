@@ -204,7 +204,7 @@ func TestProjectionWithinACodec(t *testing.T) {
 // TestProjectedMemory measures what is left of a Pod of 6.5 kB when ten of its fields are kept.
 func TestProjectedMemory(t *testing.T) {
 	const n = 10_000
-	w, p := newWhole(podEvents()), tenFields(t)
+	w, p := newWhole(sample.Events(7, 500)), tenFields(t)
 	heap := func() int {
 		var stats runtime.MemStats
 		runtime.GC()

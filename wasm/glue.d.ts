@@ -14,7 +14,7 @@ export type GoProgram = {
 }
 
 /**
- * A text that the host lends to the program until `revoked` resolves, or until the program closes the stream.
+ * An answer that the program may use for a limited time. The lease ends when `revoked` resolves or the program closes the stream.
  */
 export type Lease = {
   text: string

@@ -9,7 +9,7 @@ import { Messages } from './websocket.js'
  * @typedef {{ importObject: WebAssembly.Imports }} GoProgram
  */
 /**
- * A text that the host lends to the program until `revoked` resolves, or until the program closes the stream.
+ * An answer that the program may use for a limited time. The lease ends when `revoked` resolves or the program closes the stream.
  * @typedef {{ text: string, revoked: Promise<void> }} Lease
  */
 /**

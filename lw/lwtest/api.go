@@ -85,7 +85,7 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 	return revision, entries
 }
 
-// goManager is the field manager of writes by Go methods.
+// goManager is the field manager in managedFields for writes through methods of [Server].
 const goManager = "lwtest"
 
 func (s *Server) parse(resource string, obj any) (*Resource, fields, error) {

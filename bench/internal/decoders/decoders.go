@@ -4,6 +4,8 @@ package decoders
 import (
 	"io"
 	"slices"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // Names of the decoders that have a target.
@@ -25,20 +27,20 @@ type Decoder struct {
 	Run func(events io.Reader, n, held int) (objects any)
 }
 
-// All returns all decoders. The first is that of listwatch.
+// All returns all decoders. The first one is the one of lw.Client.
 func All() []Decoder {
 	return slices.Concat(listwatch(), jsonIterator(), clientGo())
 }
 
 // Stream returns an endless stream of the events, in the format that the decoder reads.
-func (d Decoder) Stream(events *Events) io.Reader { return &loop{data: events.encoded(d.format)} }
+func (d Decoder) Stream(events *Events) io.Reader { return sample.Loop(events.encoded(d.format)) }
 
 // EventSize returns the average size of an event in bytes, in the format that the decoder reads.
 func (d Decoder) EventSize(events *Events) int {
 	return len(events.encoded(d.format)) / len(events.pods)
 }
 
-// newDecoder returns a decoder. Its decode function must call keep with each of n objects.
+// newDecoder returns a decoder. decode must read n events and pass the object of each to keep.
 func newDecoder[T any](name string, format format, decode func(events io.Reader, n int, keep func(T))) Decoder {
 	return Decoder{name, format, func(events io.Reader, n, held int) any {
 		objects, i := make([]T, held), 0

@@ -56,18 +56,3 @@ func (e *Events) protobuf() []byte {
 	}
 	return data.Bytes()
 }
-
-// loop repeats its data for ever.
-type loop struct {
-	data []byte
-	at   int
-}
-
-// Read implements io.Reader.
-func (l *loop) Read(p []byte) (int, error) {
-	n := copy(p, l.data[l.at:])
-	if l.at += n; l.at == len(l.data) {
-		l.at = 0
-	}
-	return n, nil
-}

@@ -18,7 +18,7 @@ import (
 var Short = flag.Bool("short", false, "do little work, only to check that the benchmark runs")
 
 // Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. It prints an error and exits with code 1
-// if run fails. In a process that was started for one of the roles, it carries out that role instead.
+// if run fails. A process that was started for one of the roles runs that role instead.
 func Main(name string, run func(context.Context) error, roles ...Role) {
 	if Work(roles...) {
 		return
@@ -46,7 +46,7 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
-// Rounds calls measure for every item, in turns, as often as there are rounds. It prints its progress to standard error.
+// Rounds calls measure for every item in every round, and prints its progress to standard error. It stops at the first error.
 func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) error) error {
 	for round := range rounds {
 		for _, item := range items {
@@ -71,7 +71,7 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns the value below which a share of the values lies. The share is in [0, 1). It returns zero without values.
+// Quantile returns a quantile of the values: 0.5 is the median. The share must be in [0, 1). It returns zero without values.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -80,7 +80,7 @@ func Quantile(values []float64, share float64) float64 {
 	return sorted[int(float64(len(sorted))*share)]
 }
 
-// Table prints rows whose cells are separated by tabs, in aligned columns. The caller must call Flush.
+// Table aligns the columns of rows. Tabs separate the cells of a row. The caller must call Flush.
 type Table struct{ *tabwriter.Writer }
 
 // NewTable returns a table. The header is its first row.
@@ -90,7 +90,7 @@ func NewTable(to io.Writer, header string) Table {
 	return t
 }
 
-// Row formats one row.
+// Row adds a row.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
 // Target returns a cell that says whether the library meets a target. It is empty for short runs, which measure nothing.

@@ -6,32 +6,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// loop repeats a text without end.
-type loop struct {
-	text []byte
-	at   int
-}
-
-func (l *loop) Read(p []byte) (int, error) {
-	n := copy(p, l.text[l.at:])
-	if l.at += n; l.at == len(l.text) {
-		l.at = 0
-	}
-	return n, nil
-}
-
-func podEvents() []byte {
-	var text []byte
-	for _, p := range sample.Pods(7, 500) {
-		text = append(text, p.Event("MODIFIED")...)
-	}
-	return text
-}
-
 // BenchmarkSkip validates events and does nothing else.
 func BenchmarkSkip(b *testing.B) {
-	text := podEvents()
-	r := New(&loop{text: text}, 1<<20)
+	text := sample.Events(7, 500)
+	r := New(sample.Loop(text), 1<<20)
 	b.SetBytes(int64(len(text) / 500))
 	for b.Loop() {
 		r.Begin()

@@ -23,19 +23,20 @@ func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 // special finds the first byte that ends a run of plain characters in a string: a quote, a backslash or a control
 // character. The mask is right up to that byte, and may mark bytes behind it wrongly.
 //
-// Subtracting c from each byte borrows into the high bit of those bytes below c, unless the byte had its high bit set
-// itself, which &^x excludes. Borrowing may disturb the bytes above it only. Flipping the second bit exchanges the quote
-// (0x22) with the space (0x20). Then control characters and the quote are exactly the bytes below 0x21. A byte equals the
-// backslash if its difference by XOR is below 1.
+// The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so the
+// mask is right only up to the first one. &^x excludes bytes whose high bit was set before. XOR with 2 swaps the quote (0x22)
+// and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR with the backslash turns
+// a backslash into zero, which is the only byte below 1.
 func special(x uint64) uint64 {
 	slash := x ^ ones*'\\'
 	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
 }
 
-// equal marks the ASCII bytes of a word that are c. Each byte of low must have its high bit cleared. ascii marks the bytes
-// whose high bit was clear.
+// equal marks the bytes of a word that equal the ASCII character c. low is the word with all high bits cleared. ascii marks
+// the bytes whose high bit was clear before.
 //
-// The XOR is zero for c only. Adding 0x7f carries into the high bit of each byte that is not zero.
+// XOR with c turns a byte into zero if it equals c. Adding 0x7f sets the high bit of every byte except zero. Such an addition
+// never carries into the next byte, because low has no high bits.
 func equal(low, ascii uint64, c byte) uint64 { return ascii &^ (low ^ ones*uint64(c) + lows) }
 
 // indexOf16 is indexOf for two masks in a row. It returns 16 if they mark no byte.
@@ -52,7 +53,7 @@ func pair(b []byte, i int) uint16 {
 	return uint16(w[0]) | uint16(w[1])<<8
 }
 
-// quoteColon is the pair that ends a member's name.
+// quoteColon is the pair of bytes at the end of a member's name.
 const quoteColon = '"' | ':'<<8
 
 // plainEnd returns the first position from i on that holds a quote, a backslash or a control character. Most strings are
@@ -66,8 +67,8 @@ func plainEnd(b []byte, i int) int {
 	}
 }
 
-// plainEndAt is plainEnd for a caller that has the mask of the first eight bytes. Half of all strings end there. The
-// compiler can inline this function and those that make the mask, but not one function of them all.
+// plainEndAt is plainEnd for a caller that already has the mask of the first eight bytes. Half of all strings end there. The
+// compiler inlines small functions only, so this one is separate from the functions that compute the mask.
 func plainEndAt(b []byte, i int, mask uint64) int {
 	if mask != 0 {
 		return i + indexOf(mask)

@@ -2,7 +2,7 @@ package jsonscan
 
 import "io"
 
-// maxDepth is how deep arrays and objects may nest.
+// maxDepth is the maximum nesting depth of arrays and objects.
 const maxDepth = 1000
 
 // Reader reads the frames of a stream. Use [New], [NewText] or [Within].
@@ -20,7 +20,8 @@ type Span struct {
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
 //
-// It is not inlined, so that the reader is not in its caller's frame. The stack of a goroutine that waits should be small.
+// The compiler must not inline New. Otherwise it could place the reader on the stack of the caller, and a goroutine that waits
+// for events should have a small stack.
 //
 //go:noinline
 func New(src io.Reader, limit int) *Reader {
@@ -55,14 +56,14 @@ func (r *Reader) Begin() bool {
 	return true
 }
 
-// Mark steps over white space and begins a frame at the position, even within a value. A list's elements are such frames.
+// Mark skips white space and begins a frame at the position. The frame may lie within a value, for example an item of a list.
 func (r *Reader) Mark() {
 	r.mark = -1
 	r.Next()
 	r.mark = r.pos
 }
 
-// Unmark ends the frame. Its bytes are no longer kept.
+// Unmark ends the frame and lets the buffer discard its bytes.
 func (r *Reader) Unmark() { r.mark = -1 }
 
 // EndFrame checks the size of the frame that ends at the position. It returns false after an error.
@@ -79,13 +80,13 @@ func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
 // Part returns the text between two positions. It is valid until the next call, except for [NewText].
 func (r *Reader) Part(start, end int) []byte { return r.data[r.mark+start : r.mark+end] }
 
-// Pos returns the position: how many bytes after the mark the next byte stands.
+// Pos returns the position of the next byte, relative to the mark.
 func (r *Reader) Pos() int { return r.pos - r.mark }
 
-// Offset returns a position's offset in the stream. Without a mark it is exact for the result of Pos only.
+// Offset converts a position to an offset in the stream. Without a mark, only the result of Pos may be converted.
 func (r *Reader) Offset(pos int) int64 { return r.base + int64(r.mark+pos) }
 
-// Next steps over white space and returns the byte that follows. It returns zero at the end of the stream.
+// Next skips white space and returns the next byte without consuming it. It returns zero at the end of the stream.
 func (r *Reader) Next() byte {
 	for {
 		c := r.data[r.pos]
@@ -102,7 +103,7 @@ func (r *Reader) Next() byte {
 	}
 }
 
-// End checks that nothing but white space follows.
+// End checks that only white space follows, up to the end of the stream. It returns false after an error.
 func (r *Reader) End(expected string) bool {
 	if r.Next(); r.pos < r.end || r.srcErr != io.EOF {
 		return r.Expected(expected)

@@ -9,28 +9,29 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// Task is to read one list.
+// Task tells a process which list to read, and how.
 type Task struct {
-	Way  string // of reading, if the program has several
+	Way  string // the key of the function that reads the list
 	URL  string
-	Pods int // in the list
+	Pods int // the expected number of Pods
 }
 
 // Result is the cost: seconds of CPU time, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held is the number of objects that were read, and the value that keeps them reachable.
+// Held is a list that was read: the number of its objects, and a value that keeps them in memory.
 type Held struct {
 	N  int
 	By any
 }
 
-const patience = 3 * time.Minute // a list that takes longer has failed
+const timeout = 3 * time.Minute
 
-// Main does the task of this process. Each way of reading returns when it holds all objects.
+// Main runs the task of this process. Each function in ways reads the list at a URL and returns all of its objects. Main panics
+// if an object is missing.
 func Main(ways map[string]func(ctx context.Context, url string) Held) {
 	worked := harness.Work(harness.Worker("read", func(t Task) Result {
-		ctx, stop := context.WithTimeout(context.Background(), patience)
+		ctx, stop := context.WithTimeout(context.Background(), timeout)
 		defer stop()
 		before := harness.CPUTime()
 		held := ways[t.Way](ctx, t.URL)
