@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,53 @@ func TestPodsGoThroughEveryStage(t *testing.T) {
 	}
 	_, events := server.State("events")
 	require.Len(t, events, maxEvents)
+}
+
+// stored decodes every object of a resource. It fails the test if there is none.
+func stored[T any](t *testing.T, server *lwtest.Server, resource string) (all []T) {
+	t.Helper()
+	_, objects := server.State(resource)
+	for _, object := range objects {
+		var decoded T
+		require.NoError(t, json.Unmarshal(object.JSON, &decoded))
+		all = append(all, decoded)
+	}
+	require.NotEmpty(t, all, resource)
+	return all
+}
+
+func TestEveryAddressParses(t *testing.T) {
+	type node struct {
+		Spec   struct{ PodCIDR string }
+		Status struct{ Addresses []struct{ Address string } }
+	}
+	type service struct{ Spec struct{ ClusterIP string } }
+	type pod struct {
+		Status struct{ Phase, PodIP, HostIP string }
+	}
+	server := newServer(t)
+	c := start(server, 1, time.Now())
+	for range 150 {
+		c.advance()
+	}
+	var ips []string
+	for _, node := range stored[node](t, server, "nodes") {
+		_, err := netip.ParsePrefix(node.Spec.PodCIDR)
+		require.NoError(t, err)
+		ips = append(ips, node.Status.Addresses[0].Address)
+	}
+	for _, service := range stored[service](t, server, "services") {
+		ips = append(ips, service.Spec.ClusterIP)
+	}
+	for _, pod := range stored[pod](t, server, "pods") {
+		if pod.Status.Phase == "Running" {
+			ips = append(ips, pod.Status.PodIP, pod.Status.HostIP)
+		}
+	}
+	for _, ip := range ips {
+		_, err := netip.ParseAddr(ip)
+		require.NoError(t, err)
+	}
 }
 
 func TestClusterRespectsOtherWriters(t *testing.T) {

@@ -62,7 +62,7 @@ func (c *cluster) node(name string, i int) fields {
 			},
 			"annotations": fields{"node.alpha.kubernetes.io/ttl": "0"},
 		},
-		"spec": fields{"podCIDR": fmt.Sprintf("10.244.%c.0/24", i)},
+		"spec": fields{"podCIDR": fmt.Sprintf("10.244.%d.0/24", i)},
 		"status": fields{
 			"capacity": resources, "allocatable": resources, "conditions": c.nodeConditions(),
 			"addresses": []fields{{"type": "InternalIP", "address": c.hostIP(name)}, {"type": "Hostname", "address": name}},
@@ -91,7 +91,7 @@ func (c *cluster) hostIP(node string) string {
 }
 
 func (c *cluster) podIP() string {
-	return fmt.Sprintf("10.244.%c.%d", c.rng.IntN(3), 2+c.rng.IntN(250))
+	return fmt.Sprintf("10.244.%d.%d", c.rng.IntN(3), 2+c.rng.IntN(250))
 }
 
 func (a *app) imageTag() string { return fmt.Sprintf("%s:1.%d", a.image, a.version) }
