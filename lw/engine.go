@@ -180,7 +180,7 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 	}
 	output, result := e.step(&in)
 	switch {
-	case result != nil:
+	case result != nil, output == over:
 		return result, false
 	case output == listItem:
 		return e.item(event, false)

@@ -41,6 +41,7 @@ const (
 	liveNow                // the event as it came, at machine.version
 	listItem               // an object of a list that is not complete
 	complete               // the list is complete
+	over                   // not at all, and the request is over
 )
 
 const (
@@ -139,7 +140,6 @@ func (m *machine) open(now moment) output {
 	switch s := m.state.(type) {
 	case *streaming:
 		s.opened, s.listed = now, now
-		m.pace.lists.add(m.asked)
 	case *watching:
 		s.opened = now
 		return liveNow
@@ -172,7 +172,10 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
 	if in.event == Bookmark {
 		return hidden, nil
 	}
-	s.objects = true
+	if !s.objects {
+		s.objects = true
+		m.pace.lists.add(m.asked)
+	}
 	return listItem, nil
 }
 
@@ -200,7 +203,8 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
 	return liveNow, nil
 }
 
-// endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark.
+// endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark. Some servers send the mark before the
+// objects. So an ordinary list confirms an empty streaming list, until the server has proven that it streams lists well.
 func (m *machine) endMark(in *input) (output, *Break) {
 	s, ok := m.state.(*streaming)
 	if !ok {
@@ -210,8 +214,15 @@ func (m *machine) endMark(in *input) (output, *Break) {
 	if s.from != "" && versionRegressed(m.version, in.version) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
+	if !s.objects && !m.server.streamsWell.Load() {
+		m.state = &listing{from: in.version}
+		return over, nil
+	}
+	if !s.objects {
+		m.pace.lists.add(m.asked)
+	}
 	m.listed(in.version)
-	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version, empty: !s.objects}
+	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
 	return complete, nil
 }
 

@@ -79,6 +79,9 @@ func (r *rig) bookmarks(version string) *Break {
 	return r.do(input{signal: happened, event: Bookmark, version: version})
 }
 
+// marks ends the list part of a streaming list.
+func (r *rig) marks(version string) *Break { return r.do(input{signal: endMarked, version: version}) }
+
 func (r *rig) fails(err error) *Break { return r.do(input{signal: failed, err: err}) }
 
 func (r *rig) closes() *Break { return r.do(input{signal: endedClean}) }

@@ -43,7 +43,6 @@ type watching struct {
 	opened  moment        // when the response arrived; zero: not yet
 	news    bool          // an event arrived, or a bookmark with a new resourceVersion
 	listed  string        // behind a streaming list: the list's resourceVersion
-	empty   bool          // behind a streaming list: the list had no objects
 }
 
 // checking asks for the collection's resourceVersion, because nothing was heard for a long time.
@@ -121,7 +120,7 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 	switch {
 	case m.version == "":
 		return next{m.list(""), false}
-	case err == ErrNoInitialEnd: // the end mark came before the objects
+	case err == ErrNoInitialEnd: // the end mark came before some objects
 		m.server.stopStreams()
 		return next{&listing{from: m.version}, true}
 	case f == expired:
@@ -136,9 +135,6 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 		if m.suspect++; m.suspect >= mostSuspect {
 			return next{m.list(m.version), false}
 		}
-	}
-	if s.empty && !m.server.streamsWell.Load() { // the end mark may have come before objects that are lost now
-		return next{&listing{from: m.version}, false}
 	}
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)

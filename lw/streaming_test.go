@@ -29,9 +29,63 @@ func TestStreamingList(t *testing.T) {
 	}, s.asked)
 }
 
-func TestEmptyStreamingList(t *testing.T) {
-	events, _ := follow(t, &Options{}, answer{body: endOfInitial, end: errReset})
+// TestEmptyStreamingListIsConfirmed: an ordinary list follows, because a server may send the end mark before the objects.
+func TestEmptyStreamingListIsConfirmed(t *testing.T) {
+	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
 	require.Equal(t, []string{"RESET @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events)
+	require.Equal(t, []string{
+		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+		"/api/v1/pods?resourceVersion=9",
+		"/api/v1/pods?watch=1&resourceVersion=9",
+	}, s.asked[:3])
+}
+
+// TestEmptyStreamingListOfAProvenServerIsComplete: a server is proven once a watch behind a list with objects was healthy.
+func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
+	r := newStreamingRig(t, Options{}).opens()
+	require.Nil(t, r.marks("7"))
+	require.IsType(t, &listing{}, r.state)
+	r.synced("7").opens().pass(healthyAfter)
+	r.fails(status(410))
+	r.opens().marks("8")
+	require.IsType(t, &listing{}, r.state, "no watch behind a streaming list was healthy")
+
+	r = newStreamingRig(t, Options{}).opens()
+	r.brings("3")
+	r.marks("7")
+	r.pass(healthyAfter)
+	r.fails(status(410))
+	require.Nil(t, r.opens().marks("8"))
+	require.IsType(t, &watching{}, r.state)
+	require.Equal(t, "8", r.watchOptions().ResourceVersion)
+}
+
+// TestListsWithoutAnAnswerAreNotCounted: a streaming list counts from its first object, or when it is complete.
+func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
+	counted := func(r *rig) (n int) {
+		for _, begun := range r.pace.lists.times {
+			if begun != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	r := newStreamingRig(t, Options{}).opens()
+	require.Zero(t, counted(r))
+	r.brings("3")
+	r.brings("4")
+	r.marks("7")
+	require.Equal(t, 1, counted(r))
+
+	r = newStreamingRig(t, Options{}).opens()
+	r.marks("7")
+	require.Zero(t, counted(r))
+	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the list that confirms it are one")
+
+	r = newStreamingRig(t, Options{})
+	r.server.streamWorked()
+	r.opens().marks("7")
+	require.Equal(t, 1, counted(r))
 }
 
 // TestStreamingListFallsBack to an ordinary one, at once. A refusal is remembered for the next relist, and so is anything
@@ -83,69 +137,51 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 		r.synced(version)
 		r.watchFails(status(410))
 		require.IsType(t, &streaming{}, r.state)
-		r.opens()
-		r.do(input{signal: endMarked, version: version})
+		r.opens().brings("3")
+		r.marks(version)
 		r.pass(healthyAfter)
 		r.fails(status(410))
 	}
 	r.opens().closes()
 	r.synced("9")
 	r.rest().watchFails(status(410))
-	r.opens()
-	r.do(input{signal: endMarked, version: "9"})
+	r.opens().brings("3")
+	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
 	require.EqualValues(t, mostStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
 }
 
-// TestEndMarkBeforeTheObjects leads to an ordinary list, and to no more streaming lists.
-func TestEndMarkBeforeTheObjects(t *testing.T) {
+// TestEndMarkBeforeSomeObjects leads to an ordinary list, and to no more streaming lists.
+func TestEndMarkBeforeSomeObjects(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
 		r := newStreamingRig(t, Options{}).opens()
-		require.Nil(t, r.do(input{signal: endMarked, version: "7"}))
+		r.brings("2")
+		require.Nil(t, r.marks("7"))
 		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
 }
 
-// TestEmptyStreamingListIsListedAgain: if the watch behind the end mark breaks at once, objects may have been behind it.
-func TestEmptyStreamingListIsListedAgain(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
-	r.do(input{signal: endMarked, version: "7"})
-	require.Equal(t, &Break{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
-	require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
-
-	r = newStreamingRig(t, Options{}).opens()
-	r.brings("3")
-	r.do(input{signal: endMarked, version: "7"})
-	require.False(t, r.fails(errReset).Relist, "it had objects")
-
-	r = newStreamingRig(t, Options{}).opens()
-	r.do(input{signal: endMarked, version: "7"})
-	r.brings("8")
-	require.Zero(t, r.fails(status(410)).Delay)
-	r.opens()
-	r.do(input{signal: endMarked, version: "9"})
-	require.False(t, r.fails(errReset).Relist, "an earlier watch behind a streaming list was healthy")
-}
-
 // TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
 func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	r := newStreamingRig(t, Options{}).opens()
-	r.do(input{signal: endMarked, version: "7"})
-	require.Nil(t, r.do(input{signal: endMarked, version: "9"}))
+	r.brings("3")
+	r.marks("7")
+	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.watchOptions().ResourceVersion)
-	require.Equal(t, ErrVersionRegressed, r.do(input{signal: endMarked, version: "8"}).Err)
+	require.Equal(t, ErrVersionRegressed, r.marks("8").Err)
 }
 
 // TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
 func TestStreamingListOlderThanTheStream(t *testing.T) {
 	r := newStreamingRig(t, Options{}).opens()
-	r.do(input{signal: endMarked, version: "7"})
+	r.brings("3")
+	r.marks("7")
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.do(input{signal: endMarked, version: "6"}))
+	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
@@ -201,7 +237,7 @@ func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
 	r := newStreamingRig(t, Options{}).opens()
 	require.Empty(t, r.watchOptions().ResourceVersion)
 	r.brings("3")
-	require.Nil(t, r.do(input{signal: endMarked, version: "9"}))
+	require.Nil(t, r.marks("9"))
 	require.IsType(t, &watching{}, r.state)
 	require.True(t, r.fails(status(410)).Relist)
 	r.ask()

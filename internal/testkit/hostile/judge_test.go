@@ -93,6 +93,7 @@ func (j *judge) opens(req *lw.Request) {
 	defer j.mu.Unlock()
 	q, _ := url.ParseQuery(req.Query)
 	now, r := time.Now(), &request{at: time.Now(), kind: kindOf(q)}
+	confirms := r.kind == "list" && j.list != nil && j.list.kind == "stream" && !j.list.full
 	if v := q.Get("resourceVersion"); r.kind == "watch" && (v == "" || v == "0") && !j.nameless {
 		j.fault("a watch begins at resourceVersion %q", v)
 	}
@@ -117,6 +118,7 @@ func (j *judge) opens(req *lw.Request) {
 		if !now.Equal(j.heard) {
 			j.fault("the watch behind a list came %v later, unreported", now.Sub(j.heard))
 		}
+	case confirms: // that the streaming list is empty
 	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // a check is followed by its watch
 	default:
 		j.fault("a %s came after %v, unreported", r.kind, j.last)

@@ -115,6 +115,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	if c.conn.foreign {
 		c.fail("the fold is the server's state", "a list was taken that is none of the collection")
 	}
+	c.countList()
 	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
 	c.oracle.nameless = c.conn.nameless
 	if c.loose {

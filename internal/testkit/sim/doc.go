@@ -40,8 +40,8 @@
 //     The longer one of the monotonic time and the wall time counts. After a suspension one look is allowed.
 //   - paced: in any window of W seconds a run makes at most 12 + W paid requests. A page is free if it brings an object
 //     that no earlier page of the list brought, and if it fails. A wake allows one request more.
-//   - relists seldom: at most four lists begin in any 60 s of a run. Streaming lists that are answered count, and ordinary
-//     lists that bring an object or are complete.
+//   - relists seldom: at most four lists begin in any 60 s of a run. A list counts when it brings an object or is complete. An empty
+//     streaming list that an ordinary list confirms does not count.
 //   - resumes soon: after a healthy watch that ended well the delay is at most 0.5 % of the watch's life, and at most 1 s. It
 //     is zero if the watch reached its own timeout. Only the request budget may add to it.
 //   - backs off: the n-th failure in a row waits at least min(0.8 s * 2^(n-1), 30 s), and at most twice that. The budgets

@@ -31,7 +31,6 @@ func (s *sim) badLuck(c *conn) error {
 // spoil prepares a response's faults.
 func (s *sim) spoil(c *conn) {
 	switch {
-	case s.habit == earlyMark && c.streams: // objects that are lost behind the mark cannot be noticed
 	case s.strikes(html, 5*s.trouble):
 		c.pending, c.ended, c.stream = "<!DOCTYPE html><html><body>Log in</body></html>", true, nil
 	case s.strikes(instantEnd, 2*s.trouble):

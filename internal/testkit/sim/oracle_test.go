@@ -80,9 +80,6 @@ func (o *oracle) judge(now time.Time) verdict {
 		return o.judgeList()
 	}
 	v := o.judgeWatch(now)
-	if c.streams && o.healthy(now) != yes && v.relist == no { // its end mark may have come too early
-		v.relist, v.spread = either, either
-	}
 	if o.nameless {
 		if v.relist = yes; v.spread == yes {
 			v.spread = either // it ended well, and a list follows

@@ -92,12 +92,10 @@ func (c *checker) answered() {
 	case q.watch:
 		c.limit = idleLimit
 	}
-	if c.counted = false; q.streams {
-		c.countList()
-	}
+	c.counted = false
 }
 
-// countList counts a streaming list that was answered, or an ordinary list that brought an object or was complete.
+// countList counts a list that brought an object or was complete.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
 		return

@@ -158,11 +158,11 @@ func (r *reference) watch(streaming bool) ending {
 	defer done()
 	w := &following{reference: r, body: b, streaming: streaming, opened: time.Now()}
 	if b != nil {
-		if streaming {
-			r.lists = append(r.lists, began)
-		}
 		end = w.follow()
 		end.lived = time.Since(w.opened)
+	}
+	if w.objects || w.behind {
+		r.lists = append(r.lists, began)
 	}
 	end.streaming, end.watch, end.news, end.timeout = w.streaming, !w.streaming, w.news, timeout
 	end.behind = streaming && !w.streaming
@@ -175,6 +175,7 @@ type following struct {
 	*reference
 	*body
 	streaming bool // within the list part of a streaming list
+	objects   bool // the list part brought one
 	news      bool
 	opened    time.Time
 }
@@ -216,7 +217,7 @@ func (w *following) follow() ending {
 		} else {
 			end = w.next(e, o)
 		}
-		if end.why != endGoesOn || w.over {
+		if end.why != endGoesOn || w.over || w.streaming && w.plain {
 			return end
 		}
 		w.heard = time.Now()
@@ -232,7 +233,10 @@ func (w *following) initial(e, o wire) ending {
 	case time.Since(w.opened) > time.Minute:
 		return ending{why: endUseless, err: lw.ErrNoInitialEnd}
 	case e.Type != "BOOKMARK" && w.begin():
+		w.objects = true
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
+	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // the mark may have come before the objects
+		w.plain, w.listVersion = true, o.Metadata.ResourceVersion
 	case e.Type == "BOOKMARK" && marked:
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {
 			return end

@@ -21,7 +21,8 @@ type reference struct {
 	opts      *lw.Options
 	transport lw.Transport
 	fold      naiveFold
-	streams   int // streaming lists that failed in a row
+	streams   int  // streaming lists that failed in a row
+	proven    bool // a watch behind a streaming list was healthy
 	ctx       context.Context
 	yield     func(event) bool
 	over      bool
@@ -138,11 +139,12 @@ func (r *reference) refill() {
 // interrupt decides how the stream goes on, says so, and waits.
 func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
-	if end.behind && !r.trusting && (end.why == endWentBack || !end.news && end.lived < time.Second) {
+	switch {
+	case end.behind && !r.trusting && end.why == endWentBack:
 		r.streams++
-		r.plain, relist, atOnce = true, true, end.why == endWentBack
-	} else if end.behind {
-		r.streams = 0
+		r.plain, relist, atOnce = true, true, true
+	case end.behind && (end.news || end.lived >= time.Second):
+		r.streams, r.proven = 0, true
 	}
 	r.reset = false
 	b := &lw.Break{Err: end.err, Relist: relist}
