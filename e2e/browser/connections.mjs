@@ -1,6 +1,7 @@
 // Pages whose server speaks HTTP/1.1, of which a browser opens six connections for all tabs.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { openPage } from './launch.mjs'
 import { follow, show } from './page.mjs'
 import { front } from './front.mjs'
 import { until } from './stage.mjs'
@@ -9,7 +10,7 @@ const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
 /** Opens a page that `front` serves. */
 export async function open(profile, { url }, options) {
-  const page = await profile.newPage()
+  const page = await openPage(profile)
   await page.goto(`${url}/`)
   await page.waitForFunction('globalThis.stage', { polling: 20 })
   await page.evaluate((options) => globalThis.stage.load(options), options)

@@ -21,3 +21,14 @@ export function launch(browser, { trusted, args: more = [] } = {}) {
   if (trusted && browser === 'chrome') args.push(`--ignore-certificate-errors-spki-list=${trusted}`)
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })
 }
+
+/** Opens a page. Firefox at times drops a new tab before its driver has seen it, and then the page is opened again. */
+export async function openPage(profile) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await profile.newPage()
+    } catch (error) {
+      if (tries === 3 || !error.message.includes('DiscardedBrowsingContextError')) throw error
+    }
+  }
+}

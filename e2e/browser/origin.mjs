@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import { extname } from 'node:path'
 import { it } from 'node:test'
+import { openPage } from './launch.mjs'
 import { equal, follow } from './page.mjs'
 
 const PAGES = new URL('page/', import.meta.url), PACKAGE = new URL('../../wasm/', import.meta.url)
@@ -15,7 +16,7 @@ export function origin(scene) {
     await cluster.write({ n: 20, seed: 1 })
     const app = await serve(cluster.url)
     try {
-      const page = await profile.newPage()
+      const page = await openPage(profile)
       await page.goto(`${app.url}/app/index.html?x=1`)
       await page.waitForFunction('globalThis.stage', { polling: 20 })
       await page.evaluate(() => globalThis.stage.load())

@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { it } from 'node:test'
 import { trap } from '../../wasm/test/trap.mjs'
+import { openPage } from './launch.mjs'
 import { until } from './stage.mjs'
 
 const TYPES = { js: 'text/javascript', wasm: 'application/wasm' }
@@ -66,7 +67,7 @@ export function inPlaces(scene, modes) {
   const test = (words, f, options = {}) => it(words, options, () => scene.fresh(async (profile) => {
     const at = await places()
     try {
-      const page = await profile.newPage()
+      const page = await openPage(profile)
       await f({ ...at, page, profile, at: (path) => page.goto(at.page + path), base: at.page })
     } finally {
       at.close()

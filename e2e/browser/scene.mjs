@@ -1,5 +1,5 @@
 // A browser, the stage, and pages.
-import { launch } from './launch.mjs'
+import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
 /** A browser, and the stage. */
@@ -35,7 +35,7 @@ export class Scene {
 
   /** Opens a page, and in it the package from a folder of the stage. */
   async open(profile, options, folder) {
-    const page = await profile.newPage()
+    const page = await openPage(profile)
     await this.load(page, options, folder)
     return page
   }

@@ -1,6 +1,7 @@
 // Tokens, and headers with them, are in nothing that a page is told, that a tab hears of another, or that is kept.
 import { it } from 'node:test'
 import { absent, formsOf, secret } from '../../wasm/test/canary.mjs'
+import { openPage } from './launch.mjs'
 import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
@@ -14,7 +15,7 @@ export function secrets(scene, modes) {
       await cluster.write({ n: 50, seed: 1 })
       const logged = []
       const open = async () => {
-        const page = await profile.newPage()
+        const page = await openPage(profile)
         page.on('console', (message) => logged.push(message.text()))
         page.on('pageerror', (error) => logged.push(String(error)))
         await page.evaluateOnNewDocument(listen)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { openPage } from './launch.mjs'
 import { until } from './stage.mjs'
 
 export const pod = (name, namespace = 'shop', labels = {}) => ({
@@ -22,7 +23,7 @@ export class View {
   static async open(browser, profile, address, cluster) {
     const view = new View()
     view.browser = browser
-    view.page = await profile.newPage()
+    view.page = await openPage(profile)
     view.cluster = cluster
     view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
