@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Host } from '../host.js'
 import { specOf } from '../spec.js'
+import { until } from './support.mjs'
 
 const turns = () => new Promise(setImmediate)
 const { spec } = specOf({ server: 'http://host', resource: 'pods', persist: true, headers: { 'X-A': 'b' } })
@@ -30,7 +31,7 @@ function result() {
 test('a collection that is closed while its saved state is opened starts nothing and releases the lock', async () => {
   const started = []
   const end = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
-  while (!opening.onsuccess) await turns()
+  await until(() => opening.onsuccess)
   end()
   Object.assign(opening, { result: empty }).onsuccess()
   await turns()
@@ -38,7 +39,7 @@ test('a collection that is closed while its saved state is opened starts nothing
   assert.deepEqual(started, [])
   assert.deepEqual([...held], [])
   const other = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
-  while (!started.length) await turns()
+  await until(() => started.length)
   assert.equal(held.size, 1, 'the next one saves')
   other()
   await turns()
@@ -49,7 +50,7 @@ test('an error of the engine while a collection starts reaches the client once a
   const failures = []
   const engine = { start() { throw new TypeError('no command') }, stop() {} }
   new Host(engine).open(spec, { records() {}, failed: (error) => failures.push(error) })
-  while (!failures.length) await turns()
+  await until(() => failures.length)
   await turns()
   assert.deepEqual(failures.map(({ name, code }) => [name, code]), [['ListWatchError', 'crashed']])
   assert.match(failures[0].message, /could not be opened: no command/)
@@ -60,7 +61,7 @@ test('a failure stops the collection: it releases the lock and passes on no reco
   const failures = [], records = []
   let sink
   const end = new Host({ start: (_, given) => { sink = given }, stop() {} }).open(spec, { records: (bytes) => records.push(bytes), failed: (error) => failures.push(error) })
-  while (!sink) await turns()
+  await until(() => sink)
   sink.failed(new Error('a crash'))
   sink.failed(new Error('another crash'))
   sink.records(new Uint8Array(0))

@@ -25,9 +25,14 @@ export function withFakeHost(options = {}) {
   return { collection, host, opened: new Promise((resolve) => setImmediate(resolve)) }
 }
 
-/** Waits until a condition holds; the test's own deadline is the limit. */
+const { setTimeout } = globalThis // a test may replace it with a mock
+const LONGEST = 30_000 // ms, for one condition
+
+/** Waits until a condition holds. It rejects with the source of the condition if that takes longer than LONGEST. */
 export async function until(holds) {
-  while (!await holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+  for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    if (performance.now() > deadline) throw new Error(`waited for ${LONGEST / 1000} s in vain: ${holds}`)
+  }
 }
 
 /** Starts the embedded server; `do(command)` has it do something, and returns its answer. */
