@@ -40,6 +40,7 @@ const bad = [
   [{ ...good, headers: new Headers({ a: 'b' }) }, /headers must be an object of valid header/],
   [{ ...good, headers: new Map([['a', 'b']]) }, /headers must be an object of valid header/],
   [{ ...good, headers: { authorization: 'Basic x' }, token: 'y' }, /use either token or the Authorization header/],
+  [{ ...good, headers: { AUTHORIZATION: 'Basic x' }, token: 'y' }, /use either token or the Authorization header/],
   [{ ...good, headers: ['a'] }, /headers must be an object of valid header/],
   [{ ...good, headers: { a: 1 } }, /headers must be an object of valid header/],
   [{ ...good, credentials: 'all' }, /credentials must be one of omit, same-origin, include/],
