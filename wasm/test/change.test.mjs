@@ -76,6 +76,16 @@ test('a deletion and a later addition stay two changes and keep their flags', ()
   }
 })
 
+test('an addition that a deletion cancels does not hold up the changes of other objects', () => {
+  const changes = new Changes()
+  const add = (type, key) => changes.add(new Change(type, { key, object: key }))
+  add('added', 'cancelled')
+  add('deleted', 'cancelled')
+  add('added', 'other')
+  assert.equal(changes.shift()?.key, 'other')
+  assert.equal(changes.shift(), undefined)
+})
+
 test('an addition of the first list stays initial when it is merged', () => {
   const changes = new Changes()
   changes.add(change('added', undefined, 1, { initial: true, stale: true }))
