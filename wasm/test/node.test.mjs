@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { after, before, test } from 'node:test'
 import { listWatch, wake } from '../index.js'
+import { Slots } from '../slots.js'
 import { serve, until } from './support.mjs'
 
 let server, guarded
@@ -53,6 +54,20 @@ test('a collection is listed, then followed', async (t) => {
   ])
   assert.deepEqual([pods.size, pods.list().map(({ key }) => key)], [1, [`${space}/web-1`]])
   assert.ok(pods.state.lastEventAt > 0 && pods.state.resourceVersion > 0)
+})
+
+test('a watch asks for a free slot, and waits for its turn at a slot if all are busy', async (t) => {
+  const asked = []
+  t.mock.method(Slots.prototype, 'acquire', async (url, waits) => {
+    asked.push([url, waits])
+    return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
+  })
+  const space = namespace()
+  const pods = follow(t, { namespace: space, transport: 'http' })
+  await live(pods)
+  await put(space, 'web-0')
+  await until(() => pods.size === 1) // the watch got the slot
+  assert.deepEqual(asked.map(([url, waits]) => [new URL(url).origin, waits]), [[server.url, false], [server.url, true]])
 })
 
 test('an object that was recreated while the watch was down is deleted and added', async (t) => {
