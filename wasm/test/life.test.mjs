@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { connect } from '../connect.js'
 import { Engine } from '../engine.js'
 import { Channel, PROTOCOL } from '../messages.js'
+import { INTERRUPTED, LIVE, encode } from '../records.js'
 import { browser } from './browser.mjs'
 import { trap } from './trap.mjs'
 
@@ -317,6 +318,38 @@ test('a page that comes online, is shown or is restored wakes the worker', async
   assert.deepEqual([await wakes(at.events, 'online'), await wakes(at.events, 'pageshow'), await wakes(at.document, 'visibilitychange')], [1, 1, 1])
   at.document.visibilityState = 'hidden'
   assert.equal(await wakes(at.document, 'visibilitychange'), 0)
+})
+
+// Chromium rejects connections of a shared worker to a server that requests client certificates until a page has connected.
+test('a page connects to a server that its shared worker cannot reach, until that succeeds once', async (t) => {
+  const at = browser(t), woken = []
+  let channel, collection, online = false
+  at.shared = (port) => {
+    channel = new Channel(port, { hello: () => '', load() {}, open: (message) => { collection = message.collection }, wake: () => woken.push('woken') }, assert.fail)
+  }
+  const fetched = t.mock.method(globalThis, 'fetch', async () => {
+    if (!online) throw new TypeError('Failed to fetch')
+    return new Response()
+  })
+  const page = await at.page()
+  await page.init()
+  const pods = page.listWatch({ ...options, server: 'https://host' })
+  await until(() => collection)
+  const send = (...record) => channel.send({ type: 'records', collection, bytes: encode([record]) })
+  const interrupt = () => send(INTERRUPTED, 'network', 'the connection failed', '', '', '1000', '1')
+  const counts = () => [fetched.mock.callCount(), woken.length].join()
+  interrupt()
+  await until(() => counts() === '1,0')
+  online = true // the first attempt failed, so there is a second one
+  interrupt()
+  await until(() => counts() === '2,1')
+  interrupt() // the second attempt succeeded, so there is no third one
+  send(LIVE, '9')
+  await live(pods)
+  assert.equal(counts(), '2,1')
+  interrupt()
+  await until(() => counts() === '3,2')
+  assert.equal(fetched.mock.calls[0].arguments[0], 'https://host')
 })
 
 test('a link that has failed listens to the page no more', async (t) => {
