@@ -56,6 +56,25 @@ test('a refresh returns the failure', async (t) => {
   assert.deepEqual(told, [['found', [pods]]])
 })
 
+test('a refresh that the previous server answers late is ignored', async (t) => {
+  let answerLate
+  const late = new Promise((resolve) => { answerLate = resolve })
+  const nodes = { ...collections, items: [{ metadata: {}, versions: [{ ...version, resources: [{ ...version.resources[0], resource: 'nodes' }] }] }] }
+  const { reach: it, told } = reach(t, [() => late, answer(collections)])
+  const refreshed = it.refresh(link)
+  await it.ask({ ...link, server: 'http://other' })
+  assert.deepEqual(told, [['found', [pods]]])
+  answerLate(Response.json(nodes))
+  assert.equal(await refreshed, undefined)
+  assert.deepEqual(told, [['found', [pods]]])
+})
+
+test('a collection has the first version that the server lists', async (t) => {
+  const { reach: it, told } = reach(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
+  await it.ask(link)
+  assert.deepEqual(told, [['found', [pods]]])
+})
+
 test('storage that fails is told, and the collections are shown all the same', async (t) => {
   const forbidden = () => { throw new Error('forbidden') }
   const { reach: it, told } = reach(t, [answer(collections)], { getItem: forbidden, setItem: forbidden })
