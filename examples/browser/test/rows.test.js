@@ -55,6 +55,16 @@ test('a change is marked with the cells that differ, for a while', () => {
   assert.equal(rows.get('a').mark, undefined)
 })
 
+test('changes that were not drawn in between are marked with the cells of all of them', () => {
+  const three = [...columns, count('m', 'M', 50, (o) => o.m)], rows = new Rows(three)
+  const version = (n, m) => ({ ...item('a', n), object: { metadata: { name: 'a' }, n, m } })
+  rows.apply([change('added', version(1, 1), { initial: true })], 0)
+  rows.apply([change('modified', version(2, 1), { old: version(1, 1).object })], 10)
+  rows.apply([change('modified', version(2, 2), { old: version(2, 1).object })], 20)
+  rows.get('a').read(three)
+  assert.deepEqual(rows.get('a').mark.cells, [1, 2])
+})
+
 test('what is deleted stays to be seen, and goes; what comes back stays', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1)), change('added', item('b', 1))], 0)
