@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// completable starts a server that has something to complete, with a kubeconfig that leads there, and goes to a folder that has that.
+// completable starts a server with objects to complete, and returns a folder with a kubeconfig for it.
 func completable(t *testing.T) (folder string) {
 	server := start(t, nil)
 	for _, name := range []string{"shop", "shipping"} {
@@ -25,11 +25,9 @@ func completable(t *testing.T) (folder string) {
 	create(t, server, "pods", `{"metadata":{"name":"web-1","namespace":"shop"}}`)
 	create(t, server, "configmaps", named("settings"))
 	folder = t.TempDir()
-	t.Chdir(folder)
 	config := fmt.Sprintf(`{"clusters":[{"name":"c:1","cluster":{"server":%q}}],"users":[{"name":"u1","user":{}}],
 		"contexts":[{"name":"arn:aws:one","context":{"cluster":"c:1","user":"u1"}},{"name":"arn:aws:two","context":{"cluster":"c:1","user":"u1"}}],"current-context":"arn:aws:one"}`, server.URL)
-	require.NoError(t, os.WriteFile("kube.config", []byte(config), 0o600))
-	t.Setenv("KUBECONFIG", filepath.Join(folder, "kube.config"))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "kube.config"), []byte(config), 0o600))
 	return folder
 }
 
@@ -72,7 +70,7 @@ var completions = map[string]string{
 }
 
 func TestComplete(t *testing.T) {
-	completable(t)
+	t.Setenv("KUBECONFIG", filepath.Join(completable(t), "kube.config"))
 	for line, want := range completions {
 		code, out, errs := lwcat(t, append([]string{"__complete"}, strings.Split(line, " ")...)...)
 		require.Equal(t, exitDone, code)
@@ -103,6 +101,7 @@ func TestEveryFlagThatNamesAFileCompletesFiles(t *testing.T) {
 
 // TestCompletionNeverHangs, with a server that does not answer.
 func TestCompletionNeverHangs(t *testing.T) {
+	t.Parallel()
 	server := start(t, nil)
 	server.Fail(lwtest.Any, -1, lwtest.Stall())
 	done := make(chan string)
@@ -138,8 +137,10 @@ cat line`,
 
 // TestShells asks real shells.
 func TestShells(t *testing.T) {
+	t.Parallel()
 	for shell, script := range shells {
 		t.Run(shell, func(t *testing.T) {
+			t.Parallel()
 			path := need.Program(t, shell, "on Debian: apt install "+shell)
 			folder := completable(t)
 			self, err := os.Executable()
@@ -148,7 +149,8 @@ func TestShells(t *testing.T) {
 			for line, want := range shellCompletions(shell) {
 				args := map[string][]string{"bash": {"--norc", "-c", script, "bash"}, "zsh": {"-f", "-c", script, "zsh"}, "fish": {"-N", "-c", script, "--"}}[shell]
 				cmd := exec.CommandContext(t.Context(), path, append(args, line)...)
-				cmd.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=dumb")
+				cmd.Dir = folder
+				cmd.Env = append(os.Environ(), "KUBECONFIG=kube.config", "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=dumb")
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				require.ElementsMatch(t, strings.Fields(want), strings.Fields(string(out)), "%s: %s", shell, line)

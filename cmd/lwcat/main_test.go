@@ -201,8 +201,12 @@ func TestWrongConnectionFlags(t *testing.T) {
 // TestFoldOfTheLinesIsTheServersState through dropped connections, a compaction and a restart. No key is added twice or
 // deleted twice, and what a new list brings is only what changed.
 func TestFoldOfTheLinesIsTheServersState(t *testing.T) {
+	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
-		t.Run(name, func(t *testing.T) { foldOfTheLines(t, name, upgrade) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			foldOfTheLines(t, name, upgrade)
+		})
 	}
 }
 
@@ -262,6 +266,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 
 // TestRefusalLaterIsWaitedOut: only at the start does it end the program.
 func TestRefusalLaterIsWaitedOut(t *testing.T) {
+	t.Parallel()
 	server := start(t, nil)
 	create(t, server, "nodes", named("n1"))
 	ctx, cancel := context.WithCancelCause(t.Context())

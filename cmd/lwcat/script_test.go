@@ -15,6 +15,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script against the embedded server.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	lwcatscript.Run(t, "testdata/script", true, func(env *testscript.Env) (lwcatscript.Server, error) {
 		server, err := lwtest.Start(nil)
 		if err == nil {

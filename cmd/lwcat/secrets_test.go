@@ -17,6 +17,7 @@ const noisy = "-v --stats --once --timeout 20s"
 
 // TestSecretsStayIn: whatever credential is used and whatever a server does to it, it is in nothing that lwcat says.
 func TestSecretsStayIn(t *testing.T) {
+	t.Parallel()
 	v := newVault(t)
 	for user := range v.users {
 		for _, path := range []string{"/ok", "/echo401", "/elsewhere"} {
@@ -46,6 +47,7 @@ func TestSecretsStayIn(t *testing.T) {
 // TestSecretsOfConnections: servers that cannot be verified, or reached, or say nothing, proxies with passwords, and URLs and
 // files that are wrong.
 func TestSecretsOfConnections(t *testing.T) {
+	t.Parallel()
 	v := newVault(t)
 	password := v.secrets.New("the proxy's password")
 	proxy := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: v.proxy}).String()
@@ -90,6 +92,7 @@ func TestSecretsOfConnections(t *testing.T) {
 // TestSecretsStayOutOfFiles: of recordings, resume files and whatever else is written, which only their owner may read; nor are
 // they in any form of output, or where a recording is played.
 func TestSecretsStayOutOfFiles(t *testing.T) {
+	t.Parallel()
 	v := newVault(t)
 	config := v.as("plugin", "/ok", nil)
 	for _, name := range output.Names() {
@@ -117,6 +120,7 @@ func TestSecretsStayOutOfFiles(t *testing.T) {
 
 // TestSecretsInObjects are where objects are asked for, and in no message about them.
 func TestSecretsInObjects(t *testing.T) {
+	t.Parallel()
 	v := newVault(t)
 	for _, path := range []string{"/garbage", "/wrong"} {
 		for _, format := range []string{"jsonl", "wide"} {
@@ -134,6 +138,7 @@ func TestSecretsInObjects(t *testing.T) {
 
 // TestSecretsOfCompletion: neither what is offered, nor anything that it leaves behind.
 func TestSecretsOfCompletion(t *testing.T) {
+	t.Parallel()
 	v := newVault(t)
 	for user, lines := range map[string][]string{"token": {"", "cm/", "--context "}, "plugin": {"co", "-n ", "--token "}, "certificate": {"cm/"}, "basic": {"co"}} {
 		for _, line := range lines {

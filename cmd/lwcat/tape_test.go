@@ -11,8 +11,10 @@ import (
 
 // TestReplayDoesWhatTheRunDid, over either transport: it resumes, and lists again, where that did, and prints the same.
 func TestReplayDoesWhatTheRunDid(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"http", "ws", "auto"} {
 		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
 			server := start(t, nil)
 			create(t, server, "configmaps", named("goes"))
 			ctx, cancel := context.WithCancelCause(t.Context())

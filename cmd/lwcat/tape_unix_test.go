@@ -15,6 +15,7 @@ import (
 
 // TestARecordingThatCannotGoOnEndsIt, with the reason; what is printed until then is whole.
 func TestARecordingThatCannotGoOnEndsIt(t *testing.T) {
+	t.Parallel()
 	server := start(t, nil)
 	create(t, server, "configmaps", named("first"))
 	pipe := filepath.Join(t.TempDir(), "pipe")
