@@ -22,6 +22,11 @@ BUNDLE_BUDGET = 560
 # And lwcat, stripped, for linux/amd64, in bytes.
 LWCAT_BUDGET  = 9500000
 
+# Installs a folder's npm packages if its lock file has changed since the last time.
+%/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund
+	@touch $@
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,7 +55,8 @@ ifeq ($(COMPILER),)
 	$(GO) test -timeout 5m ./...
 else
 	@# Each process with the race detector sleeps for a second when it ends, and lwcat's tests run hundreds.
-	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -race $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
+	@# Tests that run in parallel mostly wait, so more of them than cores run at a time.
+	GORACE=atexit_sleep_ms=0 $(GO) test -timeout 5m -parallel 8 -race $$($(GO) list ./... | grep -v -E '$(SIMULATIONS)')
 	@# With the race detector, the simulations take five times as long.
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
 endif
@@ -68,31 +74,29 @@ else
 endif
 
 .PHONY: test-browser
-test-browser: ## the same tests in a page of Chromium, and the package in Chromium and Firefox
+test-browser: ## the Go tests of the transports and of ./wasm in a page of Chromium, and the package in Chromium and Firefox
 ifneq ($(NO_BROWSER),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_BROWSER)"; exit 1; fi
 	@echo "Missing: $(NO_BROWSER), so the tests in browsers are skipped; on Debian: apt install nodejs npm chromium firefox-esr"
 else
-	@# Examples write files, which a page does not have; what two tests prove of memory, they prove in Node. What ran is no
-	@# proof for another glue.js, so nothing is cached.
-	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' -skip 'TestAHandlerThatNeverReturns|TestLargeListStreams' \
-		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" $(WASM_PACKAGES)
+	@# The other packages do not depend on the browser, so their tests run only in Node. Examples write files, which a page
+	@# does not have. The result depends on glue.js, which go test does not know, so nothing is cached.
+	CHROME=$(CHROME) GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -run '^(Test|Fuzz)' \
+		-exec="env LISTWATCH_SERVE=$(CURDIR)/bin/wire node $(CURDIR)/e2e/browser/gotest.mjs" ./transport/... ./wasm
 	CHROME=$(CHROME) FIREFOX=$(FIREFOX) node --test --test-reporter=spec e2e/browser/
 	@# What holds the benchmark's figures against budgets.
 	node --test bench/browser/*.test.mjs
 endif
 
 .PHONY: screenshots
-screenshots: bin/lwcat wasm ## the README's pictures of the dashboard and of lwcat, into docs/images/ (Node, npm and Chromium)
-	@cd e2e/browser && npm ci --no-audit --no-fund
+screenshots: bin/lwcat wasm e2e/browser/node_modules/.package-lock.json ## the README's pictures of the dashboard and of lwcat, into docs/images/ (Node, npm and Chromium)
 	@$(GO) build -o bin/demo ./examples/demo
 	CHROME=$(CHROME) $(NODE) e2e/browser/picture.mjs
 	CHROME=$(CHROME) $(NODE) e2e/browser/terminal.mjs
 
 # What the tests in browsers are made of.
 .PHONY: browsers
-browsers: wasm
-	@cd e2e/browser && npm ci --no-audit --no-fund
+browsers: wasm e2e/browser/node_modules/.package-lock.json
 	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
 	@$(GO) build -o bin/stage ./internal/testkit/stage
 ifeq ($(NO_BROWSER),)
@@ -109,15 +113,13 @@ ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "There is no Node, so the JavaScript package is not tested; with Node 20.16 or later and npm: make test-js"
 else
-	@$(MAKE) --no-print-directory wasm
+	@$(MAKE) --no-print-directory wasm wasm/node_modules/.package-lock.json
 	@$(GO) build -o bin/wasm-serve ./wasm/test/serve
-	cd wasm && npm ci --no-audit --no-fund
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
 endif
 
 .PHONY: declarations
-declarations: ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (Node and npm)
-	cd wasm && npm ci --no-audit --no-fund
+declarations: wasm/node_modules/.package-lock.json ## generate wasm/index.d.ts, react.d.ts and glue.d.ts from the sources (Node and npm)
 	cd wasm && node declarations.mjs
 
 .PHONY: test-metrics
@@ -137,9 +139,8 @@ test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but 
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsStayIn$$' ./cmd/lwcat
 
 .PHONY: test-386
-test-386: ## the tests with an int of 32 bits, where the machine can run them (linux/amd64)
-	@# Those that are left out look at the tree.
-	GOARCH=386 $(GO) test -timeout 5m $$($(GO) list ./... | grep -v -e internal/testkit/docs -e internal/tools/release -e internal/testkit/rules)
+test-386: ## the tests of the library and of lwcat's internals with an int of 32 bits, where the machine can run them (linux/amd64)
+	GOARCH=386 $(GO) test -timeout 5m ./lw/... ./cache/... ./transport/... ./cmd/lwcat/internal/...
 
 # The oldest Go that is supported is the release before the newest; both are fetched.
 TOOLCHAINS = go1.26.0 go1.27.4
@@ -169,13 +170,16 @@ soak-lwcat: e2e-server ## the same for lwcat, ROUNDS times half a minute (defaul
 
 .PHONY: e2e-clients
 e2e-clients: ## client-go's and the JavaScript client's informers against the embedded server (Node and npm for the latter)
-	@if command -v npm >/dev/null; then cd e2e/clients/node && npm ci --no-audit --no-fund; \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory e2e/clients/node/node_modules/.package-lock.json; \
 	elif [ -n "$$LISTWATCH_CI" ]; then echo "npm is missing"; exit 1; fi
 	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 
 .PHONY: lint
-lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
+lint: lint-go lint-js ## lint-go and lint-js
+
+.PHONY: lint-go
+lint-go: vulncheck ## gofmt, vet, staticcheck, module files and known vulnerabilities; native and as wasm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
@@ -194,20 +198,18 @@ lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as 
 	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
 	cd examples/metrics && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
+	$(GO) mod verify
 
-# The types of the dashboard, and the rules of wasm/eslint.config.mjs. wasm/eslint-suppressions.json counts the old problems of a
-# file. It may only shrink: ESLint fails if a file has fewer, until --prune-suppressions removes them.
 .PHONY: lint-js
 lint-js: ## ESLint over the package and the dashboard, and tsc over the dashboard (Node and npm)
 ifneq ($(NO_NPM),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "missing: $(NO_NPM)"; exit 1; fi
 	@echo "Missing: $(NO_NPM), so the JavaScript is not linted; with Node 20.16 or later and npm: make lint-js"
 else
-	cd wasm && npm ci --no-audit --no-fund
+	@$(MAKE) --no-print-directory wasm/node_modules/.package-lock.json
 	wasm/node_modules/.bin/tsc -p examples/browser
 	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
 endif
-	$(GO) mod verify
 
 # The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
 BENCHES = decode list retained binary store million watches storm flap wasm
@@ -231,11 +233,9 @@ bench-smoke: ## the same with little work: fails if a benchmark is broken, not i
 	@set -e; for program in $(BENCHES); do echo "bench/$$program"; (cd bench && $(GO) run ./$$program -short); done
 
 .PHONY: bench-browser
-bench-browser: wasm ## the package beside plain JavaScript and others in Chromium, Firefox and Node; CHECK=1 holds it to its budgets, and no more
-	@cd e2e/browser && npm ci --no-audit --no-fund
+bench-browser: wasm e2e/browser/node_modules/.package-lock.json $(if $(CHECK),,e2e/clients/node/node_modules/.package-lock.json) ## the package beside plain JavaScript and others in Chromium, Firefox and Node; CHECK=1 holds it to its budgets, and no more
 	@cd bench && $(GO) build -o ../bin/bench-browser ./browser
 ifndef CHECK
-	@cd e2e/clients/node && npm ci --no-audit --no-fund
 	@mkdir -p bin/clientgo && cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/clientgo/
 	@cd bench && GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags='-s -w -buildid=' -o ../bin/clientgo/clientgo.wasm ./browser/clientgo
 endif
@@ -300,9 +300,21 @@ reproducible: ## build a release of the last commit in two folders, once with an
 		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
 		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
+# The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that write the
+# same files are in the same lane. make npm runs before them, because gofmt must not see packages that are being installed.
+BUSY    = test lint-go test-386 test-fips test-metrics
+WAITING = e2e test-browser e2e-clients test-js lint-js demo size
+# The additional stages of ci-full.
+LONG    = reproducible bench-smoke portable fuzz soak soak-lwcat
+
 .PHONY: ci
-ci: test test-386 test-fips test-js test-browser test-metrics lint e2e e2e-clients ## what continuous integration runs
-	$(MAKE) demo DURATION=5s
-	$(MAKE) bench-smoke
-	$(MAKE) reproducible
-	$(MAKE) size
+ci: npm ## what continuous integration runs, with the time of each stage
+	@DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(WAITING)'
+
+.PHONY: ci-full
+ci-full: ci ## that, and what takes too long for each change: portability, short fuzzing and soaks
+	@FUZZTIME=20s SOAK=5m ROUNDS=5 internal/tools/stages/stages.sh '$(LONG)'
+
+# Installs all npm packages that the stages need.
+.PHONY: npm
+npm: $(if $(NO_NPM),,$(addsuffix /node_modules/.package-lock.json,wasm e2e/browser e2e/clients/node))

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs targets of the Makefile in lanes, and prints how long each target took. Fails if a target fails.
+#
+#   internal/tools/stages/stages.sh 'test lint' 'e2e test-js'
+#
+# Each argument is a lane. The targets of a lane run one after the other, and the lanes run side by side. The output of a
+# target is printed when the target ends. The output of the first target that failed is printed once more at the end.
+set -euo pipefail
+
+logs=$(mktemp -d)
+lanes=()
+# Kills the processes of the lanes that still run. Bash says on stderr which ones do not.
+stop() {
+	for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done
+	rm -rf "$logs"
+}
+trap stop EXIT
+trap 'exit 130' INT TERM
+
+# Runs targets, and writes "target seconds result" to stdout when one ends.
+lane() {
+	local target began result
+	for target in "$@"; do
+		began=$SECONDS result=ok
+		make --no-print-directory "$target" </dev/null >"$logs/$target" 2>&1 || result=FAILED
+		echo "$target $((SECONDS - began)) $result"
+	done
+}
+
+mkfifo "$logs/ended"
+set -m # Each lane becomes a process group, so that stop also reaches what it started.
+for targets in "$@"; do
+	# shellcheck disable=SC2086 # A lane is a list of words.
+	lane $targets >"$logs/ended" &
+	lanes+=($!)
+done
+
+table=() first=
+while read -r target seconds result; do
+	printf '\n=== %s: %s after %d s\n' "$target" "$result" "$seconds"
+	cat "$logs/$target"
+	table+=("$(printf '%-16s %5d s  %s' "$target" "$seconds" "$result")")
+	[[ $result == ok || $first ]] || first=$target
+done <"$logs/ended"
+
+printf '\n=== The stages, in the order of their ends:\n'
+printf '%s\n' "${table[@]}" "$(printf '%-16s %5d s' 'all of them' "$SECONDS")"
+if [[ $first ]]; then
+	printf '\n=== %s failed first. Its output:\n' "$first"
+	cat "$logs/$first"
+	exit 1
+fi
