@@ -43,7 +43,7 @@ func build(folder string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, to), licence, 0o666); err != nil {
+		if err := replace(filepath.Join(folder, to), licence); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func build(folder string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "go.js"), asModule(script, program), 0o666)
+	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
 }
 
 // coldly are packages of Go's that are compiled without inlining. In the runtime it would cost 7 % of the bytes, and gain 4 to
@@ -96,7 +96,15 @@ func compile(folder, program string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", folder, err)
 	}
-	return os.WriteFile(program, packed, 0o666)
+	return replace(program, packed)
+}
+
+// replace writes a file. A process that reads the file at the same time sees all of its old or all of its new content.
+func replace(path string, content []byte) error {
+	if err := os.WriteFile(path+".new", content, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // The script adds to globalThis what a browser lacks, and defines Go there. It is given a scope of its own in its place, with
