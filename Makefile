@@ -306,7 +306,8 @@ WAITING = e2e test-browser e2e-clients test-js lint-js demo size
 LONG    = reproducible bench-smoke portable fuzz soak soak-lwcat
 
 .PHONY: ci
-ci: npm ## what continuous integration runs, with the time of each stage
+ci: ## what continuous integration runs, with the time of each stage
+	@$(MAKE) --no-print-directory -j3 npm
 	@DURATION=5s internal/tools/stages/stages.sh '$(BUSY)' '$(WAITING)'
 
 .PHONY: ci-full
