@@ -175,10 +175,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 
 .PHONY: lint
-lint: lint-go lint-js ## lint-go and lint-js
-
-.PHONY: lint-go
-lint-go: vulncheck ## gofmt, vet, staticcheck, module files and known vulnerabilities; native and as wasm
+lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
@@ -298,10 +295,10 @@ reproducible: ## build a release of the last commit in two folders, once with an
 		GOCACHE=$$place/cache $(MAKE) --no-print-directory -C a-longer-name release PLATFORMS=linux/amd64 && \
 		cmp one/dist/SHA256SUMS a-longer-name/dist/SHA256SUMS
 
-# The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that write the
-# same files are in the same lane. make npm runs before them, because gofmt must not see packages that are being installed.
-BUSY    = test lint-go test-386 test-fips test-metrics
-WAITING = e2e test-browser e2e-clients test-js lint-js demo size
+# The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that build the
+# WASM module are in one lane. make npm runs before them, because gofmt and ESLint must not see packages that are being installed.
+BUSY    = test lint test-386 test-fips test-metrics e2e-clients
+WAITING = e2e test-browser test-js demo size
 # The additional stages of ci-full.
 LONG    = reproducible bench-smoke portable fuzz soak soak-lwcat
 
