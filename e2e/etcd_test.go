@@ -32,6 +32,7 @@ type etcdCourse struct {
 
 // TestEtcd: the engine and the store follow another system than Kubernetes, and lose nothing of it.
 func TestEtcd(t *testing.T) {
+	t.Parallel() // It has its own etcd, and mostly waits.
 	client := &http.Transport{}
 	defer client.CloseIdleConnections()
 	server := kube.StartEtcd(t)

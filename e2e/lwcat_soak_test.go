@@ -33,6 +33,7 @@ import (
 // compaction, a kill -9, and versions that have expired. What it printed, folded by fold.mjs, is the server's list at the end.
 // Two run all the time, over HTTP and WebSocket; two are interrupted every few seconds, and go on with --resume.
 func TestLwcatSoak(t *testing.T) {
+	t.Parallel() // It has its own cluster, and mostly waits.
 	node := need.Program(t, "node", "with Node 20 or later, which folds the lines: make e2e")
 	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
 	front := httptest.NewServer(s.impatient())

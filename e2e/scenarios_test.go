@@ -16,7 +16,10 @@ func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t)) }
 
 // TestWithoutWatchCache runs it against one that reads all from etcd: lists of version "0" come in pages, and old versions
 // expire with etcd's history.
-func TestWithoutWatchCache(t *testing.T) { runScenarios(t, kube.Start(t, "--watch-cache=false")) }
+func TestWithoutWatchCache(t *testing.T) {
+	t.Parallel() // It has its own cluster, and mostly waits.
+	runScenarios(t, kube.Start(t, "--watch-cache=false"))
+}
 
 func runScenarios(t *testing.T, c *kube.Cluster) {
 	require.NoError(t, c.CreateCRD(t.Context()))

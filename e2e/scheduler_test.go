@@ -12,6 +12,7 @@ import (
 // TestScheduler runs the example's course against a real kube-apiserver, which is killed where the embedded one drops its
 // connections. No controller runs there, so nodes are as the course makes them.
 func TestScheduler(t *testing.T) {
+	t.Parallel() // It has its own cluster, and mostly waits.
 	c := kube.Start(t)
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()

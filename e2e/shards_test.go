@@ -18,6 +18,7 @@ import (
 
 // TestShards: two halves of a collection make the whole, on a server that knows shards.
 func TestShards(t *testing.T) {
+	t.Parallel() // It has its own cluster, and mostly waits.
 	c := kube.Start(t, "--feature-gates=ShardedListAndWatch=true")
 	for i := range 40 {
 		code, body, err := c.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/default/configmaps", "application/json",
