@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"github.com/seed-6d2a410a/listwatch/internal/recall"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -22,9 +23,6 @@ type Reflector[T lw.Keyed] struct {
 // ResumeFrom is the reflector's own affair.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
-	if recaller, ok := source.(lw.Recaller[T]); ok {
-		source = recaller.Recall(store.known)
-	}
 	r := &Reflector[T]{source: source, store: store, writer: writer}
 	if opts != nil {
 		r.opts = *opts
@@ -98,6 +96,6 @@ func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 		}
 		opts := r.opts
 		opts.ResumeFrom = r.store.resumable()
-		lw.ListAndWatch(ctx, r.source, &opts)(yield)
+		lw.ListAndWatch(recall.With(ctx, r.source, r.store.known), r.source, &opts)(yield)
 	}
 }

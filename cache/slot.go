@@ -83,8 +83,8 @@ func (s *Store[T]) shrink() {
 	}
 }
 
-// known finds the stored object of a key and a version, for [lw.Recaller]. It runs in the Reflector's goroutine, the only
-// one that writes, and so needs no lock. The key's text is that of the bytes, which nobody changes meanwhile.
+// known finds the stored object of a key and a version, for package recall. It needs no lock, because it runs in the goroutine
+// of the Reflector, the only one that writes. The key shares the memory of the slices, which do not change during the call.
 func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	if s.doubtful || len(version) == 0 {
 		return object, false

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"iter"
+
+	"github.com/seed-6d2a410a/listwatch/internal/recall"
 )
 
 // ClientOptions configure a [Client].
@@ -25,7 +27,6 @@ type Client[T Keyed] struct {
 	codec     Codec[T]
 	opts      ClientOptions
 	server    *support
-	known     func(namespace, name, resourceVersion []byte) (T, bool)
 }
 
 // NewClient returns a client for a resource, whose objects a codec decodes. opts may be nil. An error says what the
@@ -43,15 +44,10 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
 
-// Recall implements [Recaller].
-func (c *Client[T]) Recall(known func(namespace, name, resourceVersion []byte) (T, bool)) ListerWatcher[T] {
-	recalling := *c
-	recalling.known = known
-	return &recalling
-}
-
-// StreamsLists implements [ListStreamer]. It returns true until streaming lists have failed.
+// StreamsLists reports whether streaming lists are worth requesting: true until they have failed.
 func (c *Client[T]) StreamsLists() bool { return c.server.streamsLists() }
+
+func (c *Client[T]) supported() *support { return c.server }
 
 // List implements [ListerWatcher]. Only one object at a time is held in memory besides what the caller keeps.
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
@@ -66,6 +62,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		defer body.Close()
 		s := newScanner(body, c.opts.MaxFrame)
 		defer s.Release()
+		held := recall.From[T](ctx, c)
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
@@ -73,7 +70,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 				return s.notThisList()
 			}
 			trace.frame(Added, &item)
-			object, err := c.decodeItem(Added, &item)
+			object, err := c.decodeItem(held, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
@@ -89,14 +86,15 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-func (c *Client[T]) decodeItem(eventType EventType, item *Scanned) (T, error) {
-	if c.known != nil {
-		object, ok := c.known(item.Namespace(), item.Name(), item.ResourceVersion())
-		if comparer, compares := c.codec.(Comparer[T]); ok && (!compares || comparer.Same(object, item)) {
+// decodeItem returns the object that the caller holds already, if it is the same, or decodes the item.
+func (c *Client[T]) decodeItem(held recall.Func[T], item *Scanned) (T, error) {
+	if held != nil {
+		object, ok := held(item.Namespace(), item.Name(), item.ResourceVersion())
+		if codec, compares := c.codec.(comparer[T]); ok && (!compares || codec.Same(object, item)) {
 			return object, nil
 		}
 	}
-	return c.decode(eventType, item)
+	return c.decode(Added, item)
 }
 
 func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
@@ -124,11 +122,11 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := newScanner(body, c.opts.MaxFrame)
 		defer s.Release()
 		var scanned Scanned
-		listPart := opts.SendInitialEvents
+		held := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile
 			s.Begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
-			event, err := c.nextEvent(s, &scanned, trace, &listPart)
+			event, err := c.nextEvent(s, &scanned, trace, held)
 			if err == io.EOF {
 				return
 			}
@@ -139,9 +137,8 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 	}
 }
 
-// nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF. listPart says that the list
-// part of a streaming list is not complete; the initial-events-end bookmark completes it.
-func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, listPart *bool) (event Event[T], err error) {
+// nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF.
+func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -153,11 +150,11 @@ func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, listPar
 		return event, errorOfEvent(s, scanned)
 	case Bookmark:
 		event.ResourceVersion = string(scanned.ResourceVersion())
-		if scanned.initialEventsEnd && *listPart {
-			event.Type, *listPart = Synced, false
+		if scanned.initialEventsEnd {
+			event.Type = Synced
 		}
 	case Added: // in a streaming list, or again after a reconnect
-		event.Object, err = c.decodeItem(Added, scanned)
+		event.Object, err = c.decodeItem(held, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
 	}

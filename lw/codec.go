@@ -1,15 +1,17 @@
 package lw
 
-// Codec turns a scanned object into a T. It must copy what it keeps: the Scanned is valid only during the call.
-// It may be used from several goroutines at once.
+// Codec decodes scanned objects. It must be safe for concurrent use.
+//
+// A list may return an object that the store already holds at the same resourceVersion. The store then keeps its object
+// without decoding it again. After a restored backup the text may differ nevertheless. A Codec can rule this out by a method
+// Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
 type Codec[T any] interface {
+	// Decode returns the object. It must copy what the object keeps, because the Scanned is valid only during the call.
 	Decode(*Scanned) (T, error)
 }
 
-// Comparer is a Codec that can tell, without decoding, whether an object is exactly what it would decode. A [Recaller]
-// with such a codec recalls no object whose text has changed, not even under the same version, which a restored backup
-// can bring about.
-type Comparer[T any] interface {
+// comparer is a Codec that can compare an object with its text.
+type comparer[T any] interface {
 	Same(T, *Scanned) bool
 }
 
@@ -26,7 +28,7 @@ func (c RawCodec) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), c.cuts(s))
 }
 
-// Same implements [Comparer].
+// Same reports whether Decode would return an equal object.
 func (c RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), c.cuts(s)) }
 
 func (c RawCodec) cuts(s *Scanned) []span {

@@ -62,7 +62,7 @@ func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) it
 
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
-		require.False(f.t, opts.SendInitialEvents, "it is no ListStreamer")
+		require.False(f.t, opts.SendInitialEvents, "it does not stream lists")
 		if yield(Event[*Object]{Type: Live, ResourceVersion: opts.ResourceVersion}, nil) {
 			f.next(ctx, "watch "+opts.ResourceVersion, yield)
 		}
@@ -106,7 +106,7 @@ func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 		s := &script{}
 		wrapped := struct {
 			ListerWatcher[*Object]
-			ListStreamer
+			listStreamer
 		}{s.client(t, Pods("")), s.client(t, Pods(""))}
 		for range ListAndWatch(t.Context(), wrapped, &Options{StopOn: func(error) bool { return true }}) {
 		}

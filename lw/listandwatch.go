@@ -69,11 +69,11 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	}
 }
 
-// supportOf returns the place where a client remembers what its server supports; a new one for other sources.
-func supportOf[T Keyed](lw ListerWatcher[T]) *support {
-	if client, ok := lw.(*Client[T]); ok {
-		return client.server
+// supportOf returns what is known of the source's server. All streams of a [Client] share it.
+func supportOf[T Keyed](source ListerWatcher[T]) *support {
+	if shared, ok := source.(interface{ supported() *support }); ok {
+		return shared.supported()
 	}
-	streamer, ok := lw.(ListStreamer)
+	streamer, ok := source.(listStreamer)
 	return &support{noStreams: !ok || !streamer.StreamsLists()}
 }

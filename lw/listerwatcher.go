@@ -9,6 +9,9 @@ import (
 // ListerWatcher lists a collection, and watches it from a resource version. [Client] is one, and any system whose history
 // has versions can be another: examples/etcd is one of etcd.
 //
+// A ListerWatcher that can stream lists also has a method StreamsLists() bool, which reports whether they are worth
+// requesting. Without it only ordinary lists are requested. A ListerWatcher around a [Client] should pass the method on.
+//
 // An error that matches [ErrExpired] or [ErrTooLarge] leads to a new list. A *[StatusError] says what was answered; any
 // other error that this package does not name is taken for the connection's fault, and tried again after a delay. When
 // ctx ends, whatever the sequence ends with is taken for context.Cause(ctx).
@@ -30,16 +33,8 @@ type ListerWatcher[T Keyed] interface {
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 }
 
-// ListStreamer is a ListerWatcher that may know streaming lists, see [WatchOptions]. StreamsLists tells whether they are
-// worth asking for; a ListerWatcher that is none is asked for ordinary lists only. One that wraps another passes it on.
-type ListStreamer interface{ StreamsLists() bool }
-
-// Recaller is a ListerWatcher that can spare its caller the decoding of objects that it holds already. Recall returns
-// one that asks known for every item of a list, and yields what known returns in place of a decoded item. The three byte
-// slices are valid only during the call.
-type Recaller[T Keyed] interface {
-	Recall(known func(namespace, name, resourceVersion []byte) (T, bool)) ListerWatcher[T]
-}
+// listStreamer is a ListerWatcher that can stream lists.
+type listStreamer interface{ StreamsLists() bool }
 
 // ListOptions are the parameters of one list request. Their meaning is the API's:
 // https://kubernetes.io/docs/reference/using-api/api-concepts/

@@ -49,7 +49,7 @@ func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
 }
 
-// Same implements [Comparer].
+// Same reports whether Decode would return an equal object.
 func (p *Projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
 }

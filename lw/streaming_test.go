@@ -204,12 +204,12 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// TestNoStreamingListsIsRemembered by a client for all its streams, also those of a Reflector.
+// TestNoStreamingListsIsRemembered by a client for all its streams, also behind a wrapper.
 func TestNoStreamingListsIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
 		client := s.client(t, Pods(""))
-		for _, lw := range []ListerWatcher[*Object]{client, client.Recall(nil)} {
+		for _, lw := range []ListerWatcher[*Object]{client, struct{ *Client[*Object] }{client}} {
 			for event := range ListAndWatch(t.Context(), lw, nil) {
 				if event.Type == Synced {
 					break

@@ -64,7 +64,7 @@ func (c *rows) take(r *row) []byte {
 	return *c.spare
 }
 
-// Same implements [lw.Comparer], by the texts' sums.
+// Same compares the sums of the texts.
 func (c *rows) Same(r *row, s *lw.Scanned) bool {
 	b := c.buffer()
 	*b = c.AppendText((*b)[:0], s)

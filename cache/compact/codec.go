@@ -26,7 +26,7 @@ type Codec struct {
 
 var _ interface {
 	lw.Codec[*Object]
-	lw.Comparer[*Object]
+	Same(*Object, *lw.Scanned) bool
 } = (*Codec)(nil)
 
 // NewCodec returns a codec that compresses what another one decodes, [lw.RawCodec] or an *[lw.Projection]. opts may be nil.
@@ -59,7 +59,7 @@ func (c *Codec) DropsManagedFields() bool {
 	return ok && inner.DropsManagedFields()
 }
 
-// Same implements [lw.Comparer]. It decompresses nothing, and retains nothing of what it compares with.
+// Same reports whether Decode would return an equal object. It decompresses nothing.
 func (c *Codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.sum == sumOf(text.Raw())

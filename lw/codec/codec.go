@@ -39,8 +39,8 @@ import (
 // An object has kind and apiVersion also when it came from a list whose items lack them. It has no metadata.managedFields
 // unless KeepManagedFields is set.
 //
-// It is no [lw.Comparer]: that takes the text that an object was decoded from, and keeping it would double the memory.
-// So a list trusts an object that is held under the same key and resource version to be unchanged.
+// It has no method Same, because comparing needs the text of the object, and keeping the text would double the memory. So a list
+// takes an object that is held at the same key and resourceVersion for unchanged.
 type JSON[T lw.Keyed] struct {
 	KeepManagedFields bool
 

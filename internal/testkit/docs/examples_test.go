@@ -16,11 +16,8 @@ import (
 
 // beneath are exported types that no example shows, with the reason.
 var beneath = map[string]string{
-	"lw.Comparer":           "for who writes a codec; RawCodec is one",
 	"lw.FrameTooLargeError": "an error like MalformedError",
 	"lw.Keyed":              "what every object has",
-	"lw.ListStreamer":       "for who wraps a client",
-	"lw.Recaller":           "for who wraps a client",
 	"lw.ClientOptions":      "two fields",
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",
 	"lw.StatusCause":        "a part of a Status",

@@ -70,7 +70,7 @@ type (
 	watches = func(context.Context, lw.WatchOptions) iter.Seq2[event, error]
 )
 
-// mutant is the real client with another Watch. It is no Recaller, which changes nothing but the cost.
+// mutant is the real client with another Watch.
 type mutant struct {
 	lw.ListerWatcher[object]
 	watch func(watches) watches
