@@ -111,10 +111,12 @@ func (s *Store[T]) fold(event *lw.Event[T]) {
 	case lw.Reset:
 		s.startList()
 	case lw.Added, lw.Modified:
+		s.listed++
 		s.upsert(event.Object)
 	case lw.Deleted:
 		s.remove(event.Object)
 	case lw.Undecoded:
+		s.listed++
 		s.keep(event.Err)
 	case lw.Interrupted:
 		s.doubt(event.Break.Err)
@@ -134,7 +136,7 @@ func (s *Store[T]) startList() {
 	if !s.listing {
 		s.whole = s.freeze()
 	}
-	s.listing = true
+	s.listing, s.listed = true, 0
 	clear(s.seen)
 	clear(s.missed)
 }

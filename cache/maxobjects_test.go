@@ -17,11 +17,11 @@ func TestMaxObjects(t *testing.T) {
 		want  error
 		held  []string
 	}{
-		"a list":                       {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
-		"pages":                        {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y"}},
+		"a list":                       {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
+		"pages":                        {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
 		"a watch":                      {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
 		"another list, of others":      {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
-		"another list, one more":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "w", "x", "y"}},
+		"another list, one more":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "d", "w", "x", "y"}},
 		"no more than that, and again": {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,6 +47,22 @@ func TestMaxObjects(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEachListIsCountedAnew: a list that broke off does not count.
+func TestEachListIsCountedAnew(t *testing.T) {
+	opts := plainLists()
+	opts.MaxObjects = 2
+	r := NewReflector[*lw.Object](&script{t: t}, opts)
+	for range 3 {
+		r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset})
+		for _, text := range []string{"x@1", "y@2"} {
+			r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
+			require.Nil(t, r.tooMany())
+		}
+	}
+	r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
+	require.NotNil(t, r.tooMany())
 }
 
 // TestMaxUndecoded: objects that nobody can decode are as many, each noted by its key.

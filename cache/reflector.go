@@ -77,11 +77,15 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 	}
 }
 
-// tooMany returns the event that ends the stream when the store has more objects than the caller wants; nil if it has not.
-// While a list arrives, what it lacks is still there, and the list has the same limit.
+// tooMany returns the event that ends the run when there are more objects than Options.MaxObjects, or nil. While a list
+// arrives, the limit is for the list alone, because the store still holds the objects that the list lacks.
 func (r *Reflector[T]) tooMany() *lw.Event[T] {
 	s := r.store
-	if r.opts.MaxObjects <= 0 || s.listing || max(s.state.length, len(s.undecoded)) <= r.opts.MaxObjects {
+	objects := max(s.state.length, len(s.undecoded))
+	if s.listing {
+		objects = s.listed
+	}
+	if r.opts.MaxObjects <= 0 || objects <= r.opts.MaxObjects {
 		return nil
 	}
 	cause := &lw.Break{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}

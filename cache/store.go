@@ -33,6 +33,7 @@ type Store[T any] struct {
 	free     []uint32 // slots below next that are empty
 	next     uint32   // the first slot that was never used
 	listing  bool     // between Reset and Synced
+	listed   int      // objects of the list that arrives
 	seen     []uint64 // a bit for each slot whose object the list has had
 	doubtful bool     // an object of the same version may be another one
 	deltas   []Delta[T]

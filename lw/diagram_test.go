@@ -67,7 +67,7 @@ func randomInput(random *rand.Rand, s state) input {
 	case *listing, checking:
 		signals = []signal{asking, pageRead, pageRead, failed}
 	}
-	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &MalformedError{}, &TooManyObjectsError{}}
+	faults := []error{errReset, ErrSilent, status(410), tooLarge, status(429), status(403), status(404), status(500), &MalformedError{}}
 	version := strconv.Itoa(1 + random.IntN(9))
 	in := input{signal: signals[random.IntN(len(signals))], version: version, objects: 1, start: Key{Name: version}}
 	in.event = []EventType{Modified, Bookmark}[random.IntN(2)]

@@ -16,7 +16,6 @@ type engine[T Keyed] struct {
 	yield   func(Event[T]) bool
 	epoch   time.Time // of the machine's moments
 	reset   bool      // Reset was sent since the last interruption
-	listed  int       // objects of the current list
 	gone    bool      // the caller wants no more
 }
 
@@ -63,17 +62,15 @@ func (e *engine[T]) list() *Break {
 	page := input{signal: pageRead}
 	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
-		if undecoded, ok := err.(*DecodeError); ok {
-			event = Event[T]{Type: Undecoded, Err: undecoded}
-		} else if err != nil {
+		if err != nil && !event.undecoded(err) {
 			return e.fail(causeOf(ctx, err), page.objects)
 		}
 		dog.hold()
 		if page.objects++; page.objects == 1 {
 			page.start = keyOf(&event)
 		}
-		if result, proceed := e.item(event, check); !proceed {
-			return result
+		if !check && !e.item(&event) {
+			return nil
 		}
 		dog.resume(e.idle())
 	}
@@ -98,23 +95,7 @@ func keyOf[T Keyed](event *Event[T]) Key {
 }
 
 // item gives an object of a list to the caller.
-func (e *engine[T]) item(event Event[T], check bool) (result *Break, proceed bool) {
-	if check {
-		return nil, true
-	}
-	begun := e.reset
-	if !e.begin() {
-		return nil, false
-	}
-	if !begun {
-		e.listed = 0
-	}
-	if e.listed++; e.opts.MaxObjects > 0 && e.listed > e.opts.MaxObjects {
-		return e.fail(&TooManyObjectsError{Limit: e.opts.MaxObjects}, 0), false
-	}
-	event.ResourceVersion = ""
-	return nil, e.send(event)
-}
+func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*event) }
 
 // begin sends Reset before the first object of a list, and not before an attempt that fails earlier.
 func (e *engine[T]) begin() bool {
@@ -136,13 +117,11 @@ func (e *engine[T]) watch() *Break {
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
 	for event, err := range e.events(ctx) {
-		if undecoded, ok := err.(*DecodeError); ok {
-			event = Event[T]{Type: Undecoded, Err: undecoded, ResourceVersion: event.ResourceVersion}
-		} else if err != nil {
+		if err != nil && !event.undecoded(err) {
 			return e.fail(causeOf(ctx, err), 0)
 		}
 		dog.hold()
-		if result, proceed := e.handle(event); result != nil || !proceed {
+		if result, proceed := e.handle(&event); result != nil || !proceed {
 			return result
 		}
 		dog.resume(e.idle())
@@ -169,8 +148,8 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// handle gives one event of a watch to the caller, as the machine decides.
-func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
+// handle gives one event of a watch to the caller. The machine decides its type and its resourceVersion.
+func (e *engine[T]) handle(event *Event[T]) (result *Break, proceed bool) {
 	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
 	switch event.Type {
 	case Live:
@@ -179,18 +158,16 @@ func (e *engine[T]) handle(event Event[T]) (result *Break, proceed bool) {
 		in.signal = endMarked
 	}
 	output, result := e.step(&in)
+	event.Type, event.ResourceVersion = in.event, in.version
 	switch {
 	case result != nil, output == over:
 		return result, false
 	case output == listItem:
-		return e.item(event, false)
+		return nil, e.item(event)
 	case output == complete:
 		return nil, e.complete() && e.send(Event[T]{Type: Live, ResourceVersion: e.machine.version})
 	case output == liveNow:
-		if event.ResourceVersion = e.machine.version; event.Type == Synced {
-			event.Type = Bookmark
-		}
-		return nil, e.send(event)
+		return nil, e.send(*event)
 	}
 	return nil, true
 }

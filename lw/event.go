@@ -70,6 +70,15 @@ type Event[T any] struct {
 	Err             *DecodeError // for Undecoded
 }
 
+// undecoded makes the event an Undecoded if err is a *DecodeError, and reports whether it is.
+func (e *Event[T]) undecoded(err error) bool {
+	decodeError, ok := err.(*DecodeError)
+	if ok {
+		*e = Event[T]{Type: Undecoded, Err: decodeError, ResourceVersion: e.ResourceVersion}
+	}
+	return ok
+}
+
 // Break says why the stream was interrupted, and how it goes on.
 type Break struct {
 	Err    error         // the typed cause, for errors.As and errors.Is: *StatusError, *MalformedError, ErrWatchClosed, or the transport's error

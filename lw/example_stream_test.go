@@ -107,19 +107,6 @@ func ExampleStatusError() {
 	// the server answered 403 Forbidden: pods is forbidden
 }
 
-// Whoever knows how large a collection may be is safe from one that is larger.
-func ExampleTooManyObjectsError() {
-	_, pods, end := serve("web-0", "web-1", "web-2")
-	defer end()
-	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{MaxObjects: 2}) {
-		if event.Type == lw.Interrupted {
-			many, ok := errors.AsType[*lw.TooManyObjectsError](event.Break.Err)
-			fmt.Println(ok, many.Limit, "and that was the last event:", event.Break.Final)
-		}
-	}
-	// Output: true 2 and that was the last event: true
-}
-
 // counting is a transport around another one.
 type counting struct {
 	lw.Transport

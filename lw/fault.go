@@ -15,7 +15,6 @@ const (
 	badVersion              // the resourceVersion is too large, or ran backwards
 	protocol                // the answer is not usable: garbage, pages that circle, an unexpected status
 	permanent               // 401, 403 or 404
-	limit                   // the caller's own limit
 )
 
 // faultOf classifies a failure. Connection is the default, because the errors of transports are unknown here.
@@ -29,9 +28,6 @@ func faultOf(err error) fault {
 		return permanent
 	case err == ErrNoProgress, err == ErrInconsistentPages, err == ErrNoInitialEnd, err == ErrShardIgnored:
 		return protocol
-	}
-	if _, ok := errors.AsType[*TooManyObjectsError](err); ok {
-		return limit
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.fault()

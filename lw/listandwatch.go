@@ -17,9 +17,9 @@ type Options struct {
 	// PageSize is how many objects a list asks for at once; 500 if zero; below zero: all.
 	PageSize int
 
-	// MaxObjects is the most objects that a list may bring, and that a cache.Reflector holds. One more is a
-	// *[TooManyObjectsError], with which the sequence ends, so that a server cannot fill the memory. While another list
-	// arrives, a cache may hold twice as many. Zero is no limit.
+	// MaxObjects limits how many objects a cache.Reflector holds, so that a server cannot fill the memory. One more ends the
+	// run with a *[TooManyObjectsError]. While another list arrives, the cache may hold twice as many. Zero is no limit.
+	// ListAndWatch itself ignores it, because it holds no objects.
 	MaxObjects int
 
 	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the

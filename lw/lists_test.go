@@ -3,7 +3,6 @@ package lw
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,23 +32,6 @@ func TestStreamingRelist(t *testing.T) {
 	expired, list := answer{body: expiredEvent}, answer{body: podEvent("ADDED", "a", "7") + endOfInitial, end: errReset}
 	events, _ := follow(t, &Options{}, list, expired, list)
 	require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events[len(events)-5:])
-}
-
-// TestEachListIsCountedAnew, ordinary, broken off or streaming: as many objects as are allowed may come again and again.
-func TestEachListIsCountedAnew(t *testing.T) {
-	list, expired := answer{body: podList("9", "", "a", "b")}, answer{body: expiredEvent}
-	half := answer{body: list.body[:len(list.body)-20], end: errReset}
-	streamed := answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "8") + endOfInitial + expiredEvent}
-	for _, run := range []struct {
-		opts    Options
-		answers []answer
-	}{
-		{Options{MaxObjects: 2, NoStreamingList: true}, []answer{half, list, expired, list, expired, half, list}},
-		{Options{MaxObjects: 2}, []answer{streamed, streamed, streamed}},
-	} {
-		events, _ := follow(t, &run.opts, run.answers...)
-		require.Equal(t, 3, strings.Count(strings.Join(events, "\n"), "SYNCED @9"), "%v", events)
-	}
 }
 
 // TestEmptyPagesBehindObjects are paid by the request budget like any other.

@@ -25,8 +25,8 @@ type moment = time.Duration
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // happened
-	version string    // happened, endMarked: the resourceVersion of the event
+	event   EventType // opened, happened, endMarked: the event's type; after step, as the caller sees it
+	version string    // the same for its resourceVersion
 	meta    ListMeta  // pageRead
 	objects int       // pageRead, failed: how many objects the page brought
 	start   Key       // pageRead: its first object
@@ -38,7 +38,7 @@ type output uint8
 
 const (
 	hidden   output = iota // not at all
-	liveNow                // the event as it came, at machine.version
+	liveNow                // an event of a live watch, at machine.version
 	listItem               // an object of a list that is not complete
 	complete               // the list is complete
 	over                   // not at all, and the request is over
@@ -96,9 +96,20 @@ func (m *machine) list(from string) state {
 	return &listing{from: from}
 }
 
-// step applies a signal. It is the only function that changes the machine. It returns a Break when the request is over and
-// the stream was interrupted.
+// step applies a signal. It is the only function that changes the machine. It sets the type and the resourceVersion of an
+// event to those that the caller sees. It returns a Break when the request is over and the stream was interrupted.
 func (m *machine) step(in *input) (output, *Break) {
+	out, result := m.apply(in)
+	switch out {
+	case liveNow:
+		in.version = m.version
+	case listItem:
+		in.version = "" // the version of a list counts only when the list is complete
+	}
+	return out, result
+}
+
+func (m *machine) apply(in *input) (output, *Break) {
 	switch in.signal {
 	case asking:
 		m.ask(in.now)
@@ -252,7 +263,7 @@ func (m *machine) end(err error, in *input) *Break {
 		m.pace.lists.add(m.asked) // it was answered, though not to its end
 	}
 	n := m.state.after(m, f, err, in.now)
-	if f == limit || m.stopOn != nil && m.stopOn(err) {
+	if m.stopOn != nil && m.stopOn(err) {
 		m.state = stopped{}
 		return &Break{Err: err, Final: true}
 	}
