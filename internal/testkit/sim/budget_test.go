@@ -10,41 +10,41 @@ const (
 	longestAsked = 5 * time.Minute // the most of a Retry-After that counts
 )
 
-// budget counts the requests of one run. excess is the largest number of paid requests in any window that ends now, less
-// the window's seconds. tokens is a bucket that pays for the same requests.
+// budget counts the requests of one run. A request costs one second, and time pays for it to the nanosecond.
 type budget struct {
-	excess, tokens float64
-	at             time.Time
+	excess time.Duration // the most paid requests in any window that ends now, minus the window
+	tokens time.Duration // a bucket that pays for the same requests
+	at     time.Time
 	lists          []time.Time // when the lists began that were answered with 200
 	wakes          []time.Time
 	seen           map[string]bool // the keys on earlier pages of the list
 }
 
-func newBudget() *budget { return &budget{tokens: burst, at: time.Now()} }
+func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	seconds := max(0, now.Sub(b.at).Seconds()) // a page is paid for when it has come
-	b.excess, b.tokens, b.at = max(0, b.excess-seconds), min(burst, b.tokens+seconds), b.at.Add(time.Duration(seconds*float64(time.Second)))
+	passed := max(0, now.Sub(b.at)) // a page is paid for when it has come
+	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
 // pay pays for a request.
 func (b *budget) pay(at time.Time) {
 	b.pass(at)
-	b.excess++
-	b.tokens--
+	b.excess += time.Second
+	b.tokens -= time.Second
 }
 
 // woke allows one more request in every window around now.
 func (b *budget) woke(now time.Time) {
 	b.pass(now)
-	b.excess = max(0, b.excess-1)
+	b.excess = max(0, b.excess-time.Second)
 	b.wakes = append(b.wakes, now)
 }
 
 // wait is the longest that the bucket may make the next request wait: one second more than ours would.
 func (b *budget) wait(now time.Time) time.Duration {
 	b.pass(now)
-	return time.Duration(max(0, 2-b.tokens) * float64(time.Second))
+	return max(0, 2*time.Second-b.tokens)
 }
 
 // page notes the keys of a page, and reports whether it brought new ones.

@@ -160,7 +160,7 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 		c.fail("stops when told", "at %v: final is %v", conn.rejection, e.Break.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
-		c.budget.tokens-- // nobody knows whether a page was paid for that did not come
+		c.budget.tokens -= time.Second // nobody knows whether a page was paid for that did not come
 	}
 	if now := time.Now(); !e.Break.Final && !c.over() {
 		c.oracle.broke(e.Break, now, c.budget.wait(now))

@@ -73,7 +73,7 @@ func (c *checker) begins(resumes bool) {
 
 // pay checks that there are not too many requests in any window.
 func (c *checker) pay(at time.Time) {
-	if c.budget.pay(at); c.budget.excess > inAnyWindow {
+	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
 		c.fail("paced", "more than %d requests in a window, besides one a second", inAnyWindow)
 	}
 	if c.sim.asked > most {
