@@ -139,7 +139,7 @@ func (l *life) take() bool {
 	var c thingChange
 	ok := false
 	for !ok {
-		i, _ := l.r.queue.take()
+		i, _ := l.r.queue.take(false)
 		if i == nil {
 			break
 		}

@@ -102,7 +102,8 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Delta[T] {
 // begin locks the store for writing.
 func (s *Store[T]) begin() {
 	clear(s.deltas) // so that they keep no object alive
-	s.deltas = s.deltas[:0]
+	var none T
+	s.deltas, s.removed = s.deltas[:0], none
 	s.mu.Lock()
 }
 
@@ -235,6 +236,7 @@ func (s *Store[T]) remove(object T) {
 		return // a deletion told twice, or of something that the selector never let us see
 	}
 	s.take(slot, hash, old)
+	s.removed = old
 	if s.recreated(old, object) {
 		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old, Missed: true})
 		return

@@ -147,22 +147,21 @@ func (r *Registration[T]) Lag() time.Duration {
 	return lag
 }
 
-// changes yields what waits, until ctx ends or the queue is closed and empty; or until nothing waits and who takes may come
-// back for what comes later, which is noted in parked, if it is not nil.
-func (r *Registration[T]) changes(ctx context.Context, parked *bool) iter.Seq[Change[T]] {
+// changes yields the changes that wait, until ctx ends or the queue is closed and empty. If isParked is not nil, it also ends
+// when nothing waits, and sets *isParked.
+func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
 		for ctx.Err() == nil {
-			next, done := r.queue.take()
+			next, found := r.queue.take(isParked != nil && timer.timer == nil)
 			switch {
-			case done:
+			case found == atEnd:
 				r.finish()
 				return
-			case next == nil:
-				if parked != nil && timer.timer == nil && r.queue.park() {
-					*parked = true
-					return
-				}
+			case found == parked:
+				*isParked = true
+				return
+			case found == nothing:
 				if timer.wait(ctx, r.queue.arrived) {
 					r.resync(r)
 				}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -16,12 +17,13 @@ type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool
 
-	mu       sync.Mutex // held while an event is folded and queued, so that all queues agree with the store
+	mu       lock.Mutex // held while an event is folded and queued, so that all queues agree with the store
 	handlers []*Registration[T]
 	waiting  []*Registration[T] // those of which Synced waits to hear
 	synced   chan struct{}
 	start    func(*Registration[T]) // lets a handler be called; nil while the informer does not run
 	resting  []*Registration[T]     // handlers that are not called, as the informer does not run
+	told     []*Registration[T]     // the handlers when an event was last folded; only the goroutine of Run uses it
 }
 
 // NewInformer returns an informer with an empty store and no handlers. Nothing happens before Run. opts may be nil.
@@ -110,16 +112,13 @@ func (i *Informer[T]) fold(event lw.Event[T]) []Delta[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	initial := !isClosed(i.Store().Synced())
-	var deleted T // as the store held it; the event brings its last state
-	if event.Type == lw.Deleted {
-		deleted, _ = i.Store().Get(lw.KeyOf(event.Object))
-	}
 	deltas := i.reflector.writer.Fold(event)
+	i.told = i.handlers
 	for _, r := range i.handlers {
 		for _, d := range deltas {
 			change := Change[T]{Type: d.Type, Old: d.Old, New: d.New, Initial: initial && d.Type == Added, Stale: d.Missed, held: d.Old}
 			if event.Type == lw.Deleted {
-				change.held = deleted
+				change.held = i.Store().removed
 			}
 			r.tell(change)
 		}

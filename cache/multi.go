@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -26,7 +27,7 @@ type Multi[T lw.Keyed] struct {
 
 	running atomic.Bool
 
-	mu     sync.Mutex // one source writes at a time
+	mu     lock.Mutex // one source writes at a time
 	writer *Writer[Member[T]]
 }
 

@@ -1,9 +1,9 @@
 package cache
 
 import (
-	"sync"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -37,7 +37,7 @@ type queue[T any] struct {
 	policy   Policy
 	capacity int
 
-	mu      sync.Mutex
+	mu      lock.Mutex
 	ring    item[T]             // the list's anchor
 	pending map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length  int
@@ -121,18 +121,6 @@ func (q *queue[T]) leave() (taking bool) {
 	return q.taking
 }
 
-// park reports that there is nothing to do, so that the goroutine that takes ends, to be started again; unless that would
-// not come about.
-func (q *queue[T]) park() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.start == nil || q.ring.next != &q.ring || q.closed {
-		return false
-	}
-	q.taking = false
-	return true
-}
-
 // merge merges a change into the last item of its key. A Deleted is never merged with the Added that follows it, because
 // the handler would skip its cleanup.
 func (q *queue[T]) merge(waiting *item[T], later Change[T]) {
@@ -172,25 +160,45 @@ func (q *queue[T]) unlink(i *item[T]) {
 	}
 }
 
-// take removes the first item. Without one, done tells whether none will come any more.
-func (q *queue[T]) take() (i *item[T], done bool) {
+// taken is what take found.
+type taken uint8
+
+const (
+	anItem  taken = iota
+	nothing       // yet
+	atEnd         // and nothing will come, because the queue is closed
+	parked        // nothing; the goroutine must end, and another one starts when something is added
+)
+
+// take removes the first item. Without one it parks the goroutine that takes, if it may.
+func (q *queue[T]) take(mayPark bool) (i *item[T], found taken) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i = q.ring.next; i == &q.ring {
-		return nil, q.closed
+		switch {
+		case q.closed:
+			return nil, atEnd
+		case mayPark && q.start != nil:
+			q.taking = false
+			return nil, parked
+		}
+		return nil, nothing
 	}
 	q.unlink(i)
 	if q.length < q.capacity {
 		notify(q.room)
 	}
-	return i, false
+	return i, anItem
 }
 
-// full reports whether who adds should wait for room.
+// full reports whether the informer must wait for room.
 func (q *queue[T]) full() bool {
+	if q.policy != Block {
+		return false
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.policy == Block && q.length >= q.capacity && !q.closed
+	return q.length >= q.capacity && !q.closed
 }
 
 // close lets nothing in any more; what waits can still be taken, unless it is discarded.

@@ -116,35 +116,40 @@ func TestBlockLetsGo(t *testing.T) {
 	})
 }
 
-// TestWhoTakesIsStarted when there is something to do and nobody takes, and parks only where it would be started again.
-func TestWhoTakesIsStarted(t *testing.T) {
+// TestGoroutineOfAQueue: it starts when something is added and no goroutine takes. It parks only where another one would start.
+func TestGoroutineOfAQueue(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
 	add := func(word string) { q.add(object(word).Key(), Change[*lw.Object]{Type: Added, New: object(word)}) }
-	require.False(t, q.park(), "nobody would start it")
+	take := func() taken {
+		_, found := q.take(true)
+		return found
+	}
+	require.Equal(t, nothing, take(), "nobody would start it")
 	q.serve(func() { started++ })
 	require.Zero(t, started)
 	add("x")
 	add("y")
 	require.Equal(t, 1, started)
-	require.False(t, q.park(), "two wait")
-	q.take()
-	q.take()
-	require.True(t, q.park())
+	require.Equal(t, anItem, take())
+	require.Equal(t, anItem, take())
+	_, found := q.take(false)
+	require.Equal(t, nothing, found, "it may not park")
+	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
-	q.take()
+	require.Equal(t, anItem, take())
 	require.True(t, q.leave())
-	require.False(t, q.park(), "it would not be started again")
+	require.Equal(t, nothing, take(), "it would not be started again")
 
 	q.serve(func() { started++ })
 	require.False(t, q.leave())
 	add("z")
 	require.Equal(t, 2, started)
-	q.take()
+	require.Equal(t, anItem, take())
 	q.serve(func() {})
 	q.close(false)
-	require.False(t, q.park(), "it has to see the end")
+	require.Equal(t, atEnd, take())
 }
 
 // TestKeepAll keeps what Coalesce would not.

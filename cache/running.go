@@ -57,10 +57,7 @@ func (i *Informer[T]) rest(r *Registration[T]) {
 
 // waitForRoom waits until no handler holds up the stream. It returns false when ctx ends first.
 func (i *Informer[T]) waitForRoom(ctx context.Context) bool {
-	i.mu.Lock()
-	handlers := i.handlers
-	i.mu.Unlock()
-	for _, r := range handlers {
+	for _, r := range i.told {
 		for r.queue.full() {
 			select {
 			case <-r.queue.room:

@@ -3,10 +3,10 @@ package cache
 import (
 	"hash/maphash"
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -18,7 +18,7 @@ type Store[T any] struct {
 	seed maphash.Seed
 	comparison[T]
 
-	mu                sync.RWMutex
+	mu                lock.RWMutex
 	state             state[T]
 	indexes           []indexer[T]
 	epoch             uint64 // that owns what is written from now on; a snapshot begins another
@@ -37,6 +37,7 @@ type Store[T any] struct {
 	seen     []uint64 // a bit for each slot whose object the list has had
 	doubtful bool     // an object of the same version may be another one
 	deltas   []Delta[T]
+	removed  T // the stored object that the last Deleted event removed; the event has its final state
 }
 
 // state is what a snapshot copies.

@@ -2,10 +2,11 @@ package lw
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
 // mostBetweenLooks is the longest time between two looks. An idle request ends at most this long after its limit, and at
@@ -19,10 +20,11 @@ type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
 
-	mu    sync.Mutex
-	limit time.Duration // zero: stopped
-	held  bool          // the caller handles an event
-	last  clock.Reading // when something came last
+	last  clock.Moment // when something came last
+	limit atomic.Int64 // the idle timeout; zero: stopped
+	held  atomic.Bool  // the caller handles an event
+
+	mu    lock.Mutex
 	timer *time.Timer
 }
 
@@ -30,9 +32,9 @@ type watchdog struct {
 // A value on wake makes the watchdog look at once. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &watchdog{cancel: cancel, clock: clock.From(ctx), limit: limit}
+	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
+	d.resume(limit)
 	d.mu.Lock() // the timer may fire before d.timer is set
-	d.last = d.clock.Now()
 	d.timer = time.AfterFunc(d.pause(), d.look)
 	d.mu.Unlock()
 	if wake != nil {
@@ -44,34 +46,34 @@ func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (cont
 func (d *watchdog) stop() {
 	d.mu.Lock()
 	d.timer.Stop()
-	d.limit = 0
+	d.limit.Store(0)
 	d.mu.Unlock()
 	d.cancel(nil)
 }
 
-// hold suspends the idle timeout while the caller handles an event. resume starts it again.
-func (d *watchdog) hold() {
-	d.mu.Lock()
-	d.held = true
-	d.mu.Unlock()
-}
+// hold suspends the idle timeout while the caller handles an event. resume starts it again. Neither takes a lock, because they
+// run for every event.
+func (d *watchdog) hold() { d.held.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
-	d.mu.Lock()
-	d.held, d.last, d.limit = false, d.clock.Now(), limit
-	d.mu.Unlock()
+	d.last.Set(d.clock.Now())
+	d.limit.Store(int64(limit))
+	d.held.Store(false) // last, because look reads it first
 }
 
-func (d *watchdog) pause() time.Duration { return min(d.limit/4, mostBetweenLooks) }
+func (d *watchdog) pause() time.Duration {
+	return min(time.Duration(d.limit.Load())/4, mostBetweenLooks)
+}
 
 // look cancels the request if it was idle for too long. Otherwise it sets the timer for the next look.
 func (d *watchdog) look() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.limit == 0 {
+	limit := time.Duration(d.limit.Load())
+	if limit == 0 {
 		return
 	}
-	if !d.held && d.clock.Since(d.last) >= d.limit {
+	if !d.held.Load() && d.clock.Since(d.last.Get()) >= limit {
 		d.cancel(ErrSilent)
 		return
 	}

@@ -3,6 +3,7 @@ package clock
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,6 +39,20 @@ func From(ctx context.Context) *Clock {
 type Reading struct {
 	monotonic time.Duration
 	wall      time.Time
+}
+
+// Moment holds a reading that several goroutines read and set. A reader that races with Set may see one clock of each reading.
+type Moment struct{ monotonic, wall atomic.Int64 }
+
+// Set stores a reading.
+func (m *Moment) Set(r Reading) {
+	m.monotonic.Store(int64(r.monotonic))
+	m.wall.Store(r.wall.UnixNano())
+}
+
+// Get returns the reading.
+func (m *Moment) Get() Reading {
+	return Reading{monotonic: time.Duration(m.monotonic.Load()), wall: time.Unix(0, m.wall.Load())}
 }
 
 // Now reads both clocks.

@@ -46,11 +46,11 @@ var heavy = map[string]string{
 
 // mayImport names the packages of this module that each package may import. Tests may import any.
 var mayImport = map[string][]string{
-	"lw":                   {"internal/clock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean"},
+	"lw":                   {"internal/clock", "internal/lock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean"},
 	"lw/internal/jsonscan": {"lw/internal/lean"},
 	"lw/internal/lean":     nil,
 	"lw/codec":             {"lw", "internal/uid"},
-	"cache":                {"lw", "cache/internal/slots", "internal/recall", "internal/uid"},
+	"cache":                {"lw", "cache/internal/slots", "internal/lock", "internal/recall", "internal/uid"},
 	"cache/compact":        {"lw"},
 	"cache/workqueue":      nil,
 	"cache/savefile":       {"lw", "cache"},
@@ -78,6 +78,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/need":        nil,
 	"internal/testkit/certs":       nil,
 	"internal/clock":               nil,
+	"internal/lock":                nil,
 	"internal/recall":              nil,
 	"internal/jsx":                 nil,
 	"internal/uid":                 nil,

@@ -1,0 +1,12 @@
+//go:build !countlocks
+
+// Package lock has the mutexes of sync. With the build tag countlocks it counts how often they are locked.
+package lock
+
+import "sync"
+
+// Mutex is a [sync.Mutex].
+type Mutex = sync.Mutex
+
+// RWMutex is a [sync.RWMutex].
+type RWMutex = sync.RWMutex
