@@ -111,3 +111,16 @@ func ExampleMulti() {
 	<-done
 	// Output: [east: shop/web-0 west: bank/web-0]
 }
+
+// Options.MaxObjects protects a program whose collection has a known size.
+func ExampleReflector_maxObjects() {
+	server, pods, end := serve("shop")
+	defer end()
+	for _, name := range []string{"web-0", "web-1", "web-2"} {
+		put(server, "shop", name, "n1")
+	}
+	err := cache.NewReflector(pods, &lw.Options{MaxObjects: 2}).Run(context.Background())
+	many, ok := errors.AsType[*lw.TooManyObjectsError](err)
+	fmt.Println(ok, many.Limit)
+	// Output: true 2
+}
