@@ -1,33 +1,193 @@
-package soak_test
+// Package soak tests several followers of one collection while a real kube-apiserver and the connections to it keep failing.
+// In the end every follower must hold the objects of the server, and every delta on the way must have been right.
+//
+//   - The followers reach the server through a proxy that breaks their connections; see package faults.
+//   - The server is killed, terminated, and loses its history; see accidents_test.go.
+//   - Hundreds of writes per second go on over connections of their own; see writers_test.go.
+//   - Every delta is compared with those before it as it arrives; see replay_test.go.
+package soak
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/e2e/soak"
 )
 
-// durationByDefault is that of a test run; make soak has a longer one.
+const (
+	betweenFaults   = 3 * time.Second // of one connection, on average
+	betweenReports  = 5 * time.Second
+	extraTime       = time.Minute     // for what has not happened yet when the time is over
+	convergenceTime = 3 * time.Minute // the longest delay is one minute
+)
+
+// soak is one run.
+type soak struct {
+	cluster  *kube.Cluster
+	seed     uint64        // decides what writers write, which faults and accidents come, in what order and when
+	duration time.Duration // of the bad time
+	logf     func(format string, args ...any)
+
+	began     time.Time
+	proxy     *faults.Proxy
+	calm      context.Context // ends with the bad time
+	calmDown  context.CancelFunc
+	followers []*follower
+
+	writes, accidents, causes tally
+}
+
+// run lives through the bad time and checks what is left. The error says what was wrong.
+func (s *soak) run(ctx context.Context) error {
+	s.began = time.Now()
+	s.calm, s.calmDown = context.WithCancel(ctx)
+	defer s.calmDown()
+	if err := s.connect(); err != nil {
+		return err
+	}
+	defer s.proxy.Close()
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	for _, f := range s.followers {
+		group.Go(func() {
+			if err := f.run(following); err != nil {
+				fail(err)
+			}
+		})
+	}
+	err := s.badTime(ctx)
+	if err == nil {
+		err = s.converge(ctx)
+	}
+	stop()
+	group.Wait()
+	s.report()
+	if told := context.Cause(ctx); told != nil {
+		return told // what a follower found wrong ended all else
+	}
+	return errors.Join(err, s.verify())
+}
+
+// connect starts the proxy, and makes the followers behind it.
+func (s *soak) connect() error {
+	server, err := url.Parse(s.cluster.URL)
+	if err != nil {
+		return err
+	}
+	if s.proxy, err = faults.Start(server.Host, faults.Random(s.seed, betweenFaults)); err != nil {
+		return err
+	}
+	for i, k := range kinds() {
+		f, err := s.newFollower(k, "https://"+s.proxy.Addr(), s.seed+uint64(i))
+		if err != nil {
+			s.proxy.Close()
+			return err
+		}
+		s.followers = append(s.followers, f)
+	}
+	return nil
+}
+
+// badTime goes on for as long as it shall, and a little longer if something that must happen has not. When it returns the
+// server runs, and nobody writes.
+func (s *soak) badTime(ctx context.Context) error {
+	var group sync.WaitGroup
+	for number := range writers {
+		group.Go(func() { s.newWriter(number).run(s.calm, number) })
+	}
+	broken := make(chan error, 1)
+	group.Go(func() {
+		err := s.breakServer(ctx)
+		if err != nil {
+			s.calmDown()
+		}
+		broken <- err
+	})
+	s.wait(ctx)
+	s.calmDown()
+	s.proxy.Calm()
+	group.Wait()
+	return errors.Join(<-broken, s.missing())
+}
+
+// wait returns when the bad time is over.
+func (s *soak) wait(ctx context.Context) {
+	report := time.NewTicker(betweenReports)
+	defer report.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.calm.Done():
+			return
+		case <-report.C:
+		}
+		s.progress()
+		if gone := time.Since(s.began); gone > s.duration && (s.missing() == nil || gone > s.duration+extraTime) {
+			return
+		}
+	}
+}
+
+// missing says what must happen in every run and has not.
+func (s *soak) missing() error {
+	var missing []string
+	need := func(what string, n int) {
+		if n == 0 {
+			missing = append(missing, what)
+		}
+	}
+	for _, kind := range faults.Kinds() {
+		need("fault "+kind.String(), s.proxy.Happened(kind))
+	}
+	for _, accident := range accidents {
+		need("server "+accident.name, s.accidents.of(accident.name))
+	}
+	for _, cause := range []string{expired, closed, silent, cutShort, broken, ended} {
+		need("interruption by "+cause, s.causes.of(cause))
+	}
+	for _, write := range []string{"created", "updated", "deleted"} {
+		need("objects "+write, s.writes.of(write))
+	}
+	for _, f := range s.followers {
+		need(f.name+": two lists", int(f.lists.Load()/2))
+		need(f.name+": an interruption", int(f.breaks.Load()))
+	}
+	if missing == nil {
+		return nil
+	}
+	return fmt.Errorf("this never happened: %s", strings.Join(missing, "; "))
+}
+
+// durationByDefault is the duration of a test run. make soak runs longer.
 const durationByDefault = 90 * time.Second
 
-// TestSoak lasts for SOAK, as "10m", and takes its choices from SEED.
+// TestSoak reads its duration from SOAK, for example "10m", and its seed from SEED.
 func TestSoak(t *testing.T) {
-	cluster := kube.Start(t)
-	s := &soak.Soak{Cluster: cluster, Seed: uint64(time.Now().Unix()), Duration: durationByDefault, Logf: t.Logf}
+	s := &soak{cluster: kube.Start(t), seed: uint64(time.Now().Unix()), duration: durationByDefault, logf: t.Logf}
 	var err error
 	if text := os.Getenv("SOAK"); text != "" {
-		s.Duration, err = time.ParseDuration(text)
+		s.duration, err = time.ParseDuration(text)
 		require.NoError(t, err, "SOAK")
 	}
 	if text := os.Getenv("SEED"); text != "" {
-		s.Seed, err = strconv.ParseUint(text, 10, 64)
+		s.seed, err = strconv.ParseUint(text, 10, 64)
 		require.NoError(t, err, "SEED")
 	}
-	t.Logf("seed %d", s.Seed)
-	require.NoError(t, s.Run(t.Context()), "to repeat its choices, if not its timing: make soak SOAK=%v SEED=%d", s.Duration, s.Seed)
+	t.Logf("seed %d", s.seed)
+	require.NoError(t, s.run(t.Context()), "to repeat its choices, if not its timing: make soak SOAK=%v SEED=%d", s.duration, s.seed)
 }

@@ -31,13 +31,13 @@ type state struct {
 
 // writer changes objects that no other writes.
 type writer struct {
-	*Soak
+	*soak
 	random *rand.Rand
 	states map[string]*state
 }
 
-func (s *Soak) newWriter(number int) *writer {
-	w := &writer{Soak: s, random: rand.New(rand.NewPCG(s.Seed, uint64(2+number))), states: map[string]*state{}}
+func (s *soak) newWriter(number int) *writer {
+	w := &writer{soak: s, random: rand.New(rand.NewPCG(s.seed, uint64(2+number))), states: map[string]*state{}}
 	for i := number; i < names; i += writers {
 		w.states[fmt.Sprintf("cm-%03d", i)] = &state{}
 	}
@@ -69,7 +69,7 @@ func (w *writer) write(ctx context.Context, name string, s *state) {
 	case s.version == "":
 		w.put(ctx, http.MethodPost, "created", path, name, s)
 	case w.random.IntN(4) == 0:
-		code, _, err := w.Cluster.Do(ctx, http.MethodDelete, path+"/"+name, "", "")
+		code, _, err := w.cluster.Do(ctx, http.MethodDelete, path+"/"+name, "", "")
 		if s.unsure = err != nil || code != http.StatusOK; !s.unsure {
 			s.version = ""
 			w.writes.add("deleted")
@@ -91,7 +91,7 @@ func (w *writer) put(ctx context.Context, method, done, path, name string, s *st
 		"metadata": metadata,
 		"data":     map[string]string{"serial": strconv.Itoa(serial), "text": w.text()},
 	})
-	code, answer, err := w.Cluster.Do(ctx, method, path, "application/json", string(body))
+	code, answer, err := w.cluster.Do(ctx, method, path, "application/json", string(body))
 	if s.unsure = err != nil || code >= 300 || !s.adopt(answer); s.unsure {
 		return
 	}
@@ -100,7 +100,7 @@ func (w *writer) put(ctx context.Context, method, done, path, name string, s *st
 
 // find asks the server for an object's state.
 func (w *writer) find(ctx context.Context, name string, s *state) {
-	code, answer, err := w.Cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
+	code, answer, err := w.cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
 	switch {
 	case err != nil:
 	case code == http.StatusNotFound:

@@ -29,8 +29,8 @@ var accidents = []struct {
 }
 
 // breakServer lets accidents happen until the context calm ends, and returns when the server has got over the last one.
-func (s *Soak) breakServer(ctx context.Context) error {
-	random := rand.New(rand.NewPCG(s.Seed, 1))
+func (s *soak) breakServer(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(s.seed, 1))
 	for {
 		for _, i := range random.Perm(len(accidents)) {
 			pause := time.NewTimer(3*time.Second + time.Duration(random.Int64N(int64(6*time.Second))))
@@ -40,7 +40,7 @@ func (s *Soak) breakServer(ctx context.Context) error {
 				pause.Stop()
 				return nil
 			}
-			if err := accidents[i].happen(ctx, s.Cluster); err != nil {
+			if err := accidents[i].happen(ctx, s.cluster); err != nil {
 				return fmt.Errorf("%s: %w", accidents[i].name, err)
 			}
 			s.accidents.add(accidents[i].name)

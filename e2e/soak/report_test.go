@@ -10,17 +10,17 @@ import (
 )
 
 // progress prints where the run is.
-func (s *Soak) progress() {
+func (s *soak) progress() {
 	var changes, breaks, lists int64
 	for _, f := range s.followers {
 		changes, breaks, lists = changes+f.changes.Load(), breaks+f.breaks.Load(), lists+f.lists.Load()
 	}
-	s.Logf("%v: %v; %d faults; server %v; followers: %d changes, %d interruptions, %d lists", time.Since(s.began).Round(time.Second),
+	s.logf("%v: %v; %d faults; server %v; followers: %d changes, %d interruptions, %d lists", time.Since(s.began).Round(time.Second),
 		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
 }
 
 // faults counts them all.
-func (s *Soak) faults() (n int) {
+func (s *soak) faults() (n int) {
 	for _, kind := range faults.Kinds() {
 		n += s.proxy.Happened(kind)
 	}
@@ -28,7 +28,7 @@ func (s *Soak) faults() (n int) {
 }
 
 // report prints the table at the end.
-func (s *Soak) report() {
+func (s *soak) report() {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "events\tchanges\tinterruptions\tlists\tstreams\tpages\truns\tobjects\t")
@@ -41,6 +41,6 @@ func (s *Soak) report() {
 	for _, kind := range faults.Kinds() {
 		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))
 	}
-	s.Logf("after %v, seed %d\n%sfaults: %s\nserver: %v\ncauses: %v\nwrites: %v", time.Since(s.began).Round(time.Second), s.Seed,
+	s.logf("after %v, seed %d\n%sfaults: %s\nserver: %v\ncauses: %v\nwrites: %v", time.Since(s.began).Round(time.Second), s.seed,
 		&table, strings.Join(kinds, ", "), &s.accidents, &s.causes, &s.writes)
 }

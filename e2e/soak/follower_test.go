@@ -36,11 +36,11 @@ type follower struct {
 }
 
 // newFollower returns a follower of the ConfigMaps of a server.
-func (s *Soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
-	options := &lwhttp.Options{Token: s.Cluster.AdminToken}
+func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
+	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
 	if k.steadfast {
-		options.CAData = s.Cluster.CAPEM
+		options.CAData = s.cluster.CAPEM
 	} else {
 		options.Client = s.httpClient(k.http2)
 		release = options.Client.CloseIdleConnections
@@ -59,14 +59,14 @@ func (s *Soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}
 	return &follower{
 		kind: k, reflector: cache.NewReflector(client, &k.opts), release: func() { release(); transport.Close() },
-		replay: newReplay(k.opts.LabelSelector != ""), causes: &s.causes, calm: s.calm, logf: s.Logf,
+		replay: newReplay(k.opts.LabelSelector != ""), causes: &s.causes, calm: s.calm, logf: s.logf,
 	}, nil
 }
 
 // httpClient is one whose connections no other shares, and which notices soon that an HTTP/2 connection is dead.
-func (s *Soak) httpClient(http2 bool) *http.Client {
+func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(s.Cluster.CAPEM)
+	roots.AppendCertsFromPEM(s.cluster.CAPEM)
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(!http2)
 	protocols.SetHTTP2(http2)

@@ -13,7 +13,7 @@ import (
 )
 
 // converge waits until every follower's store holds what the server lists.
-func (s *Soak) converge(ctx context.Context) error {
+func (s *soak) converge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, convergenceTime)
 	defer cancel()
 	for _, f := range s.followers {
@@ -32,7 +32,7 @@ func (s *Soak) converge(ctx context.Context) error {
 }
 
 // verify compares what the followers, which have ended, were told with what they hold.
-func (s *Soak) verify() (err error) {
+func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
 			err = errors.Join(err, f.explain(wrong))
@@ -42,8 +42,8 @@ func (s *Soak) verify() (err error) {
 }
 
 // list returns the server's objects by name: what they hold, and managedFields excepted, all of it.
-func (s *Soak) list(ctx context.Context, selector string) (map[string]string, error) {
-	code, body, err := s.Cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
+func (s *soak) list(ctx context.Context, selector string) (map[string]string, error) {
+	code, body, err := s.cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
 	if err != nil {
 		return nil, err
 	}
