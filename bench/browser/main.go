@@ -8,9 +8,115 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
+
+// first is the resourceVersion of every list. It is greater than those of the Pods.
+const first = 1 << 40
+
+// collection is a number of Pods. They are encoded once, so the server needs little CPU time while a client is measured.
+type collection struct {
+	list     []byte
+	initial  []byte           // the initial events of a streaming list
+	modified []serve.Template // MODIFIED events of up to 1,000 Pods
+}
+
+func newCollection(n int) *collection {
+	version, pods := strconv.Itoa(first), sample.Pods(1, n)
+	c := &collection{list: serve.List(pods, version), initial: serve.InitialEvents(pods, version)}
+	for _, pod := range pods[:min(n, 1000)] {
+		event := serve.NewTemplate(pod.Event("MODIFIED"), strconv.FormatUint(pod.ResourceVersion, 10))
+		c.modified = append(c.modified, event)
+	}
+	return c
+}
+
+// server answers lists at once. Its watches send events when they are ordered to.
+type server struct {
+	collections map[string]*collection // by the number of their Pods
+	orders      *serve.Orders[order]
+}
+
+// order is an order to send events.
+type order struct {
+	events int
+	period time.Duration // between two events; zero: as fast as possible
+}
+
+func (s *server) serveOrder(w http.ResponseWriter, r *http.Request) {
+	events, badEvents := strconv.Atoi(r.FormValue("events"))
+	period, badPeriod := time.ParseDuration(r.FormValue("period"))
+	if badEvents != nil || badPeriod != nil {
+		http.Error(w, fmt.Sprintf("invalid order %q", r.URL.RawQuery), http.StatusBadRequest)
+		return
+	}
+	s.orders.Give(order{events, period})
+}
+
+func (s *server) servePods(w http.ResponseWriter, r *http.Request) {
+	c := s.collections[r.PathValue("pods")]
+	if c == nil {
+		http.NotFound(w, r)
+		return
+	}
+	query := r.URL.Query()
+	w.Header().Set("Content-Type", "application/json")
+	if query.Get("watch") == "" {
+		w.Header().Set("Content-Length", strconv.Itoa(len(c.list)))
+		_, _ = w.Write(c.list) // fails only if the client is gone
+		return
+	}
+	next := s.orders.Next()
+	var initial []byte
+	if query.Get("sendInitialEvents") == "true" {
+		initial = c.initial
+	}
+	if send(w, initial) != nil {
+		return
+	}
+	for version := int64(first); ; next = next.Next {
+		select {
+		case <-next.Given:
+		case <-r.Context().Done():
+			return
+		}
+		if next.Value.carryOut(w, c.modified, version) != nil {
+			return
+		}
+		version += int64(next.Value.events)
+	}
+}
+
+func send(w http.ResponseWriter, events []byte) error {
+	if _, err := w.Write(events); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
+}
+
+// carryOut sends the events of an order. Without a period it sends up to 64 kB with one write.
+func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version int64) error {
+	const atOnce = 64 << 10
+	began := time.Now()
+	var buffer []byte
+	for i := range o.events {
+		time.Sleep(time.Until(began.Add(time.Duration(i) * o.period)))
+		version++
+		buffer = events[i%len(events)].Append(buffer, version)
+		if o.period == 0 && len(buffer) < atOnce && i+1 < o.events {
+			continue
+		}
+		if err := send(w, buffer); err != nil {
+			return err
+		}
+		buffer = buffer[:0]
+	}
+	return nil
+}
 
 func main() {
 	s := &server{

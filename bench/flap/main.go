@@ -5,7 +5,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
@@ -51,4 +55,79 @@ func compare(ctx context.Context) error {
 		return err
 	}
 	return printAll(os.Stdout, rows)
+}
+
+// result has the figures of one client in one scenario.
+type result struct {
+	name          string
+	ends          int       // of watches
+	p50, p99, max float64   // milliseconds until a handler sees a change
+	stale         float64   // share of the time without an open watch
+	delays        []float64 // milliseconds
+}
+
+func (c *client) result(from, to time.Time) result {
+	r := result{name: c.name, delays: c.changes.seen()}
+	r.ends, r.stale = c.outages.within(from, to)
+	r.p50, r.p99 = harness.Median(r.delays), harness.Quantile(r.delays, 0.99)
+	r.max = slices.Max(append(r.delays, 0))
+	return r
+}
+
+// row is a scenario with the results of both clients, ours first.
+type row struct {
+	scenario
+	writes, resets int
+	results        [2]result
+}
+
+// Targets of the scenarios.
+const (
+	mostP99   = 150  // milliseconds
+	mostRatio = 3    // p99 compared with client-go
+	mostMax   = 500  // milliseconds
+	mostStale = 0.01 // of the time
+)
+
+func delayTargets(ours, theirs result) []string {
+	return []string{
+		harness.Target(fmt.Sprintf("p99 at most %d ms", mostP99), ours.p99 <= mostP99),
+		harness.Target(fmt.Sprintf("p99 at most %d times that of client-go", mostRatio), ours.p99 <= mostRatio*theirs.p99),
+		harness.Target(fmt.Sprintf("max at most %d ms", mostMax), ours.max <= mostMax),
+	}
+}
+
+func staleTarget(ours, _ result) []string {
+	return []string{harness.Target(fmt.Sprintf("without a watch for less than %g %% of the time", 100*mostStale), ours.stale < mostStale)}
+}
+
+// printAll prints a line for each client in each scenario, then the targets.
+func printAll(to io.Writer, rows []row) error {
+	table := harness.NewTable(to, "scenario\tclient\tresets\twatches ended\tupdates\tdelay p50, ms\tdelay p99, ms\tdelay max, ms\ttime without a watch, %")
+	var targets []string
+	for _, r := range rows {
+		name := r.name
+		for _, one := range r.results {
+			table.Row("%s\t%s\t%d\t%d\t%d\t%s\t%.2f", name, one.name, r.resets, one.ends, r.writes, one.delayed(), 100*one.stale)
+			name = ""
+		}
+		if r.targets != nil {
+			for _, target := range r.targets(r.results[0], r.results[1]) {
+				targets = append(targets, r.name+": "+target)
+			}
+		}
+	}
+	if err := table.Flush(); err != nil || *harness.Short {
+		return err
+	}
+	_, err := fmt.Fprintf(to, "\n%s\n", strings.Join(targets, "\n"))
+	return err
+}
+
+// delayed returns the three columns of delays, which are empty without updates.
+func (r result) delayed() string {
+	if len(r.delays) == 0 {
+		return "\t\t"
+	}
+	return fmt.Sprintf("%.1f\t%.1f\t%.1f", r.p50, r.p99, r.max)
 }

@@ -8,9 +8,17 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/compact"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
 var (
@@ -51,4 +59,82 @@ func measure(ctx context.Context) error {
 	table.Row("peak RSS, GB\t%.2f", r.Peak/1e9)
 	table.Row("heap per Pod, bytes\t%.0f", r.Heap/float64(c.Pods))
 	return table.Flush()
+}
+
+// task is the task of the client's process.
+type task struct {
+	collection
+	URL string
+}
+
+// result is the cost of the list, in seconds and bytes.
+type result struct {
+	Wall, CPU  float64
+	Peak, Heap float64 // RSS, and live heap after the list
+}
+
+// list runs a reflector until its store holds all Pods.
+func list(t task) result {
+	transport := harness.MustGet(lwhttp.New(t.URL, nil))
+	client := harness.MustGet(lw.NewClient(transport, lw.Pods(""), compact.NewCodec(lw.RawCodec{}, nil), nil))
+	reflector := cache.NewReflector(client, &lw.Options{StopOn: func(error) bool { return true }})
+	before, began, cpu := harness.Heap(), time.Now(), harness.CPUTime()
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- reflector.Run(ctx) }()
+	waitForSync(reflector.Store(), t.Pods, ended)
+	r := result{Wall: time.Since(began).Seconds(), CPU: (harness.CPUTime() - cpu).Seconds()}
+	stop()
+	<-ended
+	r.Peak, r.Heap = harness.PeakRSS(), harness.Heap()-before
+	if reflector.Store().Len() != t.Pods {
+		panic("Pods are missing")
+	}
+	runtime.KeepAlive(client) // with the compressor and its dictionaries
+	return r
+}
+
+// waitForSync prints the progress until the list is complete.
+func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan error) {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-store.Synced():
+			return
+		case err := <-ended:
+			panic(err)
+		case <-tick.C:
+			fmt.Fprintf(os.Stderr, "%d of %d Pods, %.2f GB\n", store.Len(), pods, harness.PeakRSS()/1e9)
+		}
+	}
+}
+
+// address is the address of the server.
+type address struct {
+	URL   string
+	Bytes float64 // of all Pods in a list
+}
+
+func startServer(c collection) address {
+	server := harness.MustGet(lwtest.Start(nil))
+	source, bytes := c.source(), 0
+	const weighed = 1000 // Pods whose mean size is taken for all
+	harness.Must(server.PlayMade("pods", func(yield func(lwtest.Made) bool) {
+		for i := range c.Pods {
+			pod := source.Pod(i)
+			if i < weighed {
+				bytes += len(pod.Item())
+			}
+			render := func(version string) []byte {
+				pod := source.Pod(i)
+				pod.ResourceVersion, _ = strconv.ParseUint(version, 10, 64) // the server's versions are numbers
+				return []byte(pod.Item())
+			}
+			if !yield(lwtest.Made{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, JSON: render}) {
+				return
+			}
+		}
+	}))
+	return address{server.URL, float64(bytes) / float64(min(weighed, c.Pods)) * float64(c.Pods)}
 }

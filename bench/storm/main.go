@@ -7,10 +7,77 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
+
+const (
+	second  = time.Second
+	old     = 60    // age of a saved state in seconds
+	ancient = 10000 // age of a saved state that has expired
+)
+
+// scenarios are printed in this order.
+var scenarios = withoutJitter([]scenario{
+	{name: "begin: streaming lists", expected: func(s *server, n float64) (float64, float64) { return n, n * s.stream }},
+	{name: "begin: ordinary lists", plain: true, expected: func(s *server, n float64) (float64, float64) { return 2 * n, n * s.list }},
+	{name: "begin over 30 s", spread: 30 * second, expected: func(s *server, n float64) (float64, float64) { return n, n * s.stream }},
+	{name: "begin from a state 60 s old", saved: old, expected: func(s *server, n float64) (float64, float64) { return n, n * old * s.event }},
+	{name: "begin from a state too old", saved: ancient, happens: func(s *server) { s.oldest = s.version() - old },
+		expected: func(s *server, n float64) (float64, float64) { return 2 * n, n * s.stream }},
+	{name: "begin, limited", limited: true},
+	{name: "begin from a state too old, limited", saved: ancient, limited: true, happens: func(s *server) { s.oldest = s.version() - old }},
+	{name: "connections are cut", running: true, happens: cut, expected: after(0)},
+	{name: "away for 10 s", running: true, happens: away(10*second, false), expected: after(10 * second)},
+	{name: "away for 60 s", running: true, happens: away(60*second, false), expected: after(60 * second)},
+	{name: "away for 10 s, then too old, limited", running: true, limited: true, happens: away(10*second, true)},
+	{name: "load balancer cuts watches 5 min old, limited", running: true, limited: true, lived: 5 * time.Minute, happens: cut},
+	{name: "load balancer cuts watches 20 s old, limited", running: true, limited: true, happens: cut},
+	{name: "watches end, another server takes over", running: true, happens: handover,
+		expected: func(s *server, n float64) (float64, float64) { return n, 0 }},
+	{name: "the same, limited", running: true, limited: true, happens: handover},
+	{name: "the same with a pause of up to 1 s", running: true, limited: true, happens: handover, pause: second},
+	{name: "watches end, 429 for 5 s with Retry-After 5", running: true, limited: true, happens: rejecting(5*second, 5*second, false)},
+	{name: "watches end, 429 for 3 s with Retry-After 1, then too old", running: true, limited: true, happens: rejecting(3*second, second, true)},
+})
+
+// withoutJitter adds a copy without jitter after each scenario in which clients wait.
+func withoutJitter(scenarios []scenario) (all []scenario) {
+	for _, s := range scenarios {
+		all = append(all, s)
+		if s.running && s.pause == 0 || s.limited && !s.running {
+			s.name, s.noJitter, s.expected = "… without jitter", true, nil
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// modelled reports whether client-go is modelled in a scenario. It always has jitter, and never a pause after a clean close.
+func (s scenario) modelled() bool { return !s.noJitter && s.pause == 0 }
+
+// The library's delays.
+const (
+	firstDelay   = 0.8 // seconds
+	longestDelay = 30.0
+	meanJitter   = 1.5 // mean factor of a delay
+)
+
+// after returns the expected load after an absence of the server. Every client sends one request after each delay that began
+// during the absence. The last request succeeds and returns the missed changes.
+func after(away time.Duration) func(*server, float64) (float64, float64) {
+	return func(s *server, n float64) (requests, bytes float64) {
+		attempts, waited, delay := 1.0, 0.0, firstDelay // the first attempt follows the cut at once
+		for ; waited < away.Seconds(); attempts++ {
+			waited += meanJitter * delay
+			delay = math.Min(2*delay, longestDelay)
+		}
+		return n * attempts, n * waited * s.event
+	}
+}
 
 const seed = 1
 

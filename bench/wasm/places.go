@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,12 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/serve"
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
 // task is a task for page/world.mjs.
@@ -125,3 +130,100 @@ func (s *server) inPage(worker bool) func(context.Context, task) (*report, error
 		}
 	}
 }
+
+// The programs, by the names under which page/world.mjs loads them.
+const (
+	asProduct = "program.wasm" // compiled like the package, by internal/tools/wasmbuild
+	asGoBuild = "plain.wasm"   // compiled by go build
+)
+
+// build compiles the programs.
+func build() (map[string][]byte, error) {
+	folder, err := os.MkdirTemp("", "bench-wasm")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	product := exec.Command("go", "run", "./internal/tools/wasmbuild", "bench/wasm/program", filepath.Join(folder, asProduct))
+	product.Dir = ".."
+	goBuild := exec.Command("go", "build", "-o", filepath.Join(folder, asGoBuild), "./wasm/program")
+	goBuild.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	programs := map[string][]byte{}
+	for name, cmd := range map[string]*exec.Cmd{asProduct: product, asGoBuild: goBuild} {
+		cmd.Stderr = os.Stderr
+		if err := cmd.Run(); err != nil {
+			return nil, err
+		}
+		if programs[name], err = os.ReadFile(filepath.Join(folder, name)); err != nil {
+			return nil, err
+		}
+	}
+	return programs, nil
+}
+
+// wasmExec returns the path of Go's wasm_exec.js.
+func wasmExec() (string, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	return filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), err
+}
+
+// findChromium returns the path of Chromium, or "" if there is none.
+func findChromium() string {
+	for _, name := range []string{os.Getenv("CHROME"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// startChromium starts Chromium with a new profile and a page that requests tasks. Chromium ends when its debugging pipe is
+// closed, and therefore also when this process dies. The caller must call stop.
+func (s *server) startChromium(path string) (stop func(), err error) {
+	profile, err := os.MkdirTemp("", "bench-chromium")
+	if err != nil {
+		return nil, err
+	}
+	commands, held, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer commands.Close()
+	answers, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer answers.Close()
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+profile, s.origin)
+	cmd.ExtraFiles = []*os.File{commands, answers}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = held.Close()
+		killing := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // the exit code does not matter
+		killing.Stop()
+		_ = os.RemoveAll(profile)
+	}, nil
+}
+
+// newEvents returns a watch in which each Pod is modified several times. A second pass over the events therefore finds a
+// different resourceVersion of each Pod in the store. Every fifth event moves a Pod to another node.
+func newEvents(pods, times int) []byte {
+	all := sample.Pods(7, pods)
+	var events bytes.Buffer
+	for time := range times {
+		for i, pod := range all {
+			pod.ResourceVersion += uint64(time * pods)
+			if (i+time)%5 == 0 {
+				pod.Node = all[(i+1)%pods].Node
+			}
+			events.WriteString(pod.Event("MODIFIED"))
+		}
+	}
+	return events.Bytes()
+}
+
+func newList(pods int) []byte { return serve.List(sample.Pods(7, pods), "2000000") }

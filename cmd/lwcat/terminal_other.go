@@ -2,7 +2,13 @@
 
 package main
 
-import "os"
+import (
+	"context"
+	"os"
+)
 
 // terminalSize says of a terminal that its size is not known.
 func terminalSize(f *os.File) (width, height int, ok bool) { return 0, 0, isTerminal(f) }
+
+// whenUnread is not known here: the next write finds out.
+func whenUnread(context.Context, *os.File, func()) {}

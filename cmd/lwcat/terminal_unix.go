@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -20,4 +21,27 @@ func terminalSize(f *os.File) (width, height int, ok bool) {
 		}
 	})
 	return width, height, ok && err == nil
+}
+
+// whenUnread calls gone as soon as nobody reads a pipe any more, as head has seen enough, unless ctx ends before. A write would
+// fail, too, but not before there is something to write.
+func whenUnread(ctx context.Context, out *os.File, gone func()) {
+	info, err := out.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return
+	}
+	const look = 1000 // milliseconds, after which ctx is asked
+	for ctx.Err() == nil {
+		pipe := []unix.PollFd{{Fd: int32(out.Fd())}}
+		n, err := unix.Poll(pipe, look)
+		if err != nil && err != unix.EINTR {
+			return
+		}
+		if n > 0 && pipe[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0 {
+			gone()
+		}
+		if n > 0 {
+			return
+		}
+	}
 }

@@ -5,7 +5,7 @@ import "time"
 func (c *checker) calm() { c.fair = time.Now() }
 
 const (
-	bound      = 12 * time.Minute // doc.go adds it up
+	bound      = 12 * time.Minute // doc_test.go adds it up
 	lostBound  = 17 * time.Minute // where the counter went back
 	probeBound = 5 * time.Second
 	probeCount = 3

@@ -7,7 +7,7 @@
 //
 // There is no goroutine but the engine's caller's, and the watchdog's timer: when the engine waits for bytes, the world
 // goes on within Read. Time is that of testing/synctest, so hours cost nothing. The server stands on revlog; what really
-// happened is written down a second time, in truth.go, and that is what the engine is held against.
+// happened is written down a second time, in truth_test.go, and that is what the engine is held against.
 //
 // # Promises
 //
@@ -62,8 +62,8 @@
 //
 // # The oracle
 //
-// The simulated server records each answer, and each connection records how it ended: cause.go. The oracle predicts from
-// this record what must follow: oracle.go. It never looks at the engine's errors. Where the specification leaves a choice,
+// The simulated server records each answer, and each connection records how it ended: cause_test.go. The oracle predicts from
+// this record what must follow: oracle_test.go. It never looks at the engine's errors. Where the specification leaves a choice,
 // or where only the engine can know what it had read, the oracle accepts both.
 //
 // A watch that failed leads to a list after a 404, a 410, a third instant clean end in a row, a second 500 or garbage in a
@@ -71,7 +71,7 @@
 //
 // # Hostile servers
 //
-// One seed in three has a server whose pages circle, drift to another resourceVersion, or lose it: hostile.go. In bad
+// One seed in three has a server whose pages circle, drift to another resourceVersion, or lose it: hostile_test.go. In bad
 // weather lists of another kind come, watches end at once with news, and gateways answer watches with 502, 503 or 504.
 //
 // One seed in eight has a server whose events or lists have no resourceVersion, or which marks the end of a streaming list

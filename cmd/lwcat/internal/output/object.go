@@ -7,9 +7,49 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/lw"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
+
+// newJSONPath returns the format that prints one line per event: the result of a JSONPath template.
+// It prints nothing if the result is empty.
+func newJSONPath(text string, opts *Options) (Format, error) {
+	parsed, err := jsonpath.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return formatFunc(func(out *bufio.Writer, e *Event) {
+		line := parsed.Append(nil, data(e, opts))
+		out.Write(line)
+		if len(line) > 0 && line[len(line)-1] != '\n' {
+			out.WriteByte('\n')
+		}
+	}), nil
+}
+
+// printName prints "pod/web-0", or "deployment.apps/web", as kubectl does.
+func printName(out *bufio.Writer, e *Event, opts *Options) {
+	if opts.Types {
+		pad(out, e.Type.String(), 9)
+	}
+	out.WriteString(Plain(nameOfKind(e) + "/" + e.Object.GetName()))
+	out.WriteByte('\n')
+}
+
+// nameOfKind is "pod" or "deployment.apps", or in the plural, where the object is of no kind of its own.
+func nameOfKind(e *Event) string {
+	kind := strings.ToLower(e.Object.Kind())
+	group, _, found := strings.Cut(e.Object.APIVersion(), "/")
+	switch {
+	case kind == "partialobjectmetadata":
+		return e.Resource
+	case found:
+		return kind + "." + group
+	}
+	return kind
+}
 
 // printYAML prints a document from --- to ..., so that readers of the stream know where it ends:
 //
