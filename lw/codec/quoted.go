@@ -2,7 +2,10 @@ package codec
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 	"unsafe"
 
 	jsoniter "github.com/json-iterator/go"
@@ -67,4 +70,54 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 		kept = append(kept, option)
 	}
 	return reflect.StructTag(`json:"` + strings.Join(append([]string{name}, kept...), ",") + `"`), quoted
+}
+
+// replacement is what invalid text reads as.
+const replacement = "\uFFFD"
+
+// wellFormed returns valid JSON text as valid UTF-8 without lone surrogates, each of which becomes U+FFFD, as it does for
+// encoding/json and in an [lw.Object]. json-iterator passes invalid UTF-8 on, and reads a pair behind a lone surrogate
+// wrongly. Nearly every text is returned as it is.
+func wellFormed(text string) string {
+	if utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+len(text)/8)
+	for len(text) > 0 {
+		read, written := 1, text[:1]
+		switch c := text[0]; {
+		case c == '\\' && text[1] == 'u':
+			read, written = escape(text)
+		case c == '\\': // of two backslashes the second begins no escape
+			read, written = 2, text[:2]
+		case c >= utf8.RuneSelf:
+			var r rune
+			if r, read = utf8.DecodeRuneInString(text); r == utf8.RuneError {
+				written = replacement
+			} else {
+				written = text[:read]
+			}
+		}
+		out, text = append(out, written...), text[read:]
+	}
+	return string(out)
+}
+
+// escape reads the escape sequence \u… that text begins with, or two that are a pair of surrogates, and returns what to
+// write in its place.
+func escape(text string) (read int, written string) {
+	first := codeUnit(text)
+	if !utf16.IsSurrogate(first) {
+		return 6, text[:6]
+	}
+	if len(text) >= 12 && text[6] == '\\' && text[7] == 'u' && utf16.DecodeRune(first, codeUnit(text[6:])) != utf8.RuneError {
+		return 12, text[:12]
+	}
+	return 6, replacement
+}
+
+// codeUnit is the number in \u….
+func codeUnit(text string) rune {
+	n, _ := strconv.ParseUint(text[2:6], 16, 16) // the scanner has seen four hexadecimal digits
+	return rune(n)
 }
