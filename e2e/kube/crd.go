@@ -29,8 +29,8 @@ const widgetsCRD = `{
   }
 }`
 
-// CreateCRD creates the custom resource widgets.lw.example.com/v1, kind Widget,
-// if it does not exist, and returns when it is served.
+// CreateCRD creates the custom resource widgets.lw.example.com/v1, kind Widget, if it does not exist, and returns when it is
+// served.
 func (c *Cluster) CreateCRD(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -34,9 +34,8 @@ type keyPair struct {
 	keyPEM      []byte
 }
 
-// newKey makes a key and returns it also in PEM. The type is "EC PRIVATE KEY",
-// the only one of an elliptic curve from which kube-apiserver reads the public
-// keys of service accounts too.
+// newKey makes a key and returns it also in PEM. The type is "EC PRIVATE KEY", the only one of an elliptic curve from which
+// kube-apiserver reads the public keys of service accounts too.
 func newKey() (*ecdsa.PrivateKey, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -49,8 +48,7 @@ func newKey() (*ecdsa.PrivateKey, []byte, error) {
 	return key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
 }
 
-// issue makes a key and a certificate that parent signs, or that is its own
-// parent if there is none.
+// issue makes a key and a certificate that parent signs, or that is its own parent if there is none.
 func issue(template *x509.Certificate, parent keyPair) (keyPair, error) {
 	key, keyPEM, err := newKey()
 	if err != nil {
@@ -93,9 +91,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf keyPair, e
 	return ca, leaf, err
 }
 
-// writeCredentials makes all certificates, keys and tokens, and the client that
-// Do uses. Servers and clients have a CA each, so that a mix-up of the two
-// fails.
+// writeCredentials makes all certificates, keys and tokens, and the client that Do uses. Servers and clients have a CA each,
+// so that a mix-up of the two fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server, err := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -167,8 +164,8 @@ func (c *Cluster) kubeconfig() []byte {
 	return config
 }
 
-// HTTPClient returns a new client that trusts the API server and carries no
-// credentials of a user. The caller closes its idle connections.
+// HTTPClient returns a new client that trusts the API server and carries no credentials of a user. The caller closes its
+// idle connections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)

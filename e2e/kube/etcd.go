@@ -14,11 +14,10 @@ import (
 
 const etcdLog = "etcd.log"
 
-// Etcd is a running etcd. The one who made it owns it. Its methods start and
-// stop it and must not run at the same time as one another.
+// Etcd is a running etcd. The one who made it owns it. Its methods start and stop it and must not run at the same time as
+// one another.
 type Etcd struct {
-	// URL is where it serves clients, over gRPC and as JSON,
-	// http://127.0.0.1:port. It stays the same over restarts.
+	// URL is where it serves clients, over gRPC and as JSON, http://127.0.0.1:port. It stays the same over restarts.
 	URL string
 
 	binaries string // the folder of the binary kube
@@ -27,9 +26,8 @@ type Etcd struct {
 	process  *process
 }
 
-// StartEtcd starts an etcd alone for one test and kills it when the test ends.
-// It skips or fails the test as [Binaries] does. If the test fails, the end of
-// etcd's log is in its output.
+// StartEtcd starts an etcd alone for one test and kills it when the test ends. It skips or fails the test as [Binaries]
+// does. If the test fails, the end of etcd's log is in its output.
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
@@ -71,16 +69,14 @@ type readySignal struct {
 	ready chan struct{}
 }
 
-// Write implements io.Writer. etcd writes nothing but one line to stdout, when
-// it serves.
+// Write implements io.Writer. etcd writes nothing but one line to stdout, when it serves.
 func (r *readySignal) Write(p []byte) (int, error) {
 	r.once.Do(func() { close(r.ready) })
 	return len(p), nil
 }
 
-// Start starts etcd, at first and again after Kill, and returns when it serves
-// what it served before. Its port is not asked whether it is ready: another
-// process may have taken it and answer.
+// Start starts etcd, at first and again after Kill, and returns when it serves what it served before. Its port is not asked
+// whether it is ready: another process may have taken it and answer.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",
@@ -101,8 +97,7 @@ func (e *Etcd) Start(ctx context.Context) error {
 	}
 }
 
-// Kill kills etcd without any goodbye to its clients, and returns when it is
-// gone.
+// Kill kills etcd without any goodbye to its clients, and returns when it is gone.
 func (e *Etcd) Kill() {
 	if e.process != nil {
 		e.process.kill()

@@ -1,11 +1,10 @@
 // Package kube runs a real kube-apiserver with etcd on loopback for tests.
 //
-// It imports the standard library alone, so that a test that uses it compiles
-// fast: the servers are the binaries of e2e/build.sh. They exit when the
-// process that started them does, also when that is killed.
+// It imports the standard library alone, so that a test that uses it compiles fast: the servers are the binaries of
+// e2e/build.sh. They exit when the process that started them does, also when that is killed.
 //
-// A test takes a cluster of its own with [Start], or shares one with the other
-// tests of its package through [Shared]. [New] is for use outside of tests.
+// A test takes a cluster of its own with [Start], or shares one with the other tests of its package through [Shared]. [New]
+// is for use outside of tests.
 package kube
 
 import (
@@ -20,11 +19,10 @@ import (
 )
 
 const (
-	// startTimeout bounds one start of one server. It takes seconds; the bound
-	// is for machines that do much else at the same time.
+	// startTimeout bounds one start of one server. It takes seconds; the bound is for machines that do much else at the same
+	// time.
 	startTimeout = 2 * time.Minute
-	// portAttempts is how often New begins again because another process took
-	// a port between its choice and its use.
+	// portAttempts is how often New begins again because another process took a port between its choice and its use.
 	portAttempts = 3
 )
 
@@ -32,32 +30,27 @@ const (
 type Options struct {
 	// Folder holds the binaries kube and kubectl. Default: what [Locate] finds.
 	Folder string
-	// APIServerFlags are flags of kube-apiserver that are added to those of
-	// the harness, such as --watch-cache=false. A flag that holds one value
-	// replaces the harness's, a flag that holds a list adds to it.
+	// APIServerFlags are flags of kube-apiserver that are added to those of the harness, such as --watch-cache=false. A flag
+	// that holds one value replaces the harness's, a flag that holds a list adds to it.
 	APIServerFlags []string
 }
 
-// Cluster is a running etcd and kube-apiserver. The one who made it owns it
-// and closes it. Its fields are fixed and must not be changed.
+// Cluster is a running etcd and kube-apiserver. The one who made it owns it and closes it. Its fields are fixed and must not
+// be changed.
 //
-// Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and
-// stop servers and must not run at the same time as one another. All other
-// methods may run concurrently with everything.
+// Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not run at the same time
+// as one another. All other methods may run concurrently with everything.
 type Cluster struct {
-	// URL is where the API server serves, https://127.0.0.1:port. It stays the
-	// same over restarts.
+	// URL is where the API server serves, https://127.0.0.1:port. It stays the same over restarts.
 	URL string
 	// CAPEM and CAFile are the CA of the API server's certificate, in PEM.
 	CAPEM  []byte
 	CAFile string
-	// AdminToken is the bearer token of the user admin in system:masters, who
-	// may do all and is never rate-limited.
+	// AdminToken is the bearer token of the user admin in system:masters, who may do all and is never rate-limited.
 	AdminToken string
 	// NobodyToken is the bearer token of the user nobody, who has no rights.
 	NobodyToken string
-	// ClientCertFile and ClientKeyFile are the certificate and key of the user
-	// cert-admin in system:masters, in PEM.
+	// ClientCertFile and ClientKeyFile are the certificate and key of the user cert-admin in system:masters, in PEM.
 	ClientCertFile, ClientKeyFile string
 	// Kubectl is the path of kubectl, of the same version as the server.
 	Kubectl string
@@ -73,9 +66,8 @@ type Cluster struct {
 	closeOnce sync.Once
 }
 
-// New starts a cluster and returns when it is ready, which takes three to six
-// seconds. The context bounds the start only. Without binaries the error matches
-// [ErrNotBuilt].
+// New starts a cluster and returns when it is ready, which takes three to six seconds. The context bounds the start only.
+// Without binaries the error matches [ErrNotBuilt].
 func New(ctx context.Context, options Options) (*Cluster, error) {
 	if options.Folder == "" {
 		folder, err := Locate()
@@ -97,8 +89,7 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 	return nil, fmt.Errorf("starting a cluster: %w", err)
 }
 
-// newCluster makes one attempt at starting a cluster. It leaves nothing behind
-// when it fails.
+// newCluster makes one attempt at starting a cluster. It leaves nothing behind when it fails.
 func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
@@ -129,8 +120,7 @@ func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// Close kills both servers and removes all files of the cluster. Calls after
-// the first do nothing.
+// Close kills both servers and removes all files of the cluster. Calls after the first do nothing.
 func (c *Cluster) Close() {
 	c.closeOnce.Do(func() {
 		if c.apiserver != nil {

@@ -17,8 +17,7 @@ import (
 // tailBytes is how much of a log is shown.
 const tailBytes = 8 << 10
 
-// process is a child process that ends with this one. Its methods may run
-// concurrently.
+// process is a child process that ends with this one. Its methods may run concurrently.
 type process struct {
 	name  string
 	log   string // path of the file that takes its output
@@ -28,8 +27,8 @@ type process struct {
 	err   error
 }
 
-// startProcess starts a subcommand of the binary kube. Its stderr is added to
-// the log file, and its stdout as well if stdout is nil.
+// startProcess starts a subcommand of the binary kube. Its stderr is added to the log file, and its stdout as well if stdout
+// is nil.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -81,8 +80,8 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that also ends when the process does, with a
-// cause that says why, so that nobody waits for what cannot come any more.
+// whileRunning returns a context that also ends when the process does, with a cause that says why, so that nobody waits for
+// what cannot come any more.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -95,8 +94,7 @@ func (p *process) whileRunning(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// exitError describes the end of a process that should be running. It matches
-// errPortTaken if that was the reason.
+// exitError describes the end of a process that should be running. It matches errPortTaken if that was the reason.
 func (p *process) exitError() error {
 	end := tail(p.log)
 	if strings.Contains(end, "address already in use") {
@@ -120,11 +118,9 @@ func tail(path string) string {
 	return string(data)
 }
 
-// Ports are chosen below the range from which Linux (32768) and macOS (49152)
-// take the ports of outgoing connections. From within that range, a client that
-// dials again and again while the API server restarts could be given the very
-// port that it dials: it would be connected to itself, and the API server could
-// not listen there any more.
+// Ports are chosen below the range from which Linux (32768) and macOS (49152) take the ports of outgoing connections. From
+// within that range, a client that dials again and again while the API server restarts could be given the very port that it
+// dials: it would be connected to itself, and the API server could not listen there any more.
 const (
 	firstPort = 20000
 	lastPort  = 32000

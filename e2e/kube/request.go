@@ -17,9 +17,8 @@ const (
 	maxShown = 300
 )
 
-// Do sends one request as admin and reads the whole response. The path begins
-// with a slash and may have a query. The content type is that of the body, and
-// both may be empty.
+// Do sends one request as admin and reads the whole response. The path begins with a slash and may have a query. The content
+// type is that of the body, and both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	resp, err := c.send(ctx, method, path, contentType, body)
 	if err != nil {
@@ -46,8 +45,7 @@ func (c *Cluster) send(ctx context.Context, method, path, contentType, body stri
 	return c.client.Do(req)
 }
 
-// expect sends a request with a JSON body, or none, and fails unless the status
-// is the given one.
+// expect sends a request with a JSON body, or none, and fails unless the status is the given one.
 func (c *Cluster) expect(ctx context.Context, want int, method, path, body string) error {
 	code, got, err := c.Do(ctx, method, path, jsonType, body)
 	if err != nil {
@@ -70,10 +68,9 @@ func statusError(method, path string, code int, body []byte) error {
 // pollInterval is short beside what is waited for, which takes seconds.
 const pollInterval = 25 * time.Millisecond
 
-// Poll calls check until it returns nil or the context ends, whose error and
-// the last error of check are then in the result. What names the awaited thing
-// for that error, such as "the API server to be ready". Without a deadline in
-// the context it may wait for ever.
+// Poll calls check until it returns nil or the context ends, whose error and the last error of check are then in the result.
+// What names the awaited thing for that error, such as "the API server to be ready". Without a deadline in the context it
+// may wait for ever.
 func Poll(ctx context.Context, what string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

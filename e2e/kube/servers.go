@@ -10,9 +10,8 @@ import (
 
 const apiserverLog = "apiserver.log"
 
-// StartAPIServer starts the API server, at first and again after Kill or
-// Terminate, and returns when it is ready. It serves at the same URL with the
-// same data. If one is still running, it waits for its end first.
+// StartAPIServer starts the API server, at first and again after Kill or Terminate, and returns when it is ready. It serves
+// at the same URL with the same data. If one is still running, it waits for its end first.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -35,9 +34,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// Compaction is done by the tests that need it, at a time they know. 0
-		// would disable it too, but such a server does not notice either when
-		// another compacts, and answers from its own snapshots for ever.
+		// Compaction is done by the tests that need it, at a time they know. 0 would disable it too, but such a server does
+		// not notice either when another compacts, and answers from its own snapshots for ever.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -54,20 +52,19 @@ func (c *Cluster) apiServerFlags() []string {
 		// No controller makes the service accounts that this plugin demands.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Pages of any port of this machine. A pattern that does not pin start
-		// and end would match any origin that contains it.
+		// Pages of any port of this machine. A pattern that does not pin start and end would match any origin that contains
+		// it.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
 		// Otherwise a SIGTERM waits a minute for open watches.
 		"--shutdown-watch-termination-grace-period=1s",
 	}, c.options.APIServerFlags...)
 }
 
-// Kill kills the API server without any goodbye to its clients, and returns
-// when it is gone.
+// Kill kills the API server without any goodbye to its clients, and returns when it is gone.
 func (c *Cluster) Kill() { c.apiserver.kill() }
 
-// Terminate asks the API server to shut down and returns at once. It ends its
-// watches and exits after about two seconds; Wait waits for that.
+// Terminate asks the API server to shut down and returns at once. It ends its watches and exits after about two seconds;
+// Wait waits for that.
 func (c *Cluster) Terminate() error { return c.apiserver.signal(syscall.SIGTERM) }
 
 // Wait returns when the API server has exited.
@@ -78,28 +75,23 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	return c.apiserver.wait(ctx)
 }
 
-// Compact drops all history of etcd before this call: every continue token and
-// every resourceVersionMatch=Exact of an earlier list expires. The API server
-// answers from its own snapshots for up to 15 more seconds, and watches from
-// old versions go on working as long as its watch cache reaches back to them;
-// see ExpireVersions.
+// Compact drops all history of etcd before this call: every continue token and every resourceVersionMatch=Exact of an
+// earlier list expires. The API server answers from its own snapshots for up to 15 more seconds, and watches from old
+// versions go on working as long as its watch cache reaches back to them; see ExpireVersions.
 func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd.Compact(ctx)
 }
 
-// configMapsPath is a resource that every cluster has and whose watch cache
-// stands for those of all others.
+// configMapsPath is a resource that every cluster has and whose watch cache stands for those of all others.
 const configMapsPath = "/api/v1/configmaps"
 
-// ExpireVersions makes every resource version that was handed out before this
-// call too old for a watch: the API server answers 410 Expired. It restarts the
-// API server by Kill and returns when it is ready and was seen to answer so.
+// ExpireVersions makes every resource version that was handed out before this call too old for a watch: the API server
+// answers 410 Expired. It restarts the API server by Kill and returns when it is ready and was seen to answer so.
 //
-// The history is in two places. A new API server's watch cache begins at the
-// revision of its first list, and etcd's history, which serves resources
-// without a watch cache, begins at its last compaction. So etcd is compacted
-// while no API server runs: its clients get no bookmark with a newer version
-// in between, and its watch caches can only begin after the compaction.
+// The history is in two places. A new API server's watch cache begins at the revision of its first list, and etcd's history,
+// which serves resources without a watch cache, begins at its last compaction. So etcd is compacted while no API server
+// runs: its clients get no bookmark with a newer version in between, and its watch caches can only begin after the
+// compaction.
 func (c *Cluster) ExpireVersions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

@@ -15,9 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// Binaries returns the folder of the binaries kube and kubectl. Without them it
-// skips the test, and says which command would enable it, or fails it where
-// nothing may be missing, see [need.Missing].
+// Binaries returns the folder of the binaries kube and kubectl. Without them it skips the test, and says which command would
+// enable it, or fails it where nothing may be missing, see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := Locate()
@@ -29,10 +28,8 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start starts a cluster for one test and closes it when the test ends. It
-// skips or fails the test as [Binaries] does. The flags are added to the API
-// server's, see [Options]. If the test fails, the end of the servers' logs is
-// in its output.
+// Start starts a cluster for one test and closes it when the test ends. It skips or fails the test as [Binaries] does. The
+// flags are added to the API server's, see [Options]. If the test fails, the end of the servers' logs is in its output.
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	c, err := New(t.Context(), Options{Folder: Binaries(t), APIServerFlags: apiServerFlags})
@@ -44,8 +41,8 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	return c
 }
 
-// Shared is a cluster that the tests of a package share. It starts when the
-// first test asks for it, so that a run of other tests does not pay for it:
+// Shared is a cluster that the tests of a package share. It starts when the first test asks for it, so that a run of other
+// tests does not pay for it:
 //
 //	var shared kube.Shared
 //
@@ -65,8 +62,7 @@ type Shared struct {
 	err     error
 }
 
-// Get returns the cluster and starts it if no test did so before. It skips or
-// fails the test as [Start] does.
+// Get returns the cluster and starts it if no test did so before. It skips or fails the test as [Start] does.
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
 	folder := Binaries(t)
@@ -100,14 +96,12 @@ func (c *Cluster) logOnFailure(t testing.TB) {
 	})
 }
 
-// ErrNotBuilt is the error of [Locate] and [New] when the binaries do not
-// exist. They are not built on the fly: that takes minutes, which is for the
-// caller to decide.
+// ErrNotBuilt is the error of [Locate] and [New] when the binaries do not exist. They are not built on the fly: that takes
+// minutes, which is for the caller to decide.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
-// Locate returns the folder of the binaries kube and kubectl. It must be called
-// from within the e2e module, as every test of that module is. Without binaries
-// the error matches [ErrNotBuilt].
+// Locate returns the folder of the binaries kube and kubectl. It must be called from within the e2e module, as every test of
+// that module is. Without binaries the error matches [ErrNotBuilt].
 func Locate() (string, error) { return locateOnce() }
 
 // The folder cannot change during a run, and asking for it starts processes.
@@ -135,8 +129,7 @@ func locate() (string, error) {
 	return folder, nil
 }
 
-// findScript finds build.sh in the working folder or above it. Go runs a test
-// in the folder of its package.
+// findScript finds build.sh in the working folder or above it. Go runs a test in the folder of its package.
 func findScript() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

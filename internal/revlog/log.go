@@ -1,12 +1,9 @@
-// Package revlog is the storage of a Kubernetes-like API server without the
-// server: a log of revisions in the manner of etcd. It knows no HTTP, no
-// clock and no goroutine, so a simulation can drive it step by step.
+// Package revlog is the storage of a Kubernetes-like API server without the server: a log of revisions in the manner of
+// etcd. It knows no HTTP, no clock and no goroutine, so a simulation can drive it step by step.
 //
-// Every write, whatever its collection, takes the next revision of one
-// counter. Each collection keeps its live entries and the events that led to
-// them; the state at an older revision is found by undoing events, and a
-// [Cursor] reads the events that follow a revision. [Log.Compact] drops
-// history: what it dropped is gone for good, and asking for it gives
+// Every write, whatever its collection, takes the next revision of one counter. Each collection keeps its live entries and
+// the events that led to them; the state at an older revision is found by undoing events, and a [Cursor] reads the events
+// that follow a revision. [Log.Compact] drops history: what it dropped is gone for good, and asking for it gives
 // [ErrCompacted].
 package revlog
 
@@ -43,18 +40,16 @@ const (
 	Deleted
 )
 
-// Event is one write. Entry is what it left behind; for a deletion, the last
-// value given to [Log.Delete]. Prev is the entry before it and is zero for a
-// creation.
+// Event is one write. Entry is what it left behind; for a deletion, the last value given to [Log.Delete]. Prev is the entry
+// before it and is zero for a creation.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
 	Prev  Entry[V]
 }
 
-// Log holds collections of entries and their history. It is not safe for
-// concurrent use: whoever shares it locks it. Values are handed out as they
-// were put in, so they must not be changed afterwards.
+// Log holds collections of entries and their history. It is not safe for concurrent use: whoever shares it locks it. Values
+// are handed out as they were put in, so they must not be changed afterwards.
 type Log[V any] struct {
 	revision    int64
 	compacted   int64
@@ -73,8 +68,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision is the revision of the latest write. The next write takes the
-// number after it, so a caller may put that number into the value.
+// Revision is the revision of the latest write. The next write takes the number after it, so a caller may put that number
+// into the value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted is the oldest revision that can still be read; 0 if all can.
@@ -95,10 +90,9 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
-// CreateAll adds keys in the order of the entries, whose revisions do not
-// count, as Create does one by one: but as the keys are sorted only once, it is
-// for very many of them. It returns [ErrExists] if one of the keys is there
-// already, or twice among the entries; then nothing is written.
+// CreateAll adds keys in the order of the entries, whose revisions do not count, as Create does one by one: but as the keys
+// are sorted only once, it is for very many of them. It returns [ErrExists] if one of the keys is there already, or twice
+// among the entries; then nothing is written.
 func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	c := l.collection(name)
 	keys := slices.Clone(c.keys)
@@ -121,9 +115,8 @@ func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	return nil
 }
 
-// Update replaces the value of a key. If expect is not zero, the entry must
-// have that revision, else Update returns [ErrConflict]. A missing key is
-// [ErrNotFound].
+// Update replaces the value of a key. If expect is not zero, the entry must have that revision, else Update returns
+// [ErrConflict]. A missing key is [ErrNotFound].
 func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -133,8 +126,8 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key; its event carries last, the value as the deletion
-// leaves it. Expect and the errors are those of [Log.Update].
+// Delete removes a key; its event carries last, the value as the deletion leaves it. Expect and the errors are those of
+// [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -144,9 +137,8 @@ func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error
 	return l.write(c, Event[V]{Type: Deleted, Entry: Entry[V]{Key: key, Value: last}, Prev: prev}), nil
 }
 
-// At returns the entries of a collection whose keys begin with prefix as they
-// were at a revision, in key order. It returns [ErrCompacted] or [ErrFuture]
-// if that state is not to be had.
+// At returns the entries of a collection whose keys begin with prefix as they were at a revision, in key order. It returns
+// [ErrCompacted] or [ErrFuture] if that state is not to be had.
 func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	switch {
 	case revision < l.compacted:
@@ -178,13 +170,12 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
-// Advance moves the log to a revision without a write, so that the next write
-// takes the number after it. Going back does nothing.
+// Advance moves the log to a revision without a write, so that the next write takes the number after it. Going back does
+// nothing.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact drops the history below a revision, which itself stays readable. A
-// revision that lies in the future means the present one; going back does
-// nothing.
+// Compact drops the history below a revision, which itself stays readable. A revision that lies in the future means the
+// present one; going back does nothing.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -246,8 +237,7 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before maps the keys written since a revision to the first such event,
-// whose Prev is what the key held at that revision.
+// before maps the keys written since a revision to the first such event, whose Prev is what the key held at that revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

@@ -16,10 +16,9 @@ type Object struct {
 	JSON            []byte // compact, with kind and apiVersion
 }
 
-// Create stores a new object. resource is "pods" or, outside the core group,
-// "deployments.apps"; obj is JSON ([]byte or string) or anything that encodes
-// to it. Without a namespace a namespaced object goes to "default". A failure
-// is the [*Status] that an HTTP client would get.
+// Create stores a new object. resource is "pods" or, outside the core group, "deployments.apps"; obj is JSON ([]byte or
+// string) or anything that encodes to it. Without a namespace a namespaced object goes to "default". A failure is the
+// [*Status] that an HTTP client would get.
 func (s *Server) Create(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -29,10 +28,9 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// Put stores an object in place of the one of the same name, or as a new one.
-// If obj carries a resourceVersion, there must be an object with that one.
-// Putting what is there already writes nothing. Arguments and errors are those
-// of [Server.Create].
+// Put stores an object in place of the one of the same name, or as a new one. If obj carries a resourceVersion, there must
+// be an object with that one. Putting what is there already writes nothing. Arguments and errors are those of
+// [Server.Create].
 func (s *Server) Put(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -50,8 +48,7 @@ func (s *Server) Put(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// Delete removes an object at once. The namespace of a cluster-scoped
-// resource is ignored.
+// Delete removes an object at once. The namespace of a cluster-scoped resource is ignored.
 func (s *Server) Delete(resource, namespace, name string) error {
 	res, ok := s.resource(resource)
 	if !ok {
@@ -61,9 +58,8 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return err
 }
 
-// State is everything in a resource by key, and the resource version at which
-// it is so: what a client that has caught up must hold. It panics if the
-// server does not know the resource.
+// State is everything in a resource by key, and the resource version at which it is so: what a client that has caught up
+// must hold. It panics if the server does not know the resource.
 func (s *Server) State(resource string) (resourceVersion string, objects map[string]Object) {
 	res, ok := s.resource(resource)
 	if !ok {

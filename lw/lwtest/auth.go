@@ -12,9 +12,8 @@ import (
 // public paths answer everyone.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// authorize refuses unknown tokens with 401, and with 403 those that may do
-// nothing. Who sends no token is one of the latter. It gives the request back
-// without the token that stood among its subprotocols.
+// authorize refuses unknown tokens with 401, and with 403 those that may do nothing. Who sends no token is one of the
+// latter. It gives the request back without the token that stood among its subprotocols.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	access, rest, err := s.authenticate(r)
 	switch {
@@ -28,9 +27,8 @@ func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	return rest, forbidden(r, rt, string(access))
 }
 
-// authenticate finds what the sender may do, "" if it has no token. A token in
-// the Authorization header counts before one among the subprotocols, which is
-// then left there.
+// authenticate finds what the sender may do, "" if it has no token. A token in the Authorization header counts before one
+// among the subprotocols, which is then left there.
 func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
 	unauthorized := &Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -69,12 +67,10 @@ func (s *Server) access(token string) (access Access, known bool) {
 	return access, known
 }
 
-// bearerProtocol begins the subprotocol in which browsers, which can set no
-// header, send their token.
+// bearerProtocol begins the subprotocol in which browsers, which can set no header, send their token.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken takes the token out of the subprotocols. There must be one other, as
-// the server has to choose one.
+// cutToken takes the token out of the subprotocols. There must be one other, as the server has to choose one.
 func cutToken(headers []string) (token string, others []string, err error) {
 	found := false
 	for _, header := range headers {
@@ -120,11 +116,9 @@ func forbidden(r *http.Request, rt route, user string) *Status {
 	return s
 }
 
-// allowOrigin says in the answer's headers that a page of an allowed origin
-// may read it, whatever it will be. It answers preflights, which need no
-// token; then it is true. A page of another origin gets the same answers
-// without the headers, and its preflight is what an OPTIONS request is
-// otherwise.
+// allowOrigin says in the answer's headers that a page of an allowed origin may read it, whatever it will be. It answers
+// preflights, which need no token; then it is true. A page of another origin gets the same answers without the headers, and
+// its preflight is what an OPTIONS request is otherwise.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin := r.Header.Get("Origin")
 	if !slices.Contains(s.opts.AllowedOrigins, origin) {

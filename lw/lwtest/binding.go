@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// binding is the subresource of Pods through which a scheduler assigns them to
-// a node, the only way to do so.
+// binding is the subresource of Pods through which a scheduler assigns them to a node, the only way to do so.
 const binding = "binding"
 
 func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
@@ -116,8 +115,8 @@ func unbindable(pod fields) string {
 	return ""
 }
 
-// assign writes what a real server does: the node, the Binding's labels and
-// annotations, and the condition. Neither generation nor managedFields change.
+// assign writes what a real server does: the node, the Binding's labels and annotations, and the condition. Neither
+// generation nor managedFields change.
 func assign(pod, f fields) {
 	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
 	for _, part := range []string{"labels", "annotations"} {

@@ -14,8 +14,7 @@ const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 
 var verbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 
-// serveOther answers the paths that lead to no object: discovery, the version
-// and the health checks.
+// serveOther answers the paths that lead to no object: discovery, the version and the health checks.
 func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		fail(w, r, methodNotAllowed())
@@ -53,8 +52,7 @@ func version() fields {
 	}
 }
 
-// serveGroups answers /api, which has the core group, and /apis, which has the
-// others, in the form that Accept asks for.
+// serveGroups answers /api, which has the core group, and /apis, which has the others, in the form that Accept asks for.
 func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) {
 	w.Header().Set("Vary", "Accept")
 	groups := s.groups(core)

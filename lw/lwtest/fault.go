@@ -15,9 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Fault answers a request in place of the server, or spoils the server's
-// answer: next gives that. The request's context ends when the server is
-// stopped or its connections are dropped.
+// Fault answers a request in place of the server, or spoils the server's answer: next gives that. The request's context ends
+// when the server is stopped or its connections are dropped.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
@@ -26,8 +25,8 @@ type fault struct {
 	serve Fault
 }
 
-// Fail makes the next n requests that match fail, all of them if n is negative.
-// The faults of earlier calls come first. stop ends it before n is used up.
+// Fail makes the next n requests that match fail, all of them if n is negative. The faults of earlier calls come first. stop
+// ends it before n is used up.
 func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
 	if m == nil || f == nil {
 		panic("lwtest: Fail needs a Match, as Any, and a Fault")
@@ -57,22 +56,19 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse answers with a Status. If its details have RetryAfterSeconds, that
-// stands in the body only, not in a header.
+// Refuse answers with a Status. If its details have RetryAfterSeconds, that stands in the body only, not in a header.
 func Refuse(status Status) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		send(w, r, status.Code, marshal(&status))
 	}
 }
 
-// Gone answers with HTTP status 410 and reason Expired. On a watch only
-// aggregated API servers and proxies do so.
+// Gone answers with HTTP status 410 and reason Expired. On a watch only aggregated API servers and proxies do so.
 func Gone() Fault {
 	return Refuse(*expired("too old resource version"))
 }
 
-// TooManyRequests answers 429 the way an overloaded apiserver does: in plain
-// text, with Retry-After in whole seconds.
+// TooManyRequests answers 429 the way an overloaded apiserver does: in plain text, with Retry-After in whole seconds.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Retry-After", fmt.Sprint(int(retryAfter.Seconds())))
@@ -98,18 +94,16 @@ func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// Truncate lets n frames of the true answer pass, then half of the next one,
-// and ends the answer as if it were complete. A frame is an event of a watch
-// or a whole list. Over WebSocket half of the message is sent, header included,
-// and the connection is cut.
+// Truncate lets n frames of the true answer pass, then half of the next one, and ends the answer as if it were complete. A
+// frame is an event of a watch or a whole list. Over WebSocket half of the message is sent, header included, and the
+// connection is cut.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
 	return spoil(n, half, func(event []byte) []byte { return half(Frame(websocket.TextMessage, true, event)) })
 }
 
-// Garbage lets n frames of the true answer pass, then sends something that is
-// not JSON in place of the next one and ends the answer; over WebSocket in a
-// TEXT message, with a CLOSE 1000.
+// Garbage lets n frames of the true answer pass, then sends something that is not JSON in place of the next one and ends the
+// answer; over WebSocket in a TEXT message, with a CLOSE 1000.
 func Garbage(n int) Fault {
 	garbage := []byte("\x1f\x8b this is not JSON }\n")
 	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
@@ -118,8 +112,7 @@ func Garbage(n int) Fault {
 	})
 }
 
-// spoil changes a frame of an HTTP answer, and what is sent for it over
-// WebSocket.
+// spoil changes a frame of an HTTP answer, and what is sent for it over WebSocket.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -148,12 +141,10 @@ func (s *spoiler) Write(frame []byte) (int, error) {
 	return s.ResponseWriter.Write(frame)
 }
 
-// ReplaceFrame spoils a watch over WebSocket: n events pass, and in place of
-// the next one the bytes are sent that with makes of it. They go to the
-// connection as they are: make frames with [Frame], whole or not, none, or
-// several. If goOn is true, the watch goes on after them; else the connection
-// is cut, without a CLOSE frame. With a negative n it happens right after the
-// handshake, and event is nil. Other answers are not changed.
+// ReplaceFrame spoils a watch over WebSocket: n events pass, and in place of the next one the bytes are sent that with makes
+// of it. They go to the connection as they are: make frames with [Frame], whole or not, none, or several. If goOn is true,
+// the watch goes on after them; else the connection is cut, without a CLOSE frame. With a negative n it happens right after
+// the handshake, and event is nil. Other answers are not changed.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}
@@ -168,18 +159,16 @@ type frameFault struct {
 
 type frameFaultKey struct{} // of a request's context
 
-// send is false if the connection is to be cut. It writes all at once, so that
-// no pong can come in between.
+// send is false if the connection is to be cut. It writes all at once, so that no pong can come in between.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)
 	return goOn && err == nil
 }
 
-// Frame is a frame of a WebSocket as servers send it, unmasked (RFC 6455,
-// section 5.2). The opcode is 0 for the continuation of a message, 1 for text,
-// 2 for binary data, 8 for the end, 9 for a ping, 10 for a pong; final is
-// false if a continuation follows.
+// Frame is a frame of a WebSocket as servers send it, unmasked (RFC 6455, section 5.2). The opcode is 0 for the continuation
+// of a message, 1 for text, 2 for binary data, 8 for the end, 9 for a ping, 10 for a pong; final is false if a continuation
+// follows.
 func Frame(opcode byte, final bool, payload []byte) []byte {
 	if final {
 		opcode |= 0x80
@@ -196,14 +185,12 @@ func Frame(opcode byte, final bool, payload []byte) []byte {
 	return append(frame, payload...)
 }
 
-// CloseFrame is the frame that ends a WebSocket, for a reason of at most 123
-// bytes.
+// CloseFrame is the frame that ends a WebSocket, for a reason of at most 123 bytes.
 func CloseFrame(code uint16, reason string) []byte {
 	return Frame(websocket.CloseMessage, true, append(binary.BigEndian.AppendUint16(nil, code), reason...))
 }
 
-// hijacker finds Hijack beneath the wrappers of faults, as the upgrader does
-// not.
+// hijacker finds Hijack beneath the wrappers of faults, as the upgrader does not.
 type hijacker struct{ http.ResponseWriter }
 
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {

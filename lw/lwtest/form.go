@@ -17,8 +17,7 @@ const (
 	tableForm        // Table: cells for people, and the object as includeObject says
 )
 
-// negotiate reads Accept. Clauses are taken in the client's order. ok is false
-// if nothing the client accepts is to be had.
+// negotiate reads Accept. Clauses are taken in the client's order. ok is false if nothing the client accepts is to be had.
 func negotiate(r *http.Request) (f form, ok bool) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -58,8 +57,7 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 	return res.Kind, res.apiVersion()
 }
 
-// sorted says whether the keys of lists and objects are sorted, as a custom
-// resource's are.
+// sorted says whether the keys of lists and objects are sorted, as a custom resource's are.
 func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
 // item is an object as a list shows it.
@@ -86,8 +84,7 @@ func partialObject(meta []byte) []byte {
 	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), meta, []byte("}"))
 }
 
-// bookmark is the object of a BOOKMARK event; end marks the one that ends a
-// streaming list.
+// bookmark is the object of a BOOKMARK event; end marks the one that ends a streaming list.
 func (f form) bookmark(res *Resource, revision int64, end bool) []byte {
 	kind, apiVersion := f.kind(res)
 	const mark = `"annotations":{"k8s.io/initial-events-end":"true"}`

@@ -7,9 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// frame is what a watch with this selector sees of an event: an object that
-// begins to match is added, one that ceases to is deleted, with its old state
-// and the new version.
+// frame is what a watch with this selector sees of an event: an object that begins to match is added, one that ceases to is
+// deleted, with its old state and the new version.
 func (w *watch) frame(event revlog.Event[*object]) []byte {
 	now, old := event.Entry, event.Prev
 	if !strings.HasPrefix(now.Key, w.prefix) {

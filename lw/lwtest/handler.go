@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ServeHTTP answers as an apiserver. The server calls it for its own listener;
-// call it to put the same cluster behind another one, TLS for example.
+// ServeHTTP answers as an apiserver. The server calls it for its own listener; call it to put the same cluster behind
+// another one, TLS for example.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.allowOrigin(w, r) {
 		return

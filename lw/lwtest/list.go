@@ -105,8 +105,7 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read takes a page of the state at a revision, 0 being the present one. It
-// begins at the key start.
+// read takes a page of the state at a revision, 0 being the present one. It begins at the key start.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()

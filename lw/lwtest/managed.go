@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields. The entry of each manager owns the
-// fields that this manager changed last. Fields are compared two levels deep.
+// manage updates metadata.managedFields. The entry of each manager owns the fields that this manager changed last. Fields
+// are compared two levels deep.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
@@ -41,8 +41,7 @@ func managedEntry(res *Resource, manager string, now string, set fields) fields 
 	}
 }
 
-// owned is the set of fields, in the form of fieldsV1, in which f differs
-// from old.
+// owned is the set of fields, in the form of fieldsV1, in which f differs from old.
 func owned(f, old fields) fields {
 	set := fields{}
 	for key, value := range f {

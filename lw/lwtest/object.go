@@ -10,12 +10,10 @@ import (
 	"strconv"
 )
 
-// fields is a decoded JSON object; its numbers are json.Number, so none loses
-// a digit on its way through the server.
+// fields is a decoded JSON object; its numbers are json.Number, so none loses a digit on its way through the server.
 type fields = map[string]any
 
-// object is one version of an object, encoded. It is never changed, so lists
-// and watches share it.
+// object is one version of an object, encoded. It is never changed, so lists and watches share it.
 type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
@@ -26,8 +24,7 @@ type object struct {
 	made func(resourceVersion string) []byte // makes these three anew; nil if they are held
 }
 
-// The order in which an apiserver writes what it knows by type. Everything
-// else is sorted.
+// The order in which an apiserver writes what it knows by type. Everything else is sorted.
 var (
 	metaOrder = []string{
 		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -197,8 +194,7 @@ func (o *object) decode() fields {
 	return f
 }
 
-// withVersion is the same object under another resource version: deletions
-// show the old state so.
+// withVersion is the same object under another resource version: deletions show the old state so.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)

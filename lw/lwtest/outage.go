@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Compact makes every resource version below the present one too old. Open
-// watches that have kept up go on; one that lags behind ends without a reason.
+// Compact makes every resource version below the present one too old. Open watches that have kept up go on; one that lags
+// behind ends without a reason.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -16,8 +16,7 @@ func (s *Server) Compact() {
 	s.wake()
 }
 
-// CloseWatches ends all open watches cleanly and without a reason, as an
-// apiserver does now and then.
+// CloseWatches ends all open watches cleanly and without a reason, as an apiserver does now and then.
 func (s *Server) CloseWatches() {
 	for _, request := range s.underWay() {
 		if Watches(request.request) {
@@ -26,10 +25,9 @@ func (s *Server) CloseWatches() {
 	}
 }
 
-// StallWatches(true) makes all watches fall silent, the open ones and those to
-// come: they stay open, but neither events nor bookmarks nor the end at their
-// deadline come through, as if a middlebox had died. StallWatches(false) lets
-// them go on where they were. Over WebSocket pings have no answer meanwhile.
+// StallWatches(true) makes all watches fall silent, the open ones and those to come: they stay open, but neither events nor
+// bookmarks nor the end at their deadline come through, as if a middlebox had died. StallWatches(false) lets them go on
+// where they were. Over WebSocket pings have no answer meanwhile.
 func (s *Server) StallWatches(stall bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,12 +35,11 @@ func (s *Server) StallWatches(stall bool) {
 	s.wake()
 }
 
-// DropConnections resets all open connections, in the middle of whatever they
-// carry. New ones are welcome at once. Of connections that another listener
-// accepted, only those with a request under way are closed.
+// DropConnections resets all open connections, in the middle of whatever they carry. New ones are welcome at once. Of
+// connections that another listener accepted, only those with a request under way are closed.
 func (s *Server) DropConnections() {
-	// Who is dropped may be back before the rest are, and is not to be dropped
-	// again: what there is to drop is settled first.
+	// Who is dropped may be back before the rest are, and is not to be dropped again: what there is to drop is settled
+	// first.
 	requests := s.underWay()
 	var conns []net.Conn
 	s.conns.Range(func(conn, _ any) bool {
@@ -60,9 +57,8 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Stop ends the server like kill -9: connections break off and new ones are
-// refused. The data stay; the Go methods go on working on them. It returns
-// when nothing is served any more.
+// Stop ends the server like kill -9: connections break off and new ones are refused. The data stay; the Go methods go on
+// working on them. It returns when nothing is served any more.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.down = true
@@ -85,10 +81,9 @@ func (s *Server) isDown() bool {
 	return s.down
 }
 
-// Restart makes a stopped server serve again on the same port. Like a real one
-// that comes back without its watch cache, it finds all older resource
-// versions too old. It returns an error if the port is taken and remains so
-// for 5 s, or if the server is not stopped.
+// Restart makes a stopped server serve again on the same port. Like a real one that comes back without its watch cache, it
+// finds all older resource versions too old. It returns an error if the port is taken and remains so for 5 s, or if the
+// server is not stopped.
 func (s *Server) Restart() error {
 	if !s.isDown() {
 		return errors.New("restart the test API server: it is not stopped: call Stop first")

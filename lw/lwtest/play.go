@@ -10,10 +10,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Play writes an object as it was on another server, with all that a server
-// owns of it: its uid, its times and its resource version, if that is a number
-// above this server's revision, and else the next one. An object of the same
-// name is replaced. Resource and obj are those of [Server.Create].
+// Play writes an object as it was on another server, with all that a server owns of it: its uid, its times and its resource
+// version, if that is a number above this server's revision, and else the next one. An object of the same name is replaced.
+// Resource and obj are those of [Server.Create].
 func (s *Server) Play(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -23,9 +22,8 @@ func (s *Server) Play(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// PlayDelete is [Server.Play] for a deletion: obj is the object's last state,
-// with the version of the deletion. If there is no such object, it is a
-// [*Status] of the reason NotFound.
+// PlayDelete is [Server.Play] for a deletion: obj is the object's last state, with the version of the deletion. If there is
+// no such object, it is a [*Status] of the reason NotFound.
 func (s *Server) PlayDelete(resource string, obj any) error {
 	res, f, err := s.parse(resource, obj)
 	if err == nil {
@@ -34,9 +32,8 @@ func (s *Server) PlayDelete(resource string, obj any) error {
 	return err
 }
 
-// PlayTo moves the server's revision to a resource version without a write, as
-// bookmarks and lists tell of versions. One that is no number, or is lower,
-// changes nothing.
+// PlayTo moves the server's revision to a resource version without a write, as bookmarks and lists tell of versions. One
+// that is no number, or is lower, changes nothing.
 func (s *Server) PlayTo(resourceVersion string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +41,7 @@ func (s *Server) PlayTo(resourceVersion string) {
 	s.wake()
 }
 
-// revisionOf returns a version's number; 0 if it is none, or leaves no room for
-// others above it.
+// revisionOf returns a version's number; 0 if it is none, or leaves no room for others above it.
 func revisionOf(version string) int64 {
 	revision, err := parseVersion(version)
 	if err != nil || revision > 1<<62 {
@@ -92,14 +88,14 @@ func (s *Server) play(res *Resource, f fields, deleted bool) (*object, error) {
 // Made is an object that the server does not hold, but has made whenever it shows it.
 type Made struct {
 	Namespace, Name, UID string // those in its metadata
-	// JSON returns the object as a list shows it: compact, without kind and apiVersion if the resource is a built-in one.
-	// It must return the same each time, may be called from several goroutines at once, and must not use the server.
+	// JSON returns the object as a list shows it: compact, without kind and apiVersion if the resource is a built-in one. It
+	// must return the same each time, may be called from several goroutines at once, and must not use the server.
 	JSON func(resourceVersion string) []byte
 }
 
-// PlayMade writes objects as [Server.Play] does, in their order and each under a resource version of its own, and holds their
-// names only: for collections that would take too much memory. An object that is written again is held from then on. If an
-// object of one of the names is there, that is a [*Status] of the reason AlreadyExists, and nothing is written.
+// PlayMade writes objects as [Server.Play] does, in their order and each under a resource version of its own, and holds
+// their names only: for collections that would take too much memory. An object that is written again is held from then on.
+// If an object of one of the names is there, that is a [*Status] of the reason AlreadyExists, and nothing is written.
 func (s *Server) PlayMade(resource string, objects iter.Seq[Made]) error {
 	res, ok := s.resource(resource)
 	if !ok {

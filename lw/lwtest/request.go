@@ -37,8 +37,7 @@ func Watches(r Request) bool { return r.Verb == "watch" }
 // maxRequests is how many requests are remembered.
 const maxRequests = 10_000
 
-// Requests returns the requests that match, in the order of their arrival, out
-// of the latest 10,000.
+// Requests returns the requests that match, in the order of their arrival, out of the latest 10,000.
 func (s *Server) Requests(m Match) []Request {
 	s.mu.Lock()
 	all := slices.Clone(s.requests)
@@ -46,9 +45,8 @@ func (s *Server) Requests(m Match) []Request {
 	return slices.DeleteFunc(all, func(r Request) bool { return !m(r) })
 }
 
-// Open returns the requests that match and are not answered to the end, in no
-// order. A watch that nobody reads any more is gone from it as soon as the
-// server learns of that.
+// Open returns the requests that match and are not answered to the end, in no order. A watch that nobody reads any more is
+// gone from it as soon as the server learns of that.
 func (s *Server) Open(m Match) []Request {
 	var open []Request
 	for _, in := range s.underWay() {
@@ -86,8 +84,8 @@ type inflight struct {
 	cancel  context.CancelCauseFunc
 }
 
-// begin enters a request that is under way. Its context ends with the
-// client's interest or for one of the errors above, which is its cause.
+// begin enters a request that is under way. Its context ends with the client's interest or for one of the errors above,
+// which is its cause.
 func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	in := &inflight{request: request, cancel: cancel}
@@ -131,8 +129,7 @@ func (s *Server) wake() {
 	s.changed = make(chan struct{})
 }
 
-// waitFor waits up to Options.FreshnessWait for a revision and gives the
-// refusal if it does not come.
+// waitFor waits up to Options.FreshnessWait for a revision and gives the refusal if it does not come.
 func (s *Server) waitFor(ctx context.Context, revision int64) error {
 	patience := time.NewTimer(s.opts.FreshnessWait)
 	defer patience.Stop()

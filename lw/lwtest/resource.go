@@ -77,10 +77,9 @@ func (r *Resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// AddResource makes the server serve a custom resource from now on, like
-// creating a CustomResourceDefinition does. Its lists put items before
-// metadata and its items carry kind and apiVersion. A resource of the same
-// name is replaced; its objects stay.
+// AddResource makes the server serve a custom resource from now on, like creating a CustomResourceDefinition does. Its lists
+// put items before metadata and its items carry kind and apiVersion. A resource of the same name is replaced; its objects
+// stay.
 func (s *Server) AddResource(r Resource) {
 	r.setDefaults()
 	r.generation = true
@@ -91,10 +90,9 @@ func (s *Server) AddResource(r Resource) {
 	}), &r)
 }
 
-// RemoveResource stops serving a resource, named as in [Server.Create], like
-// deleting its CustomResourceDefinition does: its objects are deleted, watches
-// of them see that and end cleanly, and its paths are not found any more. An
-// unknown resource is ignored.
+// RemoveResource stops serving a resource, named as in [Server.Create], like deleting its CustomResourceDefinition does: its
+// objects are deleted, watches of them see that and end cleanly, and its paths are not found any more. An unknown resource
+// is ignored.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {

@@ -17,8 +17,7 @@ import (
 // gzipFrom is the size from which lists are compressed.
 const gzipFrom = 131_072
 
-// fail sends an error as a Status. An error that is none comes from the
-// request's end: then nobody waits for an answer.
+// fail sends an error as a Status. An error that is none comes from the request's end: then nobody waits for an answer.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	var status *Status
 	if !errors.As(err, &status) {
@@ -53,8 +52,7 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout indents the document for those who look at it: with pretty, or
-// without it for browsers and command-line tools.
+// layout indents the document for those who look at it: with pretty, or without it for browsers and command-line tools.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")

@@ -20,8 +20,7 @@ type route struct {
 	subresource string // "binding" or ""
 }
 
-// find reads the path and the method. It knows these paths, under /api/v1 and
-// /apis/GROUP/VERSION:
+// find reads the path and the method. It knows these paths, under /api/v1 and /apis/GROUP/VERSION:
 //
 //	/PLURAL[/NAME]
 //	/namespaces/NAMESPACE/PLURAL[/NAME]
@@ -94,15 +93,13 @@ func verb(r *http.Request, name string) string {
 	return strings.ToLower(r.Method)
 }
 
-// isOn reads a boolean parameter as an apiserver does: anything but "0" and
-// "false" turns it on.
+// isOn reads a boolean parameter as an apiserver does: anything but "0" and "false" turns it on.
 func isOn(values url.Values, name string) bool {
 	value := values.Get(name)
 	return values.Has(name) && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// serves says whether anything is registered in a group, in a version of it
-// if that is given.
+// serves says whether anything is registered in a group, in a version of it if that is given.
 func (s *Server) serves(group, version string) bool {
 	return slices.ContainsFunc(s.registered(), func(res *Resource) bool {
 		return res.Group == group && (version == "" || res.Version == version)

@@ -41,8 +41,8 @@ func beyond(limit int64, sign int) func(string) bool {
 	}
 }
 
-// parseFields reads a fieldSelector. It knows the fields that every resource
-// has: metadata.name and, if namespaced, metadata.namespace.
+// parseFields reads a fieldSelector. It knows the fields that every resource has: metadata.name and, if namespaced,
+// metadata.namespace.
 func parseFields(res *Resource, text string) (selector, error) {
 	known := map[string]func(*object) (string, bool){
 		"metadata.name": func(o *object) (string, bool) { return o.name, true },

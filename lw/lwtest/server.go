@@ -15,35 +15,29 @@ import (
 type Options struct {
 	// Addr is where to listen, "host:port". Default: a free port of 127.0.0.1.
 	Addr string
-	// Listener brings the connections in place of one at Addr: in memory, for
-	// example, as within a bubble of testing/synctest, where no socket may be.
-	// Restart does not bring it back.
+	// Listener brings the connections in place of one at Addr: in memory, for example, as within a bubble of
+	// testing/synctest, where no socket may be. Restart does not bring it back.
 	Listener net.Listener
 	// Resources are served besides the built-in ones, as by AddResource.
 	Resources []Resource
 	// OnlyResources leaves out those built-in ones that Resources does not name.
 	OnlyResources bool
-	// Tokens are the bearer tokens that are known and what each may do. With
-	// nil nobody is asked for a token.
+	// Tokens are the bearer tokens that are known and what each may do. With nil nobody is asked for a token.
 	Tokens map[string]Access
-	// AllowedOrigins are those whose pages may ask over fetch, as
-	// "http://127.0.0.1:8080"; WebSockets may come from anywhere. Default none.
+	// AllowedOrigins are those whose pages may ask over fetch, as "http://127.0.0.1:8080"; WebSockets may come from
+	// anywhere. Default none.
 	AllowedOrigins []string
-	// BookmarkInterval is the time between bookmarks of a watch that allows
-	// them. Default one minute.
+	// BookmarkInterval is the time between bookmarks of a watch that allows them. Default one minute.
 	BookmarkInterval time.Duration
-	// FreshnessWait is how long a request for a resource version of the future
-	// waits for it before it is refused. Default 3 s.
+	// FreshnessWait is how long a request for a resource version of the future waits for it before it is refused. Default 3
+	// s.
 	FreshnessWait time.Duration
-	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes
-	// 1.32 do.
+	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes 1.32 do.
 	NoStreamingLists bool
-	// CompressStreamingLists compresses them for clients that accept gzip, as
-	// Kubernetes 1.37 does: one gzip member for each flush, of which Chromium
-	// reads the first and drops the others without an error.
+	// CompressStreamingLists compresses them for clients that accept gzip, as Kubernetes 1.37 does: one gzip member for each
+	// flush, of which Chromium reads the first and drops the others without an error.
 	CompressStreamingLists bool
-	// History is how many revisions are kept before the oldest are compacted
-	// away. Default 100,000.
+	// History is how many revisions are kept before the oldest are compacted away. Default 100,000.
 	History int64
 }
 
@@ -56,11 +50,9 @@ const (
 	NoAccess   Access = "nobody" // known, but refused with 403
 )
 
-// Server is a list-watch API server. Its methods may be called at any time
-// and from any goroutine.
+// Server is a list-watch API server. Its methods may be called at any time and from any goroutine.
 type Server struct {
-	// URL is where the server listens: "http://127.0.0.1:40123". Behind a
-	// listener of your own use that one's.
+	// URL is where the server listens: "http://127.0.0.1:40123". Behind a listener of your own use that one's.
 	URL string
 
 	opts Options
@@ -140,12 +132,10 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// Close ends all requests and the listener and waits for both. The server is
-// of no use afterwards.
+// Close ends all requests and the listener and waits for both. The server is of no use afterwards.
 func (s *Server) Close() { s.Stop() }
 
-// Revision is the revision of the latest write, the number in its object's
-// resourceVersion. An empty cluster is at 1.
+// Revision is the revision of the latest write, the number in its object's resourceVersion. An empty cluster is at 1.
 func (s *Server) Revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,8 +150,7 @@ func (s *Server) serve(ln net.Listener) {
 	s.serving.Go(func() { srv.Serve(ln) }) // returns when Stop closes srv
 }
 
-// track counts connections from their first moment to their last, or to when
-// they become WebSockets.
+// track counts connections from their first moment to their last, or to when they become WebSockets.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

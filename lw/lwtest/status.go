@@ -5,9 +5,8 @@ import (
 	"net/http"
 )
 
-// Status is the body of an answer that is no object: a failure's as a rule.
-// The server's Go methods return it as their error. Zero fields are left out
-// on the wire.
+// Status is the body of an answer that is no object: a failure's as a rule. The server's Go methods return it as their
+// error. Zero fields are left out on the wire.
 type Status struct {
 	Code    int    // HTTP status code
 	Reason  string // "Expired", "NotFound", …

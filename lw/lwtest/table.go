@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Column is one that Tables have beside an object's name, like those that a
-// CustomResourceDefinition names.
+// Column is one that Tables have beside an object's name, like those that a CustomResourceDefinition names.
 type Column struct {
 	Name     string // "Replicas"
 	Type     string // "integer", "date": shown as an age; default "string"
@@ -22,8 +21,7 @@ type Column struct {
 // ageColumn is what a resource has that names no columns.
 var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
 
-// tables makes the Tables of one answer: of a watch, the first has the columns'
-// definitions.
+// tables makes the Tables of one answer: of a watch, the first has the columns' definitions.
 type tables struct {
 	res     *Resource
 	include string // "Object", "Metadata" or "None"
@@ -80,8 +78,7 @@ func (t *tables) object(o []byte) []byte {
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
 }
 
-// bookmark writes the Table of a bookmark's object, which is never left out
-// whole: it says how far the watch is.
+// bookmark writes the Table of a bookmark's object, which is never left out whole: it says how far the watch is.
 func (t *tables) bookmark(o []byte) []byte {
 	if t.include != "None" {
 		return t.object(o)

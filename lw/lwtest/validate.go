@@ -20,8 +20,7 @@ func parseVersion(version string) (int64, error) {
 	return int64(n), nil
 }
 
-// invalidOptions collects what is wrong with a request's list options; the
-// causes are those of the real server's validation.
+// invalidOptions collects what is wrong with a request's list options; the causes are those of the real server's validation.
 type invalidOptions []Cause
 
 func (c *invalidOptions) forbid(field, why string) {

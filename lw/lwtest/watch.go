@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// watch is a WATCH request, its parameters checked and its place in the log
-// taken. It knows nothing of the transport: frames gives what is to be sent.
+// watch is a WATCH request, its parameters checked and its place in the log taken. It knows nothing of the transport: frames
+// gives what is to be sent.
 type watch struct {
 	*query
 	server    *Server
@@ -30,8 +30,7 @@ type watch struct {
 	failed *Status // an error that the client sees as an event
 }
 
-// batchSize bounds how many events a watch holds at a time. Everything else
-// that it has not sent yet is in the log.
+// batchSize bounds how many events a watch holds at a time. Everything else that it has not sent yet is in the log.
 const batchSize = 64
 
 // newWatch opens a watch: when it returns, no later event can be missed.
@@ -61,8 +60,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	return w, nil
 }
 
-// open finds the watch's place in the log and, if it begins with the state,
-// that.
+// open finds the watch's place in the log and, if it begins with the state, that.
 func (w *watch) open(ctx context.Context) error {
 	if w.streaming {
 		if err := w.server.waitFor(ctx, w.from); err != nil {
@@ -88,11 +86,9 @@ func (w *watch) open(ctx context.Context) error {
 	return err
 }
 
-// frames yields the watch's events as lines of JSON, each with its newline,
-// until the watch ends. more says that another frame follows at once, so that
-// there is no need to flush yet. The sequence ends when ctx does, at the
-// timeout, after an error event, or because the reader was too slow. It can be
-// ranged over once.
+// frames yields the watch's events as lines of JSON, each with its newline, until the watch ends. more says that another
+// frame follows at once, so that there is no need to flush yet. The sequence ends when ctx does, at the timeout, after an
+// error event, or because the reader was too slow. It can be ranged over once.
 func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 	return func(yield func(frame []byte, more bool) bool) {
 		send := func(frame []byte, more bool) bool { return w.server.unstalled(ctx) && yield(frame, more) }
@@ -144,9 +140,8 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 // errRemoved ends the watches of a resource that is not served any more.
 var errRemoved = errors.New("lwtest: the resource was removed")
 
-// read gives the next frames, or none and a channel that is closed when there
-// may be some. Its error means that there will be none: the resource is gone,
-// or the watch was too slow and has lost events.
+// read gives the next frames, or none and a channel that is closed when there may be some. Its error means that there will
+// be none: the resource is gone, or the watch was too slow and has lost events.
 func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	s := w.server
 	for {

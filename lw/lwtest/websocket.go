@@ -23,8 +23,8 @@ func isWebSocket(r *http.Request) bool {
 		slices.ContainsFunc(r.Header["Connection"], func(v string) bool { return strings.Contains(strings.ToLower(v), "upgrade") })
 }
 
-// serveWebSocket sends each event of a watch as a TEXT message. Every end but
-// that of a dead server is a CLOSE 1000 without a reason.
+// serveWebSocket sends each event of a watch as a TEXT message. Every end but that of a dead server is a CLOSE 1000 without
+// a reason.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *watch) {
 	conn := upgrade(w, r)
 	if conn == nil {
@@ -55,8 +55,7 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	<-read
 }
 
-// sendMessages sends the watch's events until it ends. It is false if the
-// connection is to be cut.
+// sendMessages sends the watch's events until it ends. It is false if the connection is to be cut.
 func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool {
 	fault, _ := ctx.Value(frameFaultKey{}).(*frameFault)
 	if fault != nil && fault.pass < 0 && !fault.send(conn, nil) {
@@ -77,8 +76,7 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 	return true
 }
 
-// answerPings reads until the client closes the connection, or that is cut.
-// What the client says is ignored.
+// answerPings reads until the client closes the connection, or that is cut. What the client says is ignored.
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
@@ -105,8 +103,7 @@ func (s *Server) saysGoodbye(ctx context.Context) bool {
 	return true
 }
 
-// upgrade makes a WebSocket of the request. What a real server refuses, it
-// refuses as tersely, and gives nil.
+// upgrade makes a WebSocket of the request. What a real server refuses, it refuses as tersely, and gives nil.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // "null" is no URI
 		refuseUpgrade(w, http.StatusForbidden)

@@ -13,8 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// create stores a new object. The namespace of the path wins over none in the
-// object.
+// create stores a new object. The namespace of the path wins over none in the object.
 func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
@@ -48,8 +47,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	return o, nil
 }
 
-// update replaces an object by what change makes of it. A change that changes
-// nothing writes nothing, as in a real server.
+// update replaces an object by what change makes of it. A change that changes nothing writes nothing, as in a real server.
 func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,8 +84,8 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object at once, without a grace period or finalizers.
-// uid and revision are preconditions unless they are zero.
+// remove deletes an object at once, without a grace period or finalizers. uid and revision are preconditions unless they are
+// zero.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +106,7 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept checks what a client sent and completes its identity. name is empty
-// for a new object.
+// accept checks what a client sent and completes its identity. name is empty for a new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
@@ -167,8 +164,7 @@ func setName(res *Resource, meta fields) error {
 	return nil
 }
 
-// subdomain is what names are made of: RFC 1123, as the real server has it for
-// most resources.
+// subdomain is what names are made of: RFC 1123, as the real server has it for most resources.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 // keepServerFields carries over what clients cannot change.
@@ -202,8 +198,7 @@ func sameSpec(a, b fields) bool {
 	return true
 }
 
-// encodeNext encodes an object under the revision that the next write gets.
-// s.mu is held.
+// encodeNext encodes an object under the revision that the next write gets. s.mu is held.
 func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)

@@ -1,6 +1,5 @@
-// Package cluster plays a small Kubernetes cluster at work in the server of
-// lwtest, for the demos. Deployments are scaled and rolled out. Pods are
-// scheduled, start, run, finish, fail and terminate.
+// Package cluster plays a small Kubernetes cluster at work in the server of lwtest, for the demos. Deployments are scaled
+// and rolled out. Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -18,9 +17,8 @@ import (
 // interval is the real time of one step. It gives about ten writes a second.
 const interval = 250 * time.Millisecond
 
-// Run plays the cluster until ctx ends. The same seed gives the same writes
-// if nobody else writes to the server. Run respects the writes of others: it
-// replaces a deleted pod, and it follows a deployment that others scale.
+// Run plays the cluster until ctx ends. The same seed gives the same writes if nobody else writes to the server. Run
+// respects the writes of others: it replaces a deleted pod, and it follows a deployment that others scale.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -34,8 +32,7 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// cluster is the controllers, the scheduler and the kubelets. Its clock moves
-// by one interval with each call of advance.
+// cluster is the controllers, the scheduler and the kubelets. Its clock moves by one interval with each call of advance.
 type cluster struct {
 	server *lwtest.Server
 	rng    *rand.Rand
