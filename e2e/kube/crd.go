@@ -46,19 +46,16 @@ func (c *Cluster) CreateCRD(ctx context.Context) error {
 		if err := c.established(ctx); err != nil {
 			return err
 		}
-		return c.expect(ctx, http.StatusOK, http.MethodGet, widgetsPath, "")
+		_, err := c.get(ctx, widgetsPath)
+		return err
 	})
 }
 
 // established fails unless the CRD's condition Established is true.
 func (c *Cluster) established(ctx context.Context) error {
-	path := crdsPath + "/" + widgetsName
-	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
+	body, err := c.get(ctx, crdsPath+"/"+widgetsName)
 	if err != nil {
 		return err
-	}
-	if code != http.StatusOK {
-		return statusError(http.MethodGet, path, code, body)
 	}
 	var crd struct {
 		Status struct {

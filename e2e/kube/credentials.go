@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -26,109 +25,84 @@ const (
 	tokenFile          = "tokens.csv"
 )
 
-// keyPair is a certificate and its key. The zero value stands for no parent.
+// keyPair is a certificate and its key.
 type keyPair struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
-	certPEM     []byte
-	keyPEM      []byte
 }
 
-// newKey makes a key and returns it also in PEM. The type is "EC PRIVATE KEY", the only one of an elliptic curve from which
-// kube-apiserver reads the public keys of service accounts too.
-func newKey() (*ecdsa.PrivateKey, []byte, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	der, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), nil
+func (p keyPair) certPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// issue makes a key and a certificate that parent signs, or that is its own parent if there is none.
-func issue(template *x509.Certificate, parent keyPair) (keyPair, error) {
-	key, keyPEM, err := newKey()
+// keyPEM encodes a key as "EC PRIVATE KEY". kube-apiserver reads the public key of service accounts from no other type of an
+// elliptic curve.
+func keyPEM(key *ecdsa.PrivateKey) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
+}
+
+func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
+
+// must returns the value. It panics on an error, which keys and certificates from valid templates do not cause.
+func must[T any](value T, err error) T {
 	if err != nil {
-		return keyPair{}, err
+		panic(err)
 	}
-	if template.SerialNumber, err = rand.Int(rand.Reader, big.NewInt(1<<62)); err != nil {
-		return keyPair{}, err
-	}
-	// An hour back, in case the clock is set back during the test.
-	template.NotBefore = time.Now().Add(-time.Hour)
-	template.NotAfter = time.Now().Add(24 * time.Hour)
+	return value
+}
+
+// issue makes a key and a certificate that parent signs. Without a parent the certificate signs itself.
+func issue(template *x509.Certificate, parent *keyPair) *keyPair {
+	key := newKey()
+	// The clock may be set back by up to an hour during the test.
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 	template.KeyUsage |= x509.KeyUsageDigitalSignature
-	if parent.certificate == nil {
-		parent = keyPair{certificate: template, key: key}
+	if parent == nil {
+		parent = &keyPair{template, key}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent.certificate, key.Public(), parent.key)
-	if err != nil {
-		return keyPair{}, err
-	}
-	certificate, err := x509.ParseCertificate(der)
-	if err != nil {
-		return keyPair{}, err
-	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	return keyPair{certificate: certificate, key: key, certPEM: certPEM, keyPEM: keyPEM}, nil
+	der := must(x509.CreateCertificate(rand.Reader, template, parent.certificate, key.Public(), parent.key))
+	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
 // issueWithCA makes a certificate authority and a certificate that it signs.
-func issueWithCA(caName string, template *x509.Certificate) (ca, leaf keyPair, err error) {
-	ca, err = issue(&x509.Certificate{
+func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
+	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
 		KeyUsage:              x509.KeyUsageCertSign,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
-	}, keyPair{})
-	if err != nil {
-		return keyPair{}, keyPair{}, err
-	}
-	leaf, err = issue(template, ca)
-	return ca, leaf, err
+	}, nil)
+	return ca, issue(template, ca)
 }
 
 // writeCredentials makes all certificates, keys and tokens, and the client that Do uses. Servers and clients have a CA each,
 // so that a mix-up of the two fails.
 func (c *Cluster) writeCredentials() error {
-	serverCA, server, err := issueWithCA("listwatch test server CA", &x509.Certificate{
+	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"localhost"},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	})
-	if err != nil {
-		return err
-	}
 	// Kubernetes reads the user from CommonName and the groups from Organization.
-	clientCA, admin, err := issueWithCA("listwatch test client CA", &x509.Certificate{
+	clientCA, admin := issueWithCA("listwatch test client CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "cert-admin", Organization: []string{"system:masters"}},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
-	if err != nil {
-		return err
-	}
-	_, serviceAccountPEM, err := newKey()
-	if err != nil {
-		return err
-	}
-	c.CAPEM, c.CAFile = serverCA.certPEM, c.path("ca.crt")
+	c.CAPEM, c.CAFile = serverCA.certPEM(), c.path("ca.crt")
 	c.ClientCertFile, c.ClientKeyFile = c.path("admin.crt"), c.path("admin.key")
 	c.Kubeconfig = c.path("kubeconfig")
 	c.AdminToken, c.NobodyToken = rand.Text(), rand.Text()
 	c.client = c.HTTPClient()
 	return writeFiles(map[string][]byte{
 		c.CAFile:                   c.CAPEM,
-		c.ClientCertFile:           admin.certPEM,
-		c.ClientKeyFile:            admin.keyPEM,
+		c.ClientCertFile:           admin.certPEM(),
+		c.ClientKeyFile:            keyPEM(admin.key),
 		c.Kubeconfig:               c.kubeconfig(),
-		c.path(serverCertFile):     server.certPEM,
-		c.path(serverKeyFile):      server.keyPEM,
-		c.path(clientCAFile):       clientCA.certPEM,
-		c.path(serviceAccountFile): serviceAccountPEM,
+		c.path(serverCertFile):     server.certPEM(),
+		c.path(serverKeyFile):      keyPEM(server.key),
+		c.path(clientCAFile):       clientCA.certPEM(),
+		c.path(serviceAccountFile): keyPEM(newKey()),
 		c.path(tokenFile):          c.tokens(),
 	})
 }
@@ -152,16 +126,12 @@ func writeFiles(files map[string][]byte) error {
 // kubeconfig returns a kubeconfig of the admin, as JSON, which is YAML as well.
 func (c *Cluster) kubeconfig() []byte {
 	type object = map[string]any
-	config, err := json.MarshalIndent(object{
+	return must(json.MarshalIndent(object{
 		"apiVersion": "v1", "kind": "Config", "current-context": "test",
 		"clusters": []object{{"name": "test", "cluster": object{"server": c.URL, "certificate-authority-data": c.CAPEM}}},
 		"users":    []object{{"name": "admin", "user": object{"token": c.AdminToken}}},
 		"contexts": []object{{"name": "test", "context": object{"cluster": "test", "user": "admin"}}},
-	}, "", "  ")
-	if err != nil {
-		panic(err) // maps of strings and bytes always marshal
-	}
-	return config
+	}, "", "  "))
 }
 
 // HTTPClient returns a new client that trusts the API server and carries no credentials of a user. The caller closes its

@@ -130,25 +130,19 @@ const (
 var errPortTaken = errors.New("a port was taken by another process")
 
 // freePorts returns n different ports that nobody listens on now.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	var lastErr error
+func freePorts(n int) (ports []int, err error) {
 	for range 100 * n {
-		if len(ports) == n {
-			break
-		}
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if err != nil {
-			lastErr = err
+		listener, taken := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if taken != nil {
+			err = taken
 			continue
 		}
-		// Held until all are found, so that none is found twice.
+		// The listener stays open until all ports are found, so that no port is found twice.
 		defer func() { _ = listener.Close() }()
-		ports = append(ports, port)
+		if ports = append(ports, port); len(ports) == n {
+			return ports, nil
+		}
 	}
-	if len(ports) < n {
-		return nil, fmt.Errorf("finding %d free ports on 127.0.0.1: %w", n, lastErr)
-	}
-	return ports, nil
+	return nil, fmt.Errorf("finding %d free ports on 127.0.0.1: %w", n, err)
 }

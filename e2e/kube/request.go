@@ -20,7 +20,15 @@ const (
 // Do sends one request as admin and reads the whole response. The path begins with a slash and may have a query. The content
 // type is that of the body, and both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
-	resp, err := c.send(ctx, method, path, contentType, body)
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.AdminToken)
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	resp, err := c.client.Do(req)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -32,29 +40,13 @@ func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string
 	return resp.StatusCode, respBody, nil
 }
 
-// send sends one request as admin. The caller closes the body.
-func (c *Cluster) send(ctx context.Context, method, path, contentType, body string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
-	if err != nil {
-		return nil, err
+// get sends a GET request, fails unless the status is 200, and returns the body.
+func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
+	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
+	if err == nil && code != http.StatusOK {
+		err = statusError(http.MethodGet, path, code, body)
 	}
-	req.Header.Set("Authorization", "Bearer "+c.AdminToken)
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
-	}
-	return c.client.Do(req)
-}
-
-// expect sends a request with a JSON body, or none, and fails unless the status is the given one.
-func (c *Cluster) expect(ctx context.Context, want int, method, path, body string) error {
-	code, got, err := c.Do(ctx, method, path, jsonType, body)
-	if err != nil {
-		return err
-	}
-	if code != want {
-		return statusError(method, path, code, got)
-	}
-	return nil
+	return body, err
 }
 
 // statusError describes a response with an unexpected status.

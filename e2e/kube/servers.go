@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,7 +28,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, stop := p.whileRunning(ctx)
 	defer stop()
 	return Poll(ctx, "the kube-apiserver to be ready", func(ctx context.Context) error {
-		return c.expect(ctx, http.StatusOK, http.MethodGet, "/readyz", "")
+		_, err := c.get(ctx, "/readyz")
+		return err
 	})
 }
 
@@ -114,39 +116,28 @@ func (c *Cluster) ExpireVersions(ctx context.Context) error {
 // version returns the present resource version.
 func (c *Cluster) version(ctx context.Context) (string, error) {
 	// Without resourceVersion a list is of the latest version.
-	path := configMapsPath + "?limit=1"
-	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
+	body, err := c.get(ctx, configMapsPath+"?limit=1")
 	if err != nil {
 		return "", err
-	}
-	if code != http.StatusOK {
-		return "", statusError(http.MethodGet, path, code, body)
 	}
 	var list struct {
 		Metadata struct{ ResourceVersion string }
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
-		return "", err
-	}
-	return list.Metadata.ResourceVersion, nil
+	err = json.Unmarshal(body, &list)
+	return list.Metadata.ResourceVersion, err
 }
 
 // expired fails unless a watch from the version answers 410 in an ERROR event.
 func (c *Cluster) expired(ctx context.Context, version string) error {
-	path := configMapsPath + "?watch=true&timeoutSeconds=5&resourceVersion=" + version
-	resp, err := c.send(ctx, http.MethodGet, path, "", "")
+	body, err := c.get(ctx, configMapsPath+"?watch=true&timeoutSeconds=1&resourceVersion="+version)
 	if err != nil {
 		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET %s: status %d", path, resp.StatusCode)
 	}
 	var event struct {
 		Type   string
 		Object struct{ Code int }
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&event); err != nil {
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&event); err != nil {
 		return fmt.Errorf("reading the watch from version %s: %w", version, err)
 	}
 	if event.Type != "ERROR" || event.Object.Code != http.StatusGone {

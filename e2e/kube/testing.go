@@ -137,9 +137,7 @@ func findScript() (string, error) {
 	}
 	for folder := start; ; folder = filepath.Dir(folder) {
 		script := filepath.Join(folder, "build.sh")
-		_, scriptErr := os.Stat(script)
-		_, sourceErr := os.Stat(filepath.Join(folder, "cmd", "kube"))
-		if scriptErr == nil && sourceErr == nil {
+		if _, err := os.Stat(script); err == nil {
 			return script, nil
 		}
 		if filepath.Dir(folder) == folder {
