@@ -1,8 +1,9 @@
 package main
 
 import (
-	"container/heap"
+	"cmp"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -10,8 +11,7 @@ import (
 // in the order in which they were scheduled, so every run is the same.
 type clock struct {
 	now     time.Duration
-	events  events
-	count   int // scheduled events, which gives each its order
+	events  []event // by time, then in the order in which they were scheduled
 	players []*player
 	over    bool // the simulation has ended
 }
@@ -20,8 +20,8 @@ func newClock(begin time.Duration) *clock { return &clock{now: begin} }
 
 // at schedules do for a time that has not passed.
 func (c *clock) at(when time.Duration, do func()) {
-	c.count++
-	heap.Push(&c.events, event{when, c.count, do})
+	i, _ := slices.BinarySearchFunc(c.events, when+1, func(e event, when time.Duration) int { return cmp.Compare(e.when, when) })
+	c.events = slices.Insert(c.events, i, event{when, do})
 }
 
 // after schedules do.
@@ -30,7 +30,8 @@ func (c *clock) after(d time.Duration, do func()) { c.at(c.now+d, do) }
 // run runs all events up to a time. It then ends all players: their calls of wait and sleep return.
 func (c *clock) run(until time.Duration) {
 	for len(c.events) > 0 && c.events[0].when <= until {
-		next := heap.Pop(&c.events).(event)
+		next := c.events[0]
+		c.events = c.events[1:]
 		c.now = next.when
 		next.do()
 	}
@@ -74,22 +75,6 @@ func (p *player) sleep(d time.Duration) {
 }
 
 type event struct {
-	when  time.Duration
-	order int
-	do    func()
-}
-
-// events implements heap.Interface.
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].when < e[j].when || e[i].when == e[j].when && e[i].order < e[j].order
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(one any) { *e = append(*e, one.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
+	when time.Duration
+	do   func()
 }

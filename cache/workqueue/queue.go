@@ -1,6 +1,7 @@
 package workqueue
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"sync"
@@ -67,12 +68,8 @@ func New[K comparable](opts *Options) *Queue[K] {
 	if opts != nil {
 		q.opts = *opts
 	}
-	if q.opts.BaseDelay == 0 {
-		q.opts.BaseDelay = 5 * time.Millisecond
-	}
-	if q.opts.MaxDelay == 0 {
-		q.opts.MaxDelay = 1000 * time.Second
-	}
+	q.opts.BaseDelay = cmp.Or(q.opts.BaseDelay, 5*time.Millisecond)
+	q.opts.MaxDelay = cmp.Or(q.opts.MaxDelay, 1000*time.Second)
 	if q.opts.Limiter == nil {
 		q.opts.Limiter = rate.NewLimiter(10, 100)
 	}

@@ -69,7 +69,7 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	defer end()
 	var living sync.WaitGroup
 	living.Go(func() { cluster.Run(alive, server, seed) })
-	living.Go(func() { accidents(alive, server, duration) })
+	living.Go(func() { disturb(alive, server, duration) })
 	printing := make(chan error, 1)
 	go func() { printing <- printPods(alive, lwcat, server.URL) }()
 
@@ -89,37 +89,13 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	return errors.Join(err, f.finish(server))
 }
 
-// forgetting is how long after a dropped connection versions are too old: something has happened by then, and no client has
-// come back.
-const forgetting = 700 * time.Millisecond
-
-// accidents happen now and then: a dropped connection, and each second time versions that are too old afterwards. Without a
-// duration they leave the time after which a client takes a server for sound again, else its delays would grow and grow.
-func accidents(ctx context.Context, server *lwtest.Server, duration time.Duration) {
-	first, every := 15*time.Second, 150*time.Second
-	if duration > 0 {
-		first, every = duration/4, duration/4
+// disturb drops connections and forgets history until ctx ends, about four times within duration.
+func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) {
+	first, every := duration/4, duration/4
+	if duration == 0 {
+		first, every = 15*time.Second, 150*time.Second // a client resets its backoff after 150 s without a fault
 	}
-	next := time.NewTimer(first)
-	defer next.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
-		}
-		next.Reset(every)
-		server.DropConnections()
-		if n%2 == 0 {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(forgetting):
-			server.Compact()
-		}
-	}
+	cluster.Disturb(ctx, server, first, every)
 }
 
 // printPods runs lwcat until ctx ends.

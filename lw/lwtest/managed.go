@@ -1,6 +1,7 @@
 package lwtest
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 )
@@ -91,10 +92,7 @@ func addTree(set fields, key string, value, was any) {
 }
 
 func union(a, b fields) fields {
-	out := fields{}
-	for key, value := range a {
-		out[key] = value
-	}
+	out := maps.Clone(a)
 	for key, value := range b {
 		if have, ok := out[key].(fields); ok {
 			out[key] = union(have, value.(fields))

@@ -98,29 +98,15 @@ func encodeObject(res *Resource, f fields) (*object, error) {
 	if o.labels, err = labelsOf(meta); err != nil {
 		return nil, err
 	}
-	encodedMeta, first := encodeMeta(res, meta), []string(nil)
+	encoded, first := maps.Clone(f), []string(nil)
+	encodedMeta := encodeMeta(res, meta)
+	encoded["metadata"] = json.RawMessage(encodedMeta)
 	if res.builtin {
 		first = []string{"metadata"}
 	}
-	var b bytes.Buffer
-	at := 0
-	b.WriteByte('{')
-	for i, key := range ordered(f, first) {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(marshal(key))
-		b.WriteByte(':')
-		if key == "metadata" {
-			at = b.Len()
-			b.Write(encodedMeta)
-			continue
-		}
-		b.Write(marshal(f[key]))
-	}
-	b.WriteByte('}')
-	o.item = b.Bytes()
-	o.meta = o.item[at : at+len(encodedMeta)]
+	o.item = encodeOrdered(encoded, first)
+	at := bytes.Index(o.item, encodedMeta)
+	o.meta = o.item[at : at+len(encodedMeta)] // shares the memory of item
 	return o, nil
 }
 
@@ -185,14 +171,8 @@ func marshal(v any) []byte {
 	return data
 }
 
-// decode gives the fields of a stored object, free to be changed.
-func (o *object) decode() fields {
-	f, err := decodeFields(o.listed())
-	if err != nil {
-		panic(fmt.Sprintf("lwtest: a stored object does not decode: %v", err))
-	}
-	return f
-}
+// decode returns the fields of a stored object, which the caller may change.
+func (o *object) decode() fields { return mustDecode(o.listed()) }
 
 // withVersion is the same object under another resource version: deletions show the old state so.
 func (o *object) withVersion(res *Resource, revision int64) *object {

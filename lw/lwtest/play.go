@@ -131,11 +131,7 @@ func (o *object) metadata() []byte {
 	if o.made == nil {
 		return o.meta
 	}
-	var parts struct{ Metadata json.RawMessage }
-	if err := json.Unmarshal(o.made(o.version), &parts); err != nil {
-		panic(fmt.Sprintf("lwtest: an object that was made does not decode: %v", err))
-	}
-	return parts.Metadata
+	return metadataOf(o.made(o.version))
 }
 
 // labelled is the object's labels.

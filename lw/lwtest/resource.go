@@ -1,6 +1,7 @@
 package lwtest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -44,12 +45,8 @@ func builtins() []Resource {
 }
 
 func (r *Resource) setDefaults() {
-	if r.Version == "" {
-		r.Version = "v1"
-	}
-	if r.Singular == "" {
-		r.Singular = strings.ToLower(r.Kind)
-	}
+	r.Version = cmp.Or(r.Version, "v1")
+	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
 }
 
 // id names the resource as kubectl does: "pods", "deployments.apps".

@@ -1,6 +1,7 @@
 package lwtest
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -118,18 +119,10 @@ func (s *Server) addResources() {
 }
 
 func (o *Options) setDefaults() {
-	if o.Addr == "" {
-		o.Addr = "127.0.0.1:0"
-	}
-	if o.BookmarkInterval == 0 {
-		o.BookmarkInterval = time.Minute
-	}
-	if o.FreshnessWait == 0 {
-		o.FreshnessWait = 3 * time.Second
-	}
-	if o.History == 0 {
-		o.History = 100_000
-	}
+	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
+	o.BookmarkInterval = cmp.Or(o.BookmarkInterval, time.Minute)
+	o.FreshnessWait = cmp.Or(o.FreshnessWait, 3*time.Second)
+	o.History = cmp.Or(o.History, 100_000)
 }
 
 // Close ends all requests and the listener and waits for both. The server is of no use afterwards.

@@ -64,7 +64,7 @@ func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 		case "None":
 			shown = []byte("null")
 		case "Metadata":
-			shown = partialOf(o)
+			shown = partialObject(metadataOf(o))
 		}
 		fmt.Fprintf(&b, `{"cells":%s,"object":%s}`, marshal(t.cells(o)), shown)
 	}
@@ -165,13 +165,11 @@ func mustDecode(object []byte) fields {
 	return f
 }
 
-// partialOf is an object's metadata alone.
-func partialOf(object []byte) []byte {
-	var o struct {
-		Metadata json.RawMessage `json:"metadata"`
-	}
+// metadataOf returns the encoded metadata of an encoded object.
+func metadataOf(object []byte) []byte {
+	var o struct{ Metadata json.RawMessage }
 	if err := json.Unmarshal(object, &o); err != nil {
-		panic("lwtest: wrote an object that is none: " + err.Error())
+		panic("lwtest: an object does not decode: " + err.Error())
 	}
-	return partialObject(o.Metadata)
+	return o.Metadata
 }

@@ -3,6 +3,7 @@
 package http
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -109,10 +110,7 @@ func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err err
 
 // proxyOf returns how the transport of a caller's client finds its proxy; nil if that is not known.
 func proxyOf(transport http.RoundTripper) func(*http.Request) (*url.URL, error) {
-	if transport == nil {
-		transport = http.DefaultTransport
-	}
-	if known, ok := transport.(*http.Transport); ok {
+	if known, ok := cmp.Or(transport, http.DefaultTransport).(*http.Transport); ok {
 		return known.Proxy
 	}
 	return nil

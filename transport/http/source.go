@@ -4,6 +4,7 @@ package http
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/pem"
 	"errors"
@@ -45,10 +46,7 @@ func (c content) with(given *Credential) content {
 func newSource(o *Options, server *url.URL) (*source, error) {
 	s := &source{opts: *o, server: server, theirs: o.Client != nil, turn: make(turn, 1), lookedAt: time.Now()}
 	if s.theirs {
-		theirs := o.Client.Transport
-		if theirs == nil {
-			theirs = http.DefaultTransport
-		}
+		theirs := cmp.Or(o.Client.Transport, http.DefaultTransport)
 		s.now.Store(&roundTrippers{trusted: theirs, bare: theirs})
 		return s, nil
 	}

@@ -3,6 +3,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -36,9 +37,8 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	guard := &guard{server: parsed, ask: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: opts.UserAgent}
-	if guard.userAgent == "" {
-		guard.userAgent = "listwatch"
+	guard := &guard{
+		server: parsed, ask: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: cmp.Or(opts.UserAgent, "listwatch"),
 	}
 	proxies, err := opts.proxySecrets(parsed)
 	if err != nil {
@@ -109,11 +109,7 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	if err != nil {
 		return nil, err
 	}
-	accept := req.Accept
-	if accept == "" {
-		accept = "application/json"
-	}
-	request.Header.Set("Accept", accept)
+	request.Header.Set("Accept", cmp.Or(req.Accept, "application/json"))
 	if req.Watch {
 		// Compressed, each event would wait for the one after it: Kubernetes 1.37 compresses a streaming list as a gzip member
 		// for each flush, and compress/gzip gives out a member's end when it has seen the next one's beginning.

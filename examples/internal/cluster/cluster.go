@@ -32,6 +32,34 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
+// forgetting is the time between a dropped connection and a compaction. The cluster writes during it, and no client is back yet.
+const forgetting = 700 * time.Millisecond
+
+// Disturb drops all connections after a first time, and then periodically, until ctx ends. Every second time it also makes
+// the history too old, so that clients relist.
+func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) {
+	next := time.NewTimer(first)
+	defer next.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		next.Reset(every)
+		server.DropConnections()
+		if n%2 == 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(forgetting):
+			server.Compact()
+		}
+	}
+}
+
 // cluster is the controllers, the scheduler and the kubelets. Its clock moves by one interval with each call of advance.
 type cluster struct {
 	server *lwtest.Server

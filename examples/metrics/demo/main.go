@@ -19,6 +19,7 @@ import (
 
 	client "github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/examples/internal/cluster"
 	"github.com/seed-6d2a410a/listwatch/examples/metrics/prometheus"
@@ -69,7 +70,7 @@ func demo(ctx context.Context, listen string) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	running.Go(func() { cluster.Run(ctx, server, 1) })
-	running.Go(func() { accidents(ctx, server) })
+	running.Go(func() { cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second) })
 	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // ends with ctx only
 	return serve(ctx, listener, registry)
 }
@@ -86,21 +87,4 @@ func serve(ctx context.Context, listener net.Listener, registry *client.Registry
 		return err
 	}
 	return nil
-}
-
-// accidents happen every ten seconds.
-func accidents(ctx context.Context, server *lwtest.Server) {
-	tick := time.NewTicker(10 * time.Second)
-	defer tick.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		server.DropConnections()
-		if n%2 == 1 {
-			server.Compact()
-		}
-	}
 }

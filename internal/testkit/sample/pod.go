@@ -3,6 +3,7 @@
 package sample
 
 import (
+	"io"
 	"math/rand/v2"
 	"strconv"
 )
@@ -87,4 +88,29 @@ func (p Pod) status(d *details) string {
 	}
 	return `{"phase":"` + p.Phase + `","conditions":[` + condition("PodReadyToStartContainers") + `,` + condition("Initialized") + `,` +
 		condition("Ready") + `,` + condition("ContainersReady") + `,` + condition("PodScheduled") + `],"hostIP":"` + d.host + `","hostIPs":[{"ip":"` + d.host + `"}],"podIP":"` + p.ip + `","podIPs":[{"ip":"` + p.ip + `"}],"startTime":"` + d.created + `","containerStatuses":[{"name":"main","state":{"running":{"startedAt":"` + d.started + `"}},"lastState":{},"ready":true,"restartCount":0,"image":"registry.example.com/team/` + p.App + `:1.27.3","imageID":"registry.example.com/team/` + p.App + `@sha256:` + d.digest + `","containerID":"containerd://` + d.container + `","started":true,"volumeMounts":[{"name":"config","mountPath":"/etc/app"}]}],"qosClass":"Burstable"}`
+}
+
+// Events returns n watch events of type MODIFIED, each with another Pod. Equal seeds return equal events.
+func Events(seed uint64, n int) []byte {
+	var text []byte
+	for _, pod := range Pods(seed, n) {
+		text = append(text, pod.Event("MODIFIED")...)
+	}
+	return text
+}
+
+// Loop returns a reader that repeats text without end. The text must not be empty.
+func Loop(text []byte) io.Reader { return &loop{text: text} }
+
+type loop struct {
+	text []byte
+	at   int
+}
+
+func (l *loop) Read(p []byte) (int, error) {
+	n := copy(p, l.text[l.at:])
+	if l.at += n; l.at == len(l.text) {
+		l.at = 0
+	}
+	return n, nil
 }

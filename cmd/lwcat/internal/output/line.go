@@ -1,10 +1,8 @@
 package output
 
 import (
-	"bufio"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -28,17 +26,6 @@ func newLine(_ string, opts *Options) (Format, error) {
 		r.add("STATE", state(e.Object), noColor)
 		return r
 	})}, nil
-}
-
-func pad(out *bufio.Writer, text string, width int) {
-	out.WriteString(text)
-	spaces(out, max(1, width-utf8.RuneCountInString(text)))
-}
-
-func spaces(out *bufio.Writer, count int) {
-	for range count {
-		out.WriteByte(' ')
-	}
 }
 
 // age returns for how long an object had been there, as "5s", "3m" or "12d"; "" if it does not say.

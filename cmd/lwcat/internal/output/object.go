@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func newJSONPath(text string, opts *Options) (Format, error) {
 // printName prints "pod/web-0", or "deployment.apps/web", as kubectl does.
 func printName(out *bufio.Writer, e *Event, opts *Options) {
 	if opts.Types {
-		pad(out, e.Type.String(), 9)
+		fmt.Fprintf(out, "%-9s", e.Type)
 	}
 	out.WriteString(Plain(nameOfKind(e) + "/" + e.Object.GetName()))
 	out.WriteByte('\n')

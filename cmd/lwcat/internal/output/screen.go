@@ -122,9 +122,9 @@ func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
 					c.fit(cells.cells)
 				}
 			}
-			lines = append(lines, "  "+c.line(r.headers))
+			lines = append(lines, "  "+c.line(r.headers, nil, s.opts))
 		}
-		lines = append(lines, s.rows[key].mark(now)+" "+c.line(r.cells))
+		lines = append(lines, s.rows[key].mark(now)+" "+c.line(r.cells, nil, s.opts))
 	}
 	return lines
 }
@@ -142,17 +142,6 @@ func (r *screenRow) mark(now time.Time) string {
 		return " "
 	}
 	return map[lw.EventType]string{lw.Added: "+", lw.Modified: "~", lw.Deleted: "-"}[r.event.Type]
-}
-
-func (c *columns) line(cells []string) string {
-	var text strings.Builder
-	for i, cell := range cells {
-		text.WriteString(cell)
-		if i < len(cells)-1 {
-			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+gap-utf8.RuneCountInString(cell))))
-		}
-	}
-	return strings.TrimRight(text.String(), " ")
 }
 
 func cut(line string, width int) string {

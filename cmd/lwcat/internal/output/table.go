@@ -91,9 +91,9 @@ func (t *table) Flush(out *bufio.Writer) {
 	for _, r := range t.pending {
 		if !r.columns.printed {
 			r.columns.printed = true
-			t.print(out, row{cells: r.headers, columns: r.columns})
+			out.WriteString(r.columns.line(r.headers, nil, t.opts) + "\n")
 		}
-		t.print(out, r)
+		out.WriteString(r.columns.line(r.cells, r.colors, t.opts) + "\n")
 	}
 	clear(t.pending)
 	t.pending = t.pending[:0]
@@ -108,22 +108,24 @@ func (c *columns) fit(cells []string) {
 // gap is how far columns are apart.
 const gap = 3
 
-func (t *table) print(out *bufio.Writer, r row) {
-	last := len(r.cells) - 1
-	for last > 0 && r.cells[last] == "" {
+// line aligns the cells of a row, up to the last one that is not empty. colors may be nil.
+func (c *columns) line(cells []string, colors []color, opts *Options) string {
+	last := len(cells) - 1
+	for last > 0 && cells[last] == "" {
 		last--
 	}
-	for i, cell := range r.cells[:last+1] {
-		if r.colors != nil {
-			out.WriteString(t.opts.paint(r.colors[i], cell))
+	var text strings.Builder
+	for i, cell := range cells[:last+1] {
+		if colors != nil {
+			text.WriteString(opts.paint(colors[i], cell))
 		} else {
-			out.WriteString(cell)
+			text.WriteString(cell)
 		}
 		if i < last {
-			spaces(out, r.columns.widths[i]+gap-utf8.RuneCountInString(cell))
+			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+gap-utf8.RuneCountInString(cell))))
 		}
 	}
-	out.WriteByte('\n')
+	return text.String()
 }
 
 // newWide makes the format that prints the server's own columns, which the event has in its Row, and where the server has none
