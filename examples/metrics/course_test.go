@@ -1,7 +1,5 @@
-// Package course leads a stream through what metrics should show, against the embedded server: a list that fails and one in
-// pages, a transport that does not do, events, bookmarks, a dropped connection, an expired version, a watch that is closed,
-// and one that is refused.
-package course
+// Package metrics tests both adapters on the same sequence of a stream.
+package metrics
 
 import (
 	"context"
@@ -10,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
-	"github.com/stretchr/testify/require"
 )
 
 // What must not come out as a label: who asks, and what was read.
@@ -24,16 +24,18 @@ const (
 	name      = "salaries"
 )
 
-// Seen is what the stream and the server know of the course, counted without the trace.
-type Seen struct {
+// seen has what the stream and the server know of the course, counted without the trace.
+type seen struct {
 	Lists, Watches   int // requests that the server received, one of each in vain
 	Pages            int
 	Added, Bookmarks int // events and items
 	Secrets          []string
 }
 
-// Run leads a stream of Pods that the trace sees through the course. check is called after every event.
-func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
+// follow runs a stream of Pods through what metrics should show, against the embedded server: a list that fails and one in
+// pages, a transport that does not work, events, bookmarks, a dropped connection, an expired resourceVersion, a watch that is
+// closed, and one that is rejected. It calls check after every event.
+func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
 		Tokens: map[string]lwtest.Access{token: lwtest.FullAccess}, BookmarkInterval: 50 * time.Millisecond,
@@ -46,7 +48,7 @@ func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
 	client, err := lw.NewClient(fallback.New(listsOnly{over}, over), lw.Pods(namespace), lw.RawCodec{}, nil)
 	require.NoError(t, err)
 
-	seen := Seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
+	found := seen{Secrets: []string{token, namespace, name, server.URL[len("http://"):]}}
 	script := script{t: t, server: server}
 	for range 3 {
 		script.create()
@@ -59,19 +61,19 @@ func Run(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) Seen {
 		check(event)
 		switch event.Type {
 		case lw.Added:
-			seen.Added++
+			found.Added++
 		case lw.Bookmark:
-			seen.Bookmarks++
+			found.Bookmarks++
 		}
 		if script.next(event) {
 			break
 		}
 	}
 	require.Equal(t, 4, script.lives, "the course was not run to its end")
-	seen.Lists, seen.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
-	seen.Pages = seen.Lists - 1
-	require.Greater(t, seen.Pages, 2, "no list came in pages")
-	return seen
+	found.Lists, found.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
+	found.Pages = found.Lists - 1
+	require.Greater(t, found.Pages, 2, "no list came in pages")
+	return found
 }
 
 // listsOnly is a transport that a proxy lets nothing stream over.
@@ -118,3 +120,25 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	}
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
+
+// states checks the metrics of the two states after an event.
+func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
+	t.Helper()
+	switch event.Type {
+	case lw.Live:
+		require.Equal(t, []float64{1, 1}, []float64{live, synced})
+	case lw.Interrupted:
+		require.Zero(t, live)
+		require.Equal(t, event.Break.Relist, synced == 0)
+	}
+}
+
+// take removes a series whose value is not exact.
+func take(t *testing.T, series map[string]float64, id string) float64 {
+	t.Helper()
+	require.Contains(t, series, id)
+	defer delete(series, id)
+	return series[id]
+}
+
+func TestMain(m *testing.M) { leak.Main(m) }

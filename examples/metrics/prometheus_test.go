@@ -1,4 +1,4 @@
-package prometheus
+package metrics
 
 import (
 	"fmt"
@@ -8,13 +8,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
-	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
-)
 
-func TestMain(m *testing.M) { leak.Main(m) }
+	adapter "github.com/seed-6d2a410a/listwatch/examples/metrics/prometheus"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 // gather returns every series by its name and labels; a histogram as its count and its sum.
 func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
@@ -40,28 +38,14 @@ func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	return series
 }
 
-// take removes a series whose value is not exact.
-func take(t *testing.T, series map[string]float64, id string) float64 {
-	t.Helper()
-	require.Contains(t, series, id)
-	defer delete(series, id)
-	return series[id]
-}
-
-func TestCourse(t *testing.T) {
+func TestPrometheusCourse(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	trace, err := Trace(registry, "pods")
+	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
-	seen := course.Run(t, trace, func(event lw.Event[*lw.Object]) {
+	seen := follow(t, trace, func(event lw.Event[*lw.Object]) {
 		series := gather(t, registry)
 		live, synced := series["listwatch_live{resource=pods}"], series["listwatch_synced{resource=pods}"]
-		switch event.Type {
-		case lw.Live:
-			require.Equal(t, []float64{1, 1}, []float64{live, synced})
-		case lw.Interrupted:
-			require.Zero(t, live)
-			require.Equal(t, event.Break.Relist, synced == 0)
-		}
+		states(t, event, live, synced)
 	})
 	series := gather(t, registry)
 	for id := range series {
@@ -111,12 +95,12 @@ func TestCourse(t *testing.T) {
 	require.Empty(t, problems)
 }
 
-// TestResources share the metrics' names, and each has its own series.
-func TestResources(t *testing.T) {
+// TestPrometheusResources share the metrics' names, and each has its own series.
+func TestPrometheusResources(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	pods, err := Trace(registry, "pods")
+	pods, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
-	_, err = Trace(registry, "nodes")
+	_, err = adapter.Trace(registry, "nodes")
 	require.NoError(t, err)
 	pods.Live("1")
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
@@ -125,14 +109,14 @@ func TestResources(t *testing.T) {
 listwatch_live{resource="nodes"} 0
 listwatch_live{resource="pods"} 1
 `), "listwatch_live"))
-	_, err = Trace(registry, "pods")
+	_, err = adapter.Trace(registry, "pods")
 	require.ErrorAs(t, err, &prometheus.AlreadyRegisteredError{})
 }
 
-// TestHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
-func TestHooks(t *testing.T) {
+// TestPrometheusHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
+func TestPrometheusHooks(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	trace, err := Trace(registry, "pods")
+	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
@@ -143,10 +127,10 @@ func TestHooks(t *testing.T) {
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_redirects_total{resource=pods}"])
 }
 
-// TestFinal: after a stream's last interruption there is no next try that could be late.
-func TestFinal(t *testing.T) {
+// TestPrometheusFinal: after a stream's last interruption there is no next try that could be late.
+func TestPrometheusFinal(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
-	trace, err := Trace(registry, "pods")
+	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
 	trace.Live("1")
 	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})

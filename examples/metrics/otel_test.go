@@ -1,4 +1,4 @@
-package otel
+package metrics
 
 import (
 	"fmt"
@@ -6,17 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-6d2a410a/listwatch/examples/metrics/internal/course"
-	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
-	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
-)
 
-func TestMain(m *testing.M) { leak.Main(m) }
+	"github.com/seed-6d2a410a/listwatch/examples/metrics/otel"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
 
 func meter(reader sdk.Reader) metric.Meter {
 	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")
@@ -64,28 +62,14 @@ func flatten(t *testing.T, series map[string]float64, m metricdata.Metrics) {
 	}
 }
 
-// take removes a series whose value is not exact.
-func take(t *testing.T, series map[string]float64, id string) float64 {
-	t.Helper()
-	require.Contains(t, series, id)
-	defer delete(series, id)
-	return series[id]
-}
-
-func TestCourse(t *testing.T) {
+func TestOTelCourse(t *testing.T) {
 	reader := sdk.NewManualReader()
-	trace, err := Trace(meter(reader), "pods")
+	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
-	seen := course.Run(t, trace, func(event lw.Event[*lw.Object]) {
+	seen := follow(t, trace, func(event lw.Event[*lw.Object]) {
 		series := collect(t, reader)
 		live, synced := series["listwatch.live 1 listwatch.resource=pods"], series["listwatch.synced 1 listwatch.resource=pods"]
-		switch event.Type {
-		case lw.Live:
-			require.Equal(t, []float64{1, 1}, []float64{live, synced})
-		case lw.Interrupted:
-			require.Zero(t, live)
-			require.Equal(t, event.Break.Relist, synced == 0)
-		}
+		states(t, event, live, synced)
 	})
 	series := collect(t, reader)
 	for id := range series {
@@ -129,13 +113,13 @@ func TestCourse(t *testing.T) {
 	}, series, fmt.Sprintf("%+v", seen))
 }
 
-// TestResources share the instruments, and each has its own series.
-func TestResources(t *testing.T) {
+// TestOTelResources share the instruments, and each has its own series.
+func TestOTelResources(t *testing.T) {
 	reader := sdk.NewManualReader()
 	meter := meter(reader)
-	pods, err := Trace(meter, "pods")
+	pods, err := otel.Trace(meter, "pods")
 	require.NoError(t, err)
-	_, err = Trace(meter, "nodes")
+	_, err = otel.Trace(meter, "nodes")
 	require.NoError(t, err)
 	pods.Live("1")
 	pods.Bookmark("1")
@@ -146,10 +130,10 @@ func TestResources(t *testing.T) {
 	require.Equal(t, 1.0, series["listwatch.bookmarks {bookmark} listwatch.resource=pods"])
 }
 
-// TestHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
-func TestHooks(t *testing.T) {
+// TestOTelHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
+func TestOTelHooks(t *testing.T) {
 	reader := sdk.NewManualReader()
-	trace, err := Trace(meter(reader), "pods")
+	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
@@ -161,10 +145,10 @@ func TestHooks(t *testing.T) {
 	require.Equal(t, 1.0, series["listwatch.redirects {redirect} listwatch.resource=pods"])
 }
 
-// TestFinal: after a stream's last interruption there is no next try that could be late.
-func TestFinal(t *testing.T) {
+// TestOTelFinal: after a stream's last interruption there is no next try that could be late.
+func TestOTelFinal(t *testing.T) {
 	reader := sdk.NewManualReader()
-	trace, err := Trace(meter(reader), "pods")
+	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
 	trace.Live("1")
 	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})
