@@ -42,13 +42,24 @@ func (c *comparison) values(path Path, old, new lw.Value) {
 }
 
 func (c *comparison) objects(path Path, old, new lw.Value) {
-	before, after := membersOf(old), membersOf(new)
-	for _, name := range after.names {
-		c.values(path.to(Step{Name: name}), before.values[name], after.values[name])
+	eachMember(path, membersOf(old), membersOf(new), false, c.values)
+}
+
+// eachMember visits the members of both values: first those of the new value, then those that only the old value has. A value
+// that is not there is "". The members are elements of an array if element is set.
+func eachMember(path Path, before, after members, element bool, visit func(path Path, old, new lw.Value)) {
+	step := func(name string, i int) Path {
+		if element {
+			return path.to(Step{Name: name, Index: i, Element: true})
+		}
+		return path.to(Step{Name: name})
 	}
-	for _, name := range before.names {
+	for i, name := range after.names {
+		visit(step(name, i), before.values[name], after.values[name])
+	}
+	for i, name := range before.names {
 		if _, there := after.values[name]; !there {
-			c.values(path.to(Step{Name: name}), before.values[name], "")
+			visit(step(name, i), before.values[name], "")
 		}
 	}
 }
@@ -78,14 +89,7 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 
 // named compares arrays whose elements have names.
 func (c *comparison) named(path Path, before, after members) {
-	for i, name := range after.names {
-		c.values(path.to(Step{Name: name, Index: i, Element: true}), before.values[name], after.values[name])
-	}
-	for i, name := range before.names {
-		if _, there := after.values[name]; !there {
-			c.values(path.to(Step{Name: name, Index: i, Element: true}), before.values[name], "")
-		}
-	}
+	eachMember(path, before, after, true, c.values)
 	was, is := common(before, after), common(after, before)
 	if !slices.Equal(was, is) {
 		c.changes = append(c.changes, Change{Path: path, Old: arrayOf(was), New: arrayOf(is), Reorder: true})
@@ -151,22 +155,11 @@ func (p *patch) values(path Path, old, new lw.Value) {
 	case new == "":
 		p.add("remove", path, "")
 	case isObject(old) && isObject(new):
-		p.objects(path, membersOf(old), membersOf(new))
+		eachMember(path, membersOf(old), membersOf(new), false, p.values)
 	case isArray(old) && isArray(new):
 		p.arrays(path, elementsOf(old), elementsOf(new))
 	default:
 		p.add("replace", path, new)
-	}
-}
-
-func (p *patch) objects(path Path, before, after members) {
-	for _, name := range after.names {
-		p.values(path.to(Step{Name: name}), before.values[name], after.values[name])
-	}
-	for _, name := range before.names {
-		if _, there := after.values[name]; !there {
-			p.values(path.to(Step{Name: name}), before.values[name], "")
-		}
 	}
 }
 
