@@ -24,28 +24,23 @@
 //
 //	go test ./cache/compact -run '^$' -bench Retained -benchtime 1x
 //
-// A watch event costs 6 to 7 times the time of one that is kept as text (BenchmarkEventOverRaw), about 50 µs. To
-// read an object that is not hot costs about 20 µs (BenchmarkRead), less than half of it for decompressing and the rest for
-// making the object of its text. So a program that goes through all objects again and again had better keep text, or a projection.
+// A watch event takes about 50 µs of CPU time, 6 to 7 times as much as with text (BenchmarkEventOverRaw). Reading an object that
+// is not hot takes about 20 µs (BenchmarkRead). A program that reads all objects again and again should keep text or a projection.
 //
-// # How
+// # Compression
 //
-// Text is compressed by zstd at its fastest level against a dictionary of 64 kB: sixteen objects of the collection. s2 is
-// 3 to 4 times as fast in both directions and takes half as much again; zstd's next levels take 4 to 8 times as long to
-// save little or nothing (BenchmarkChoice). A dictionary is made after 16 objects, after 256 more and after 4,096 more, as
-// a list comes sorted and begins with objects of one namespace; and then only when 4,096 objects in a row take a quarter
-// more than they did after the last one. Objects stay readable, as each holds on to the dictionary that it was compressed
-// against; one is about 0.1 MB and is freed with the last of its objects. While eight are in use no more are made. The
-// first sixteen objects, and all that compressing does not make smaller, are held as text.
+// The codec compresses text with zstd at its fastest level. The dictionary of 64 kB consists of sixteen objects of the
+// collection. The codec makes a dictionary after 16 objects, after 256 more and after 4,096 more. Later it makes one only if
+// 4,096 objects in a row take a quarter more space than after the last one. A dictionary takes about 0.1 MB and is freed with
+// its last object. The codec makes no more while eight are in use. The first sixteen objects, and objects that do not shrink,
+// are kept as text. BenchmarkChoice compares other compressors and levels.
 //
-// Each text is decompressed once when it comes, and held uncompressed if it is not the same: faults in the compressor,
-// which has had some at its slower levels, cost memory and not truth.
+// The codec decompresses each text once to verify it. If the result differs, the text is kept uncompressed. So a fault in the
+// compressor costs memory, but no data.
 //
-// # Whether two objects are the same
+// # Comparison
 //
-// Objects are compared by the length and a hash of 128 bits of their text, so that a list of what is known compresses
-// nothing, keeps nothing and tells nothing. Were two texts of one length to have the same hash by chance, which one of 2^128
-// pairs does, a change from one to the other would be missed if it also came under the same key and resource version, as
-// after a restored backup. The hash is [hash/maphash] with two random seeds of the process, so that nobody can prepare
-// such a pair.
+// Two objects are equal if their texts have the same length and the same hash of 128 bits. Two different texts of one length
+// have the same hash with a probability of 2^-128. A change between them would be missed if the key and the resourceVersion
+// were the same, too. The hash is [hash/maphash] with two random seeds, so nobody can prepare such texts.
 package compact

@@ -45,17 +45,14 @@
 //
 // # What is different from a real server
 //
-//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406.
-//     PartialObjectMetadata and Table are served; a Table's columns are the name
-//     and what its [Resource] says, by default the age, without descriptions.
-//   - PATCH takes JSON merge patches only. Objects are not validated, defaulted
-//     or admitted. The one subresource is the binding of Pods.
-//   - DELETE takes effect at once: no grace period, no finalizers, no garbage
-//     collection, no deletion of collections.
+//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406. PartialObjectMetadata and Table are served; a
+//     Table's columns are the name and what its [Resource] says, by default the age, without descriptions.
+//   - PATCH takes JSON merge patches only. Objects are not validated, defaulted or admitted. The one subresource is the
+//     binding of Pods.
+//   - DELETE takes effect at once: no grace period, no finalizers, no garbage collection, no deletion of collections.
 //   - Field selectors know metadata.name and metadata.namespace.
 //   - The keys of built-in objects below metadata are sorted.
-//   - A WebSocket handshake without a key, or of another version than 13, gets
-//     the same 400 as from a real server, with another text.
-//   - All requests see the latest state; resourceVersion=0 never gives an old
-//     one.
+//   - A WebSocket handshake without a key, or of another version than 13, gets the same 400 as from a real server, with
+//     another text.
+//   - All requests see the latest state; resourceVersion=0 never gives an old one.
 package lwtest

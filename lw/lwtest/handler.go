@@ -150,17 +150,14 @@ func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, er
 	case "get":
 		o, err = s.get(res, rt.namespace, rt.name)
 		return o, http.StatusOK, err
-	case "create":
+	case "create", "update":
 		f, err := readBody(r, "application/json")
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, 0, err
-		}
-		o, err = s.create(res, rt.namespace, f, manager)
-		return o, http.StatusCreated, err
-	case "update":
-		f, err := readBody(r, "application/json")
-		if err != nil {
-			return nil, 0, err
+		case rt.verb == "create":
+			o, err = s.create(res, rt.namespace, f, manager)
+			return o, http.StatusCreated, err
 		}
 		o, err = s.update(res, rt.namespace, rt.name, manager, func(*object) fields { return f })
 		return o, http.StatusOK, err
