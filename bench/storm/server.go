@@ -183,7 +183,9 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		bytes, a.stream = s.stream, s.open()
-		a.text = `{"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
+		// One object stands for all, because an ordinary list follows an empty streaming list.
+		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
+{"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
 		bytes, a.text = s.list, `{"kind":"PodList","apiVersion":"v1",`+metadata+`},"items":[]}`
 	case r.version < s.oldest:
