@@ -1,0 +1,39 @@
+package cache
+
+import "runtime"
+
+// guarded calls f. A panic in f goes to OnPanic, if it is set. reported is false if OnPanic knows of the panic already.
+func (r *Registration[T]) guarded(reported bool, f func()) {
+	if r.opts.OnPanic != nil {
+		defer func() {
+			if value := recover(); value != nil && reported {
+				stack := make([]byte, 64<<10)
+				r.opts.OnPanic(value, stack[:runtime.Stack(stack, false)])
+			}
+		}()
+	}
+	f()
+}
+
+// filtered applies the filter to a change. It returns false if the handler does not need the change.
+func (r *Registration[T]) filtered(change Change[T]) (Change[T], bool) {
+	if r.opts.Filter == nil {
+		return change, true
+	}
+	was := change.Type != Added && r.matches(change.held, false)
+	is := change.Type != Deleted && r.matches(change.New, true)
+	switch {
+	case is && !was:
+		change = Change[T]{Type: Added, New: change.New, Initial: change.Initial}
+	case was && !is:
+		change = Change[T]{Type: Deleted, Old: change.Old, Stale: change.Stale}
+	}
+	return change, was || is
+}
+
+// matches reports whether the filter selects an object. first is false if the filter was called for it before.
+func (r *Registration[T]) matches(object T, first bool) (ok bool) {
+	ok = true // if the filter panics
+	r.guarded(first, func() { ok = r.opts.Filter(object) })
+	return ok
+}
