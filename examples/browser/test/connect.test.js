@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { byId, reload, window } from './support/page.js'
+import { ask, remember, serverOfPage } from '../connect.js'
+
+const at = (url) => window.happyDOM.setURL(url)
+const submit = () => byId('connect').close('connect')
+beforeEach(() => {
+  reload()
+  at('http://page.example/')
+})
+
+test('the URL of the page names the server; by default it is the origin', () => {
+  assert.equal(serverOfPage(), 'http://page.example')
+  at('http://page.example/?server=http://api.example/k8s//')
+  assert.equal(serverOfPage(), 'http://api.example/k8s')
+  at('http://page.example/?server=')
+  assert.equal(serverOfPage(), 'http://page.example')
+})
+
+test('another server is kept in the URL, and the own origin is not', () => {
+  at('http://page.example/?x=1#/v1/pods')
+  remember('http://api.example')
+  assert.equal(location.href, 'http://page.example/?x=1&server=http%3A%2F%2Fapi.example#/v1/pods')
+  assert.equal(serverOfPage(), 'http://api.example')
+  remember('http://page.example')
+  assert.equal(location.href, 'http://page.example/?x=1#/v1/pods')
+})
+
+test('the dialog returns the server and the token, and forgets the token', async () => {
+  const answer = ask({ server: 'http://old.example', token: 'old' })
+  assert.equal(byId('connect').open, true)
+  assert.equal(byId('connect-server').value, 'http://old.example')
+  assert.equal(byId('connect-token').value, 'old')
+  assert.equal(byId('connect-why').hidden, true)
+  assert.equal(document.activeElement.id, 'connect-server')
+  byId('connect-server').value = ' http://api.example// '
+  byId('connect-token').value = ' secret '
+  submit()
+  assert.deepEqual(await answer, { server: 'http://api.example', token: 'secret' })
+  assert.equal(byId('connect-token').value, '')
+})
+
+test('an empty URL is the own origin', async () => {
+  const answer = ask({ server: 'http://old.example', token: '' })
+  byId('connect-server').value = ' '
+  submit()
+  assert.deepEqual(await answer, { server: 'http://page.example', token: '' })
+})
+
+test('the reason is shown, and the token is asked for first', async () => {
+  const answer = ask({ server: 'http://old.example', token: '' }, 'the token is wrong')
+  assert.equal(byId('connect-why').textContent, 'the token is wrong')
+  assert.equal(byId('connect-why').hidden, false)
+  assert.equal(document.activeElement.id, 'connect-token')
+  byId('connect-cancel').dispatchEvent(new Event('click'))
+  assert.equal(byId('connect').open, false)
+  assert.equal(await answer, undefined)
+})
+
+test('Escape cancels, also after an earlier answer', async () => {
+  const first = ask({ server: 'http://a.example', token: '' })
+  submit()
+  await first
+  const second = ask({ server: 'http://a.example', token: '' })
+  byId('connect').close() // leaves the return value unchanged, like Escape
+  assert.equal(await second, undefined)
+})
+
+test('a dialog that is already open is not opened again', async () => {
+  byId('connect').showModal()
+  byId('connect').showModal = () => assert.fail('a browser throws here')
+  const answer = ask({ server: 'http://a.example', token: '' })
+  submit()
+  assert.deepEqual(await answer, { server: 'http://a.example', token: '' })
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Cursor } from '../cursor.js'
+import { Rows } from '../rows.js'
+
+// Returns a cursor over rows a to e, and a log of its calls.
+function setup({ open = false, place = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
+  const log = []
+  const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }
+  const detail = { open, focus: () => log.push('focus detail') }
+  const app = { place: { selected: '', search: '', ...place }, go: (change) => log.push(change), draw: () => log.push('draw') }
+  const cursor = new Cursor(grid, detail, app)
+  const rows = cursor.rows = new Rows([])
+  rows.apply(names.map((key) => ({ type: 'added', key, item: { key, object: {} }, initial: true })), 0)
+  rows.update()
+  return { cursor, grid, rows, log, taken: () => log.splice(0) }
+}
+
+test('without an active row, a step leads to the first row', () => {
+  for (const [by, key, index] of [[1, 'a', 0], [0, 'a', 0], [-1, 'a', 0], [3, 'c', 2]]) {
+    const { cursor, grid, log } = setup()
+    cursor.move(by)
+    assert.equal(grid.active, key)
+    assert.deepEqual(log, [`reveal ${index}`, 'draw'])
+  }
+})
+
+test('steps, pages and edges stay within the table', () => {
+  const { cursor, grid } = setup()
+  const at = (act) => { act(); return grid.active }
+  assert.equal(at(() => cursor.move(1)), 'a')
+  assert.equal(at(() => cursor.move(1)), 'b')
+  assert.equal(at(() => cursor.page(1)), 'e')
+  assert.equal(at(() => cursor.move(1)), 'e')
+  assert.equal(at(() => cursor.page(-1)), 'b')
+  assert.equal(at(() => cursor.page(-1)), 'a')
+  assert.equal(at(() => cursor.edge(true)), 'e')
+  assert.equal(at(() => cursor.edge(false)), 'a')
+  assert.equal(at(() => cursor.move(0)), 'a')
+})
+
+test('an active row that the search hides counts as none', () => {
+  const { cursor, grid, rows } = setup()
+  grid.active = 'e'
+  rows.search('b')
+  rows.update()
+  cursor.move(1)
+  assert.equal(grid.active, 'b')
+})
+
+test('an empty or missing table has no row to move to', () => {
+  const { cursor, grid, log } = setup({ names: [] })
+  cursor.move(1)
+  cursor.rows = undefined
+  cursor.move(1)
+  cursor.open()
+  assert.equal(grid.active, '')
+  assert.deepEqual(log, [])
+})
+
+test('an open detail follows the cursor', () => {
+  const { cursor, log } = setup({ open: true })
+  cursor.move(1)
+  assert.deepEqual(log, ['reveal 0', { selected: 'a' }])
+})
+
+test('open selects the active row, and then enters the detail', () => {
+  const closed = setup()
+  closed.cursor.open()
+  assert.deepEqual(closed.taken(), [], 'no row is active')
+  closed.cursor.move(2)
+  closed.taken()
+  closed.cursor.open()
+  assert.deepEqual(closed.taken(), [{ selected: 'b' }])
+  const open = setup({ open: true })
+  open.grid.active = 'a'
+  open.cursor.open()
+  assert.deepEqual(open.taken(), ['focus detail'])
+})
+
+test('escape closes the detail, then clears the search, and returns to the table', () => {
+  const after = (place) => {
+    const { cursor, log } = setup({ place })
+    cursor.escape()
+    return log
+  }
+  assert.deepEqual(after({ selected: 'a', search: 'x' }), [{ selected: '' }, 'focus grid'])
+  assert.deepEqual(after({ search: 'x' }), [{ search: '' }, 'focus grid'])
+  assert.deepEqual(after({}), ['focus grid'])
+})

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { all, byId, reload, resized, size, texts } from './support/page.js'
+import { Grid } from '../grid.js'
+import { Rows } from '../rows.js'
+import { count, created, name } from '../columns/format.js'
+
+const HEIGHT = 28, NOW = Date.parse('2030-01-01T00:01:00Z')
+const note = { id: 'note', title: 'Note', width: 100, text: (o) => o.note ?? '', tone: (o) => o.tone, spare: true }
+const extra = { ...note, id: 'extra', title: 'Extra', dot: true }
+const columns = [name, note, extra, count('n', 'N', 50, (o) => o.n), created]
+const item = (key, more) => ({ key, name: key, object: { metadata: { name: key, creationTimestamp: '2030-01-01T00:00:00Z' }, n: 1, ...more } })
+const change = (type, of, more) => ({ type, key: of.key, item: of, initial: false, missed: false, ...more })
+const names = (n) => Array.from({ length: n }, (_, i) => `web-${String(i).padStart(4, '0')}`)
+
+let grid, element, told, rows
+beforeEach(() => {
+  reload()
+  resized.length = 0
+  element = byId('grid')
+  size(element, 1000, 10 * HEIGHT)
+  told = []
+  grid = new Grid(element, { sort: (id) => told.push(`sort ${id}`), open: (key) => told.push(`open ${key}`), scrolled: () => told.push('scrolled') })
+})
+function show(n, label = 'Pods') {
+  rows = new Rows(columns)
+  rows.apply(names(n).map((key) => change('added', item(key), { initial: true })), 0)
+  rows.update()
+  grid.show(rows, columns, label)
+  grid.draw(NOW)
+}
+const lines = () => all('.row', element).filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex'))
+const keys = () => lines().map(({ dataset }) => dataset.key)
+const rowOf = (key) => lines().find(({ dataset }) => dataset.key === key)
+const scroll = (top) => {
+  element.scrollTop = top
+  grid.draw(NOW)
+}
+
+test('the table has a head, a label and its size', () => {
+  show(3, 'Pods in shop')
+  assert.deepEqual(texts('[role="columnheader"] button', element), ['Name', 'Note', 'Extra', 'N', 'Age'])
+  assert.deepEqual(all('[role="columnheader"]', element).map((e) => e.className), ['', '', '', 'end', 'end'])
+  assert.deepEqual(['role', 'aria-label', 'aria-colcount', 'aria-rowcount'].map((a) => element.getAttribute(a)), ['grid', 'Pods in shop', '5', '4'])
+  assert.equal(element.querySelector('.head').getAttribute('aria-rowindex'), '1')
+  assert.deepEqual(all('[role="rowgroup"]', element).map((e) => e.className), ['heads', 'body'])
+  assert.ok(all('.head button', element).every((button) => button.tabIndex === -1))
+  assert.equal(element.querySelector('.body').style.height, `${3 * HEIGHT}px`)
+})
+
+test('a row has its cells, its place and its number', () => {
+  show(3)
+  assert.deepEqual(keys(), names(3))
+  const row = lines()[1]
+  assert.deepEqual(texts('div', row), ['web-0001', '', '', '1', '1m'])
+  assert.equal(row.style.transform, `translateY(${HEIGHT}px)`)
+  assert.equal(row.getAttribute('role'), 'row')
+  assert.equal(row.getAttribute('aria-rowindex'), '3')
+  assert.deepEqual([...row.children].map((cell) => [cell.getAttribute('role'), cell.getAttribute('aria-colindex'), cell.className]),
+    [['gridcell', '1', 'strong'], ['gridcell', '2', ''], ['gridcell', '3', 'dotted'], ['gridcell', '4', 'end'], ['gridcell', '5', 'end']])
+  assert.deepEqual(lines().map((line) => line.classList.contains('odd')), [false, true, false])
+})
+
+test('only the rows in sight and a few around them are in the page', () => {
+  show(1000)
+  assert.deepEqual(keys(), names(1000).slice(0, 16))
+  assert.equal(all('.row', element).length, 23)
+  scroll(100 * HEIGHT)
+  assert.deepEqual(keys(), names(1000).slice(94, 116))
+  scroll(100 * HEIGHT + 1)
+  assert.deepEqual(keys(), names(1000).slice(94, 117))
+  assert.equal(all('.row', element).length, 23)
+  assert.equal(rowOf('web-0100').style.transform, `translateY(${100 * HEIGHT}px)`)
+  scroll(990 * HEIGHT)
+  assert.deepEqual(keys(), names(1000).slice(984))
+  assert.equal(new Set(all('.row', element).map(({ id }) => id)).size, 23)
+})
+
+test('a larger table gets more rows', () => {
+  show(100)
+  size(element, 1000, 20 * HEIGHT)
+  resized[0]()
+  assert.deepEqual(told, ['scrolled'])
+  grid.draw(NOW)
+  assert.deepEqual(keys(), names(100).slice(0, 26))
+  assert.deepEqual(texts('div', lines()[20]), ['web-0020', '', '', '1', '1m'])
+  assert.equal(all('.row', element).length, 33)
+})
+
+test('rows that are gone from the view are hidden', () => {
+  show(3)
+  rows.search('0001')
+  rows.update()
+  grid.draw(NOW)
+  assert.deepEqual(keys(), ['web-0001'])
+  assert.equal(lines()[0].getAttribute('aria-rowindex'), '2')
+  assert.equal(lines()[0].classList.contains('odd'), false)
+})
+
+test('a change is drawn with its texts, tones and mark', () => {
+  show(3)
+  rows.apply([change('modified', item('web-0001', { note: 'a note of more than 18 letters', tone: 'bad', n: 7 }))], NOW)
+  rows.update()
+  grid.draw(NOW)
+  const row = rowOf('web-0001'), cells = [...row.children]
+  assert.deepEqual(cells.map((cell) => cell.textContent), ['web-0001', 'a note of more than 18 letters', 'a note of more than 18 letters', '7', '1m'])
+  assert.deepEqual(cells.map((cell) => cell.dataset.tone), [undefined, 'bad', 'bad', undefined, undefined])
+  assert.deepEqual(cells.map((cell) => cell.title), ['', 'a note of more than 18 letters', 'a note of more than 18 letters', '', ''])
+  assert.equal(row.dataset.mark, 'modified')
+  assert.equal(row.classList.contains('gone'), false)
+  rows.apply([change('modified', item('web-0001', { note: '18 letters exactly' }))], NOW)
+  grid.draw(NOW)
+  assert.equal(rowOf('web-0001').children[1].hasAttribute('title'), false)
+  assert.equal(rowOf('web-0001').children[1].dataset.tone, undefined)
+  rows.apply([change('deleted', item('web-0001'))], NOW)
+  grid.draw(NOW)
+  assert.deepEqual([rowOf('web-0001').classList.contains('gone'), rowOf('web-0001').dataset.mark], [true, 'deleted'])
+})
+
+test('an unchanged row is not drawn again, but its age is', () => {
+  show(2)
+  const [first] = lines(), text = first.children[0].firstChild
+  first.children[0].firstChild.nodeValue = 'untouched'
+  grid.draw(NOW + 120_000)
+  assert.equal(first.children[0].textContent, 'untouched')
+  assert.equal(first.children[0].firstChild, text)
+  assert.equal(first.children[4].textContent, '3m')
+})
+
+test('a row without a time shows a dash', () => {
+  rows = new Rows(columns)
+  rows.apply([change('added', { key: 'a', name: 'a', object: { metadata: { name: 'a' } } }, { initial: true })], 0)
+  rows.update()
+  grid.show(rows, columns, 'Pods')
+  grid.draw(NOW)
+  assert.equal(lines()[0].children[4].textContent, '—')
+})
+
+test('the active row is selected and is the active descendant while it is in sight', () => {
+  show(1000)
+  grid.active = 'web-0003'
+  grid.draw(NOW)
+  const selected = () => all('[aria-selected="true"]', element).filter((e) => !e.hidden).map(({ dataset }) => dataset.key)
+  assert.deepEqual(selected(), ['web-0003'])
+  assert.equal(byId(element.getAttribute('aria-activedescendant')).dataset.key, 'web-0003')
+  assert.equal(rowOf('web-0004').getAttribute('aria-selected'), 'false')
+  scroll(500 * HEIGHT)
+  assert.equal(element.hasAttribute('aria-activedescendant'), false)
+  assert.deepEqual(selected(), [])
+})
+
+test('a hidden row that was active is not the active descendant', () => {
+  show(3)
+  grid.active = 'web-0002'
+  grid.draw(NOW)
+  rows.search('0001')
+  rows.update()
+  grid.draw(NOW)
+  assert.equal(element.hasAttribute('aria-activedescendant'), false)
+})
+
+test('a click on a row opens it, and one on a title sorts', () => {
+  show(3)
+  lines()[1].children[0].dispatchEvent(new Event('click', { bubbles: true }))
+  element.querySelector('.body').dispatchEvent(new Event('click', { bubbles: true }))
+  all('.head button', element)[3].dispatchEvent(new Event('click', { bubbles: true }))
+  element.dispatchEvent(new Event('scroll'))
+  assert.deepEqual(told, ['open web-0001', 'sort n', 'scrolled'])
+})
+
+test('the title of the order is marked', () => {
+  show(1)
+  const marks = () => all('[role="columnheader"]', element).map((e) => e.getAttribute('aria-sort'))
+  grid.sorted('n', true)
+  assert.deepEqual(marks(), ['none', 'none', 'none', 'descending', 'none'])
+  grid.sorted('name', false)
+  assert.deepEqual(marks(), ['ascending', 'none', 'none', 'none', 'none'])
+})
+
+test('another collection replaces the rows and begins at the top', () => {
+  show(100)
+  scroll(50 * HEIGHT)
+  show(2, 'Nodes')
+  assert.equal(element.scrollTop, 0)
+  assert.deepEqual(keys(), names(2))
+  assert.equal(all('.head > *', element).length, 5)
+})
+
+test('a narrow table hides spare columns, the last one first', () => {
+  const least = 170 + 50 + 64 + 16
+  const shown = () => {
+    const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
+    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'a title and its cells')
+    return columns.filter((_, i) => !hidden[i]).map(({ id }) => id).join(' ')
+  }
+  const style = (property) => element.style.getPropertyValue(property)
+  const fit = (width) => {
+    size(element, width, 10 * HEIGHT)
+    resized[0]()
+  }
+  show(1)
+  assert.equal(shown(), 'name note extra n age')
+  assert.equal(style('--columns'), 'minmax(170px, 3fr) 100px 100px 50px 64px')
+  fit(least + 200)
+  assert.equal(shown(), 'name note extra n age')
+  fit(least + 199)
+  assert.equal(shown(), 'name note n age')
+  assert.equal(style('--columns'), 'minmax(170px, 3fr) 100px 50px 64px')
+  assert.equal(style('--least'), `${least + 100}px`)
+  fit(100)
+  assert.equal(shown(), 'name n age')
+  assert.equal(style('--least'), `${least}px`)
+  show(1)
+  assert.equal(shown(), 'name n age', 'also in new rows')
+})
+
+test('a row is scrolled into sight, below the head', () => {
+  show(1000)
+  const at = (index) => { grid.reveal(index); return element.scrollTop }
+  assert.equal(at(3), 0)
+  assert.equal(at(8), 2)
+  assert.equal(at(20), 20 * HEIGHT + HEIGHT - (9 * HEIGHT - 2))
+  const top = element.scrollTop
+  assert.equal(at(18), top, 'it is in sight')
+  assert.equal(at(5), 5 * HEIGHT)
+})
+
+test('a page is two rows less than fit', () => {
+  assert.equal(grid.page, 8)
+  size(element, 1000, 2 * HEIGHT)
+  assert.equal(grid.page, 1)
+  size(element, 1000, 10 * HEIGHT + 5)
+  assert.equal(grid.page, 8)
+})
+
+test('the table takes the keyboard without scrolling', () => {
+  const focused = []
+  element.focus = (how) => focused.push(how)
+  grid.focus()
+  assert.deepEqual(focused, [{ preventScroll: true }])
+})
+
+test('a table without rows draws nothing', () => {
+  grid.draw(NOW)
+  assert.equal(element.getAttribute('aria-rowcount'), '1')
+})

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { byId, press, reload } from './support/page.js'
+import { listen } from '../keys.js'
+
+const log = []
+reload()
+listen(new Proxy({}, { get: (target, name) => (...args) => log.push([name, ...args].join(' ')) }))
+beforeEach(() => log.splice(0))
+
+const inGrid = {
+  ArrowDown: 'move 1', j: 'move 1', ArrowUp: 'move -1', k: 'move -1', PageDown: 'page 1', PageUp: 'page -1',
+  Home: 'edge false', End: 'edge true', Enter: 'open', ' ': 'open', Escape: 'escape',
+}
+for (const [key, call] of Object.entries(inGrid)) {
+  test(`in the table, "${key}" calls ${call}`, () => {
+    assert.equal(press(byId('grid'), key), true)
+    assert.deepEqual(log, [call])
+  })
+}
+
+test('other keys and keys elsewhere are left to the browser', () => {
+  assert.equal(press(byId('grid'), 'x'), false)
+  for (const key of ['ArrowDown', 'j', 'Enter', ' ']) assert.equal(press(document.body, key), false)
+  assert.deepEqual(log, [])
+})
+
+test('keys with a modifier are left to the browser', () => {
+  for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) assert.equal(press(byId('grid'), 'j', { [modifier]: true }), false)
+  assert.deepEqual(log, [])
+})
+
+test('shortcuts lead to the search, the menu, the theme and the help from anywhere', () => {
+  let clicks = 0
+  byId('theme').addEventListener('click', () => clicks++)
+  for (const target of [document.body, byId('grid')]) {
+    assert.equal(press(target, '/'), true)
+    assert.equal(document.activeElement.id, 'search')
+    press(target, 'g')
+    assert.equal(document.activeElement.id, 'goto')
+    press(target, 't')
+  }
+  assert.equal(clicks, 2)
+  assert.equal(press(document.body, '?'), true)
+  assert.equal(byId('help').open, true)
+  assert.equal(press(byId('grid'), 'j'), false, 'the dialog has the keyboard')
+  byId('help').close()
+  assert.deepEqual(log, [])
+})
+
+test('a user who types in a field keeps the keys, except Escape', () => {
+  const input = byId('goto'), select = document.createElement('select'), area = document.createElement('textarea')
+  document.body.append(select, area)
+  for (const field of [input, select, area]) {
+    for (const key of ['/', 'g', '?', 't', 'j', 'Enter']) assert.equal(press(field, key), false)
+  }
+  assert.deepEqual(log, [])
+  assert.equal(press(input, 'Escape'), true)
+  assert.deepEqual(log, ['escape'])
+})
+
+test('ArrowDown and Enter in the search lead into the table', () => {
+  for (const key of ['ArrowDown', 'Enter']) {
+    byId('search').focus()
+    assert.equal(press(byId('search'), key), true)
+    assert.equal(document.activeElement.id, 'grid')
+    assert.deepEqual(log.splice(0), ['move 0'])
+  }
+  assert.equal(press(byId('search'), 'j'), false)
+  assert.deepEqual(log, [])
+})

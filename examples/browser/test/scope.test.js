@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { byId, reload, type } from './support/page.js'
+import { Scope } from '../scope.js'
+
+let chosen, scope, select, input
+beforeEach(() => {
+  reload()
+  chosen = []
+  scope = new Scope((namespace) => chosen.push(namespace))
+  select = byId('scope').querySelector('select')
+  input = byId('scope').querySelector('input')
+})
+const options = () => [...select.options].map(({ value, textContent }) => `${value}:${textContent}`)
+
+test('the choice is a list that begins with all namespaces', () => {
+  assert.deepEqual([select.hidden, input.hidden], [false, true])
+  assert.deepEqual(options(), [':All namespaces'])
+  scope.names(['a', 'b'])
+  assert.deepEqual(options(), [':All namespaces', 'a:a', 'b:b'])
+  for (const element of [select, input]) assert.equal(element.getAttribute('aria-label'), 'Namespace')
+})
+
+test('the choice is a field where namespaces cannot be listed', () => {
+  scope.names(['a'])
+  scope.names(null)
+  assert.deepEqual([select.hidden, input.hidden], [true, false])
+  assert.deepEqual([input.type, input.placeholder, input.autocomplete, input.getAttribute('spellcheck')], ['text', 'All namespaces', 'off', 'false'])
+  type(input, ' shop ', 'change')
+  assert.deepEqual(chosen, ['shop'])
+  scope.names(['a'])
+  assert.deepEqual([select.hidden, input.hidden], [false, true])
+  type(select, 'a', 'change')
+  assert.deepEqual(chosen, ['shop', 'a'])
+})
+
+test('the current namespace is selected, also if the server does not list it', () => {
+  scope.names(['a', 'b'])
+  scope.show('b', true)
+  assert.deepEqual([select.value, input.value], ['b', 'b'])
+  assert.deepEqual(options(), [':All namespaces', 'a:a', 'b:b'])
+  scope.show('gone', true)
+  assert.equal(select.value, 'gone')
+  assert.deepEqual(options(), [':All namespaces', 'gone:gone', 'a:a', 'b:b'])
+  scope.names(['a'])
+  assert.equal(select.value, 'gone')
+  scope.show('', true)
+  assert.deepEqual([select.value, input.value], ['', ''])
+})
+
+test('the same names leave an open list alone', () => {
+  scope.names(['a', 'b'])
+  const option = select.options[1]
+  scope.names(['a', 'b'])
+  scope.show('', true)
+  assert.equal(select.options[1], option)
+  scope.names(['a', 'c'])
+  assert.deepEqual(options(), [':All namespaces', 'a:a', 'c:c'])
+})
+
+test('a collection without namespaces offers no choice', () => {
+  scope.show('', false)
+  assert.equal(byId('scope').hidden, true)
+  scope.show('', true)
+  assert.equal(byId('scope').hidden, false)
+})

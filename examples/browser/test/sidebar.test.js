@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { all, byId, press, reload, texts, type } from './support/page.js'
+import { Sidebar } from '../sidebar.js'
+
+const resource = (group, plural, kind, more) => ({ group, version: 'v1', plural, kind, namespaced: true, shortNames: [], ...more })
+const RESOURCES = [
+  resource('', 'pods', 'Pod', { shortNames: ['po'] }), resource('', 'nodes', 'Node', { namespaced: false, shortNames: ['no'] }),
+  resource('networking.k8s.io', 'ingresses', 'Ingress', { shortNames: ['ing'] }), resource('', 'endpoints', 'Endpoints'),
+  resource('example.com', 'widgets', 'Gadget'),
+]
+let place, sidebar
+beforeEach(() => {
+  reload()
+  place = { group: '', version: 'v1', plural: 'pods', namespace: '' }
+  sidebar = new Sidebar(() => place)
+  sidebar.show(RESOURCES)
+})
+const link = (title) => document.querySelector(`#collections a[title="${title}"]`)
+const visible = () => all('#collections a').filter((a) => !a.hidden && !a.closest('li').hidden && !a.closest('section').hidden).map((a) => a.title)
+const current = () => all('#collections [aria-current]').map((a) => `${a.title} ${a.getAttribute('aria-current')}`)
+
+test('the menu has the groups with their collections', () => {
+  assert.deepEqual(texts('#collections h2'), ['Often used', 'example.com', 'Kubernetes'])
+  assert.deepEqual(all('#collections section').map((section) => texts('a', section)), [['pods', 'nodes'], ['widgets'], ['endpoints', 'ingressesnetworking']])
+  for (const section of all('#collections section')) assert.equal(byId(section.getAttribute('aria-labelledby')), section.querySelector('h2'))
+  assert.deepEqual(texts('.group'), ['networking'])
+})
+
+test('a link leads to its collection, in the namespace of the place if the collection has namespaces', () => {
+  const href = (title) => link(title).getAttribute('href')
+  assert.equal(href('v1/pods'), '#/v1/pods')
+  place.namespace = 'shop'
+  for (const title of ['v1/pods', 'v1/nodes', 'example.com/v1/widgets']) link(title).dispatchEvent(new Event('click'))
+  assert.deepEqual(['v1/pods', 'v1/nodes', 'example.com/v1/widgets'].map(href), ['#/v1/pods?ns=shop', '#/v1/nodes', '#/example.com/v1/widgets?ns=shop'])
+})
+
+test('the collection of the place is marked and in sight', () => {
+  assert.deepEqual(current(), ['v1/pods page'])
+  assert.equal(link('v1/pods').dataset.scrolled, 'true')
+  assert.equal(link('v1/nodes').dataset.scrolled, undefined)
+  place = { ...place, plural: 'nodes' }
+  sidebar.mark()
+  assert.deepEqual(current(), ['v1/nodes page'])
+  sidebar.show(RESOURCES.slice(0, 2))
+  assert.deepEqual(current(), ['v1/nodes page'])
+  assert.equal(all('#collections a').length, 2)
+})
+
+test('the filter finds plurals, kinds and short names, and hides empty groups', () => {
+  for (const [text, found] of [['PO', ['v1/pods', 'v1/endpoints']], [' widg ', ['example.com/v1/widgets']], ['gadget', ['example.com/v1/widgets']],
+    ['ing', ['networking.k8s.io/v1/ingresses']], ['nothing', []], ['', ['v1/pods', 'v1/nodes', 'example.com/v1/widgets', 'v1/endpoints', 'networking.k8s.io/v1/ingresses']]]) {
+    type(byId('goto'), text)
+    assert.deepEqual(visible(), found, text)
+  }
+})
+
+test('Enter opens the first match, Escape none, and both clear the filter', () => {
+  const clicked = []
+  for (const a of all('#collections a')) a.addEventListener('click', (event) => { event.preventDefault(); clicked.push(a.title) })
+  type(byId('goto'), 'd')
+  press(byId('goto'), 'x')
+  assert.equal(byId('goto').value, 'd')
+  press(byId('goto'), 'Enter')
+  assert.deepEqual(clicked, ['v1/pods'])
+  assert.equal(byId('goto').value, '')
+  assert.equal(document.activeElement.id, 'grid')
+  type(byId('goto'), 'widg')
+  press(byId('goto'), 'Enter')
+  type(byId('goto'), 'nothing')
+  press(byId('goto'), 'Enter')
+  assert.deepEqual(clicked, ['v1/pods', 'example.com/v1/widgets'])
+  byId('goto').focus()
+  type(byId('goto'), 'widg')
+  press(byId('goto'), 'Escape')
+  assert.deepEqual([clicked.length, byId('goto').value, visible().length, document.activeElement.id], [2, '', 5, 'grid'])
+})
+
+test('Escape in the filter does not close the detail, and other keys reach the page', () => {
+  const reached = []
+  const listener = ({ key }) => reached.push(key)
+  document.addEventListener('keydown', listener)
+  for (const key of ['Escape', 'Enter', 'a']) press(byId('goto'), key)
+  document.removeEventListener('keydown', listener)
+  assert.deepEqual(reached, ['Enter', 'a'])
+})

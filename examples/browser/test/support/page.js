@@ -1,0 +1,60 @@
+// A document of happy-dom with index.html, for the tests of modules that draw. Importing this file makes it the global document.
+import { readFileSync } from 'node:fs'
+import { Window } from '../../../../wasm/node_modules/happy-dom/lib/index.js'
+
+const html = readFileSync(new URL('../../index.html', import.meta.url), 'utf8')
+const body = /<body>(.*)<\/body>/s.exec(html)[1]
+
+export const window = new Window({ url: 'http://page.example/' })
+
+const NAMES = ['document', 'location', 'history', 'localStorage', 'navigator', 'Node', 'Element', 'HTMLElement', 'HTMLInputElement', 'HTMLDialogElement',
+  'HTMLCanvasElement', 'HTMLDetailsElement', 'HTMLScriptElement', 'HTMLLinkElement', 'Event', 'CustomEvent', 'KeyboardEvent', 'getComputedStyle']
+for (const name of NAMES) Object.defineProperty(globalThis, name, { value: window[name], configurable: true, writable: true })
+globalThis.window = globalThis // as in a browser
+for (const name of ['addEventListener', 'removeEventListener', 'dispatchEvent']) globalThis[name] = window[name].bind(window)
+globalThis.devicePixelRatio = 1
+globalThis.reportError = (error) => { throw error } // fails the test
+
+/** The observers of element sizes. happy-dom has no layout, so a test calls them. */
+export const resized = []
+globalThis.ResizeObserver = class {
+  constructor(callback) { resized.push(callback) }
+  observe() { return undefined }
+}
+
+/** What the system prefers, by media query. A listener of a change is `listener`. */
+export const media = {}
+globalThis.matchMedia = (query) => media[query] ??= { matches: false, addEventListener(type, listener) { this.listener = listener } }
+
+window.Element.prototype.scrollIntoView = function () { this.dataset.scrolled = 'true' }
+
+/** Writes the body of index.html again. */
+export function reload() {
+  document.body.innerHTML = body
+  document.body.className = ''
+}
+reload()
+
+export const byId = (id) => document.getElementById(id)
+export const all = (selector, root = document) => [...root.querySelectorAll(selector)]
+export const textOf = (selector, root = document) => root.querySelector(selector)?.textContent
+export const texts = (selector, root = document) => all(selector, root).map((element) => element.textContent)
+
+/** Lets promises that have resolved run their callbacks. */
+export const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Sends a key to an element. Reports whether a handler took it. */
+export function press(element, key, more) {
+  return !element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
+}
+
+export function type(input, value, event = 'input') {
+  input.value = value
+  input.dispatchEvent(new Event(event))
+}
+
+/** Gives an element a size, because happy-dom has no layout. */
+export function size(element, width, height) {
+  Object.defineProperty(element, 'clientWidth', { value: width, configurable: true })
+  Object.defineProperty(element, 'clientHeight', { value: height, configurable: true })
+}
