@@ -28,8 +28,16 @@ globalThis.matchMedia = (query) => media[query] ??= { matches: false, addEventLi
 
 window.Element.prototype.scrollIntoView = function () { this.dataset.scrolled = 'true' }
 
-/** Writes the body of index.html again. */
+const { addEventListener: listen } = document
+const listeners = []
+document.addEventListener = (...args) => {
+  listeners.push(args)
+  listen.apply(document, args)
+}
+
+/** Writes the body of index.html again, and removes the listeners of the document. */
 export function reload() {
+  for (const [type, listener] of listeners.splice(0)) document.removeEventListener(type, listener)
   document.body.innerHTML = body
   document.body.className = ''
 }

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { all, byId, reload, texts, textOf, turn } from './support/page.js'
+import { Detail, isSecret } from '../detail.js'
+import { History } from '../history.js'
+import { Row } from '../rows.js'
+
+const NOW = 1_000_000
+const pods = { group: '', plural: 'pods', kind: 'Pod' }
+const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
+  key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
+})
+// Stands in for a Whole with these answers by version.
+const whole = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
+const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, missed: false }, at: NOW - 5000, before: '10', after: '20', ...more })
+
+let detail, history, closed
+beforeEach(() => {
+  reload()
+  closed = 0
+  history = new History()
+  detail = new Detail(byId('detail'), () => closed++)
+})
+const show = (row, full, { resource = pods, now = NOW } = {}) => detail.show(row, history, full, resource, now)
+const yaml = () => texts('.yaml .line')
+const copy = () => byId('detail').querySelector('header .quiet')
+
+test('the detail opens with the kind, the name and the version', () => {
+  assert.equal(detail.open, false)
+  show(new Row(item('7')), undefined)
+  assert.equal(detail.open, true)
+  assert.deepEqual([textOf('.kind'), textOf('#detail-name'), textOf('.sub')], ['Pod', 'web', 'in shop · version 7'])
+  assert.deepEqual(texts('#detail h4'), ['Changes', 'Object'])
+  assert.equal(byId('detail').classList.contains('gone'), false)
+  show(new Row(item('8', {}, 'node-1', '')), undefined)
+  assert.equal(textOf('.sub'), 'version 8')
+})
+
+test('the detail closes and takes the keyboard', () => {
+  show(new Row(item('7')), undefined)
+  const focused = []
+  byId('detail-name').focus = (how) => focused.push(how)
+  detail.focus()
+  assert.deepEqual(focused, [{ preventScroll: true }])
+  const button = byId('detail').querySelector('[aria-label="Close"]')
+  assert.equal(button.title, 'Close (Esc)')
+  button.dispatchEvent(new Event('click'))
+  assert.equal(closed, 1)
+  detail.close()
+  assert.equal(detail.open, false)
+})
+
+test('its parts have names for screen readers and take the focus', () => {
+  assert.equal(byId('detail-name').tabIndex, -1)
+  const region = byId('detail').querySelector('.scroll'), pre = byId('detail').querySelector('pre.yaml')
+  assert.deepEqual([region.tabIndex, region.getAttribute('role'), region.getAttribute('aria-label')], [0, 'region', 'Details'])
+  assert.deepEqual([pre.tabIndex, pre.getAttribute('aria-label')], [0, 'The object as YAML'])
+})
+
+test('a deleted object is marked', () => {
+  const row = new Row(item('7'))
+  row.gone = true
+  row.mark = { type: 'deleted', missed: false }
+  show(row, undefined)
+  assert.equal(textOf('.sub'), 'deleted · in shop · version 7')
+  assert.ok(byId('detail').classList.contains('gone'))
+  row.mark.missed = true
+  show(row, undefined)
+  assert.equal(textOf('.sub'), 'deleted while nobody watched · in shop · version 7')
+})
+
+test('an object without changes says so', () => {
+  show(new Row(item('7')), undefined)
+  assert.deepEqual(texts('.changes > li'), ['Nothing since this page began to watch.'])
+  assert.equal(document.querySelector('.changes > li').className, 'none')
+})
+
+test('the changes are listed newest first, only the newest open, with their ages', () => {
+  const one = item('1', { n: 1 }), two = item('2', { n: 2 }), three = item('3', { n: 3 })
+  history.add(modified(one, two, { at: NOW - 60_000 }))
+  history.add(modified(two, three))
+  show(new Row(three), undefined)
+  assert.deepEqual(texts('.changes .ago'), ['5s ago', '1m ago'])
+  assert.deepEqual(all('.changes details').map((e) => e.open), [true, false])
+  const elements = all('.changes > li')
+  show(new Row(three), undefined, { now: NOW + 1000 })
+  assert.deepEqual(texts('.changes .ago'), ['6s ago', '1m ago'])
+  assert.ok(all('.changes > li').every((element, i) => element === elements[i]), 'the elements stay')
+  history.add(modified(three, item('4', { n: 4 })))
+  show(new Row(item('4', { n: 4 })), undefined)
+  assert.deepEqual(all('.changes > li').slice(1), elements)
+})
+
+test('the list of another object replaces the one before', () => {
+  const a = [item('1', { n: 1 }), item('2', { n: 2 })], b = [item('1', { m: 1 }, 'other'), item('2', { m: 2 }, 'other')]
+  history.add(modified(...a))
+  history.add(modified(...b))
+  show(new Row(a[1]), undefined)
+  show(new Row(b[1]), undefined)
+  assert.deepEqual(texts('.changes .paths'), ['m'])
+  show(new Row(item('1', {}, 'third')), undefined)
+  assert.equal(all('.changes > li').length, 1)
+})
+
+test('a change is drawn again when its full objects arrive, and stays open or closed', () => {
+  const old = item('1', { n: 1 }), now = item('2', { n: 2 }), answers = {}, full = whole(answers), row = new Row(now)
+  history.add(modified(old, now))
+  show(row, full)
+  assert.deepEqual(texts('.changes .paths'), ['n'])
+  document.querySelector('.changes details').open = false
+  const before = document.querySelector('.changes > li')
+  show(row, full)
+  assert.equal(document.querySelector('.changes > li'), before)
+  Object.assign(answers, { 1: { object: { ...old.object, full: 1 } }, 2: { object: { ...now.object, full: 2 } } })
+  full.arrivals = 2
+  show(row, full)
+  assert.deepEqual(texts('.changes .paths'), ['n, full'])
+  assert.equal(document.querySelector('.changes details').open, false)
+  const after = document.querySelector('.changes > li')
+  delete answers[1] // forgotten, because only some versions are held
+  show(row, full)
+  assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not drawn again')
+})
+
+test('the object is shown as YAML, and its changed fields are marked', () => {
+  const old = item('1', { a: { b: 1, c: 1 }, d: [1], e: 1 }), now = item('2', { a: { b: 2, c: 1 }, d: { x: 1 }, e: 1 })
+  history.add(modified(old, now))
+  show(new Row(now), undefined)
+  assert.deepEqual(yaml(), ['metadata:\n', '  name: web\n', '  resourceVersion: "2"\n', 'a:\n', '  b: 2\n', '  c: 1\n', 'd:\n', '  x: 1\n', 'e: 1\n'])
+  assert.deepEqual(texts('.yaml .changed'), ['  b: 2\n', 'd:\n', '  x: 1\n'])
+  assert.deepEqual(texts('.yaml .changed .key'), ['b:', 'd:', 'x:'])
+  show(new Row(item('9', { e: 1 }, 'other')), undefined)
+  assert.deepEqual(texts('.yaml .changed'), [])
+})
+
+test('a field whose name begins like a changed one is not marked', () => {
+  const old = item('1', { a: 1, ab: 1 }), now = item('2', { a: 2, ab: 1 })
+  history.add(modified(old, now))
+  show(new Row(now), undefined)
+  assert.deepEqual(texts('.yaml .changed'), ['a: 2\n'])
+})
+
+test('the full object replaces the fields of the table when it arrives', () => {
+  const one = item('7', { part: true }), answers = {}, full = whole(answers), row = new Row(one)
+  show(row, full)
+  assert.ok(yaml().includes('part: true\n'))
+  assert.deepEqual(full.asked, [['7', { asOf: undefined, current: true }]])
+  answers[7] = { object: { ...one.object, full: true } }
+  full.arrivals++
+  show(row, full)
+  assert.ok(yaml().includes('full: true\n'))
+  const before = document.querySelector('.yaml').firstChild
+  show(row, full)
+  assert.equal(document.querySelector('.yaml').firstChild, before, 'nothing new is drawn')
+  assert.equal(document.querySelector('.yaml .comment'), null)
+})
+
+test('a missing full object has its reason, unless a newer one is known', () => {
+  const one = item('7', { part: true }), full = whole({ 7: { reason: 'the server answered 503' } })
+  show(new Row(one), full)
+  assert.equal(yaml()[0], '# Only the fields of the table. The server did not return the rest: the server answered 503.\n')
+  assert.ok(yaml().includes('part: true\n'))
+  full.newest = { newest: true }
+  show(new Row(one), full)
+  assert.deepEqual(yaml(), ['newest: true\n'])
+  full.at = () => undefined
+  full.newest = { newest: 'again' }
+  show(new Row(one), full)
+  assert.deepEqual(yaml(), ['newest: again\n'])
+})
+
+test('the full object is requested as it was after the last change, and before a deletion', () => {
+  const old = item('1', { n: 1 }), now = item('2', { n: 2 }), row = new Row(now)
+  history.add(modified(old, now))
+  const asOf = () => {
+    const full = whole()
+    show(row, full)
+    return full.asked[0]
+  }
+  assert.deepEqual(asOf(), ['2', { asOf: '20', current: true }])
+  row.gone = true
+  assert.deepEqual(asOf(), ['2', { asOf: '10', current: true }])
+})
+
+test('a Secret says that its values are removed', () => {
+  const resource = { group: '', plural: 'secrets', kind: 'Secret' }
+  show(new Row(item('7')), undefined, { resource })
+  assert.equal(yaml()[0], '# The values of a Secret are removed before it reaches this page.\n')
+  assert.equal(isSecret(resource), true)
+  assert.equal(isSecret({ group: '', plural: 'pods' }), false)
+  assert.equal(isSecret({ group: 'example.com', plural: 'secrets' }), false)
+})
+
+test('an object is drawn again after the detail was closed', () => {
+  const row = new Row(item('7'))
+  show(row, undefined)
+  document.querySelector('.yaml').replaceChildren()
+  detail.close()
+  show(row, undefined)
+  assert.equal(yaml().length, 3)
+})
+
+test('the object is copied as YAML, and the button shows the outcome until another object is drawn', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: NOW })
+  const copied = []
+  let fail
+  const clipboard = { writeText: async (text) => { if (fail) throw fail; copied.push(text) } }
+  const click = async () => { copy().dispatchEvent(new Event('click')); await turn() }
+  Object.defineProperty(navigator, 'clipboard', { get: () => clipboard.writeText && clipboard, configurable: true })
+  assert.equal(copy().textContent, 'Copy YAML')
+  await click()
+  assert.deepEqual(copied, [], 'no object is shown')
+  const row = new Row(item('7'))
+  show(row, undefined)
+  await click()
+  assert.deepEqual(copied, ['metadata:\n  name: web\n  resourceVersion: "7"\n'])
+  assert.equal(copy().textContent, 'Copied')
+  t.mock.timers.tick(5000)
+  assert.equal(byId('announcer').textContent, 'Copied')
+  show(row, undefined)
+  assert.equal(copy().textContent, 'Copied')
+  fail = new Error('not allowed')
+  await click()
+  assert.equal(copy().textContent, 'Not copied: not allowed')
+  show(new Row(item('8')), undefined)
+  assert.equal(copy().textContent, 'Copy YAML')
+  clipboard.writeText = undefined
+  await click()
+  assert.equal(copy().textContent, 'Not copied: it needs https or localhost')
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import './support/package.js'
+import './support/page.js'
+import { ListWatchError, added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
+
+const { Feed, followNamespaces } = await import('../feed.js')
+
+const link = { server: 'http://host', token: '' }
+const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
+const pod = (resourceVersion, more, name = 'web') => item({ metadata: { name, namespace: 'shop' }, ...more }, resourceVersion)
+
+let told
+beforeEach(() => {
+  opened.length = 0
+  told = 0
+})
+const feedOf = ({ resource = pods, namespace = '', to = link } = {}) => new Feed(to, resource, namespace, () => told++)
+const optionsOf = (how) => {
+  feedOf(how)
+  return opened.at(-1).options
+}
+
+test('a feed follows the collection with the fields of its columns', () => {
+  const { project, ...options } = optionsOf()
+  assert.deepEqual(options, { server: 'http://host', resource: 'v1/pods', persist: true })
+  assert.ok(project.includes('status.phase') && project.includes('metadata.labels'))
+  assert.equal(optionsOf({ resource: { ...pods, group: 'apps', plural: 'deployments' } }).resource, 'apps/v1/deployments')
+})
+
+test('the namespace narrows only a collection that has namespaces', () => {
+  assert.equal(optionsOf({ namespace: 'shop' }).namespace, 'shop')
+  assert.equal('namespace' in optionsOf({ namespace: 'shop', resource: { ...pods, plural: 'nodes', namespaced: false } }), false)
+  assert.deepEqual(feedOf({ namespace: 'shop' }).columns.map(({ id }) => id)[0], 'name')
+  assert.deepEqual(feedOf().columns.map(({ id }) => id)[0], 'namespace')
+})
+
+test('with a token nothing is saved', () => {
+  const { token, persist } = optionsOf({ to: { server: 'http://host', token: 'secret' } })
+  assert.deepEqual({ token, persist }, { token: 'secret', persist: false })
+})
+
+test('Secrets are not saved, and their values are not requested', () => {
+  const { persist, project } = optionsOf({ resource: { ...pods, plural: 'secrets' } })
+  assert.equal(persist, false)
+  assert.deepEqual(project, ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable'])
+  assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).wholeOf({ key: 'a', item: pod('1') }), undefined)
+})
+
+test('changes reach the rows, the history and the rate, and are reported', (t) => {
+  const now = 1_000_000_000
+  t.mock.timers.enable({ apis: ['Date'], now })
+  const feed = feedOf(), [collection] = opened, one = pod('1'), two = pod('2', { n: 2 })
+  assert.deepEqual(feed.state.phase, 'loading')
+  collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
+  assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
+  assert.equal(feed.rate.list(now).at(-1), 0, 'a first list is no news')
+  assert.equal(feed.state.resourceVersion, '10')
+  collection.report(live('20'), [modified(two, one)])
+  collection.report(live('30'), [deleted(two)])
+  assert.deepEqual(feed.history.of('shop/web').map(({ change, at, before, after }) => [change.type, at, before, after]),
+    [['deleted', now, '20', '30'], ['modified', now, '10', '20']])
+  assert.equal(feed.rate.list(now).at(-1), 2)
+  assert.deepEqual([feed.rows.get('shop/web').gone, feed.rows.get('shop/web').mark.at, told], [true, now, 3])
+})
+
+test('a feed reports states without changes', () => {
+  const feed = feedOf()
+  opened[0].report(live('10'))
+  assert.deepEqual([told, feed.state.phase], [1, 'live'])
+})
+
+test('a resource that the server does not list has a cause, and opens nothing', () => {
+  const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
+  assert.equal(opened.length, 0)
+  assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
+  assert.equal(feed.rows.size, 0)
+  feed.close()
+})
+
+test('options that the package rejects are a cause, and other errors are thrown', () => {
+  calls.refuse = new ListWatchError('invalid', 'bad namespace')
+  assert.equal(feedOf().state.cause.message, 'bad namespace')
+  calls.refuse = new TypeError('a defect')
+  assert.throws(() => feedOf(), TypeError)
+})
+
+test('close ends the collection and the requests of the detail', (t) => {
+  let signal
+  t.mock.method(globalThis, 'fetch', (url, how) => { signal = how.signal; return new Promise(() => {}) })
+  const feed = feedOf()
+  feed.wholeOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
+  assert.equal(signal.aborted, false)
+  feed.close()
+  assert.equal(signal.aborted, true)
+  assert.equal(opened[0].closed, true)
+})
+
+test('the full object of a row is kept until another row is shown', (t) => {
+  const urls = []
+  t.mock.method(globalThis, 'fetch', (url, { signal, headers }) => { urls.push([url, signal, headers]); return new Promise(() => {}) })
+  const feed = feedOf({ to: { server: 'http://host', token: 'secret' } }), row = { key: 'shop/web', item: pod('1') }
+  const first = feed.wholeOf(row)
+  first.at('1', { current: true })
+  assert.equal(feed.wholeOf({ ...row, item: pod('2') }), first)
+  assert.equal(urls[0][0], 'http://host/api/v1/namespaces/shop/pods/web')
+  assert.equal(urls[0][2].Authorization, 'Bearer secret')
+  const other = feed.wholeOf({ key: 'shop/db', item: pod('1', {}, 'db') })
+  assert.notEqual(other, first)
+  assert.equal(urls[0][1].aborted, true)
+  other.at('1', { current: true })
+  assert.equal(urls[1][0], 'http://host/api/v1/namespaces/shop/pods/db')
+})
+
+test('the answer for a full object is reported', async (t) => {
+  const answered = new Promise((resolve) => {
+    t.mock.method(globalThis, 'fetch', async () => Response.json(pod('1').object))
+    const feed = new Feed(link, pods, '', resolve)
+    feed.wholeOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
+  })
+  await answered
+})
+
+test('full objects are requested again when the connection is back', () => {
+  const feed = feedOf(), [collection] = opened, row = { key: 'shop/web', item: pod('1') }
+  collection.report(live('10'))
+  const first = feed.wholeOf(row)
+  collection.report(live('11'))
+  assert.equal(feed.wholeOf(row), first)
+  collection.report({ ...live('11'), phase: 'interrupted' })
+  assert.equal(feed.wholeOf(row), first)
+  collection.report(live('12'))
+  assert.notEqual(feed.wholeOf(row), first)
+})
+
+function namespaces(to = link) {
+  const heard = []
+  const end = followNamespaces(to, (names, cause) => heard.push([names, cause]))
+  return { heard, end, collection: opened[0] }
+}
+
+test('the namespaces are followed by name', () => {
+  const { heard, end, collection } = namespaces({ server: 'http://host', token: 'secret' })
+  assert.deepEqual(collection.options, { server: 'http://host', resource: 'v1/namespaces', project: ['metadata.name'], token: 'secret' })
+  collection.items = [{ name: 'a' }, { name: 'b' }]
+  assert.equal(collection.report(live()), 1)
+  assert.deepEqual(heard, [[['a', 'b'], undefined]])
+  end()
+  assert.equal(collection.closed, true)
+  assert.equal(collection.report(live()), 0)
+})
+
+test('without a token none is sent', () => {
+  assert.equal('token' in namespaces().collection.options, false)
+})
+
+test('namespaces that cannot be listed are reported as null with the cause', () => {
+  const { heard, collection } = namespaces(), cause = { code: 'forbidden', message: 'no' }
+  collection.report({ phase: 'stopped', cause })
+  assert.deepEqual(heard, [[null, cause]])
+})
+
+test('the known namespaces stay when their watch stops', () => {
+  const { heard, collection } = namespaces(), cause = { code: 'unauthorized', message: 'no', status: 401 }
+  collection.items = [{ name: 'a' }]
+  collection.report({ phase: 'stopped', cause })
+  assert.deepEqual(heard, [[['a'], cause]])
+})
+
+test('only an error of the server is reported while the watch goes on', () => {
+  const { heard, collection } = namespaces(), refused = { code: 'status', message: 'no', status: 500 }
+  collection.report({ phase: 'interrupted', cause: { code: 'network', message: 'away' } })
+  collection.report({ phase: 'interrupted', cause: refused })
+  assert.deepEqual(heard, [[[], undefined], [[], refused]])
+})
+
+test('namespaces with rejected options are reported once', () => {
+  calls.refuse = new ListWatchError('invalid', 'bad server')
+  const { heard, end } = namespaces()
+  assert.deepEqual(heard.map(([names, { message }]) => [names, message]), [[null, 'bad server']])
+  end()
+  calls.refuse = new TypeError('a defect')
+  assert.throws(() => namespaces(), TypeError)
+})

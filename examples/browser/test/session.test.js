@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, mock, test } from 'node:test'
+import './support/package.js'
+import { byId, reload, texts, textOf, turn, window } from './support/page.js'
+import { opened } from './support/listwatch.js'
+
+const { Session } = await import('../session.js')
+
+const collection = (resource) => ({ resource, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: resource } })
+const discovery = (...names) => Response.json({ kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [{ version: 'v1', resources: names.map(collection) }] }] })
+const refusal = (status) => Response.json({ message: 'no' }, { status })
+const away = () => { throw new TypeError('away') }
+
+mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
+globalThis.fetch = async (url, { headers }) => {
+  requests.push([url, headers.Authorization])
+  return url.endsWith('/api') ? answer() : Response.json({ kind: 'APIGroupDiscoveryList' })
+}
+let answer, requests, log, page, session
+const calls = () => log.splice(0)
+// Makes a session. `answer` returns the response to /api; /apis has no collections.
+function begin(feed) {
+  page = {
+    feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },
+    showNamespaces: (names) => log.push(['namespaces', names]), draw: () => log.push('draw'),
+  }
+  session = new Session(page)
+}
+const settle = async () => { for (let i = 0; i < 5; i++) await turn() }
+const plurals = () => session.resources.map(({ plural }) => plural).join(' ')
+const line = (kind) => textOf(`#notices [data-kind="${kind}"] span`)
+const heard = () => { mock.timers.tick(10_000); return byId('announcer').textContent }
+
+afterEach(() => { // no retry of this test reaches the next one
+  answer = () => new Promise(() => {})
+  session.connect()
+})
+beforeEach(() => {
+  reload()
+  localStorage.clear()
+  window.happyDOM.setURL('http://page.example/')
+  opened.length = 0
+  requests = []
+  log = []
+  answer = () => discovery('pods')
+})
+
+test('a session finds the collections and follows the namespaces', async () => {
+  begin()
+  session.connect()
+  assert.equal(byId('server-name').textContent, 'page.example')
+  await settle()
+  assert.deepEqual(requests.map(([url]) => url).sort(), ['http://page.example/api', 'http://page.example/apis'])
+  assert.deepEqual([plurals(), calls(), session.waiting], ['pods', ['leave', 'show'], undefined])
+  assert.deepEqual(opened.map(({ options }) => options.resource), ['v1/namespaces'])
+  opened[0].items = [{ name: 'shop' }]
+  opened[0].report({ phase: 'live' })
+  assert.deepEqual(calls(), [['namespaces', ['shop']]])
+  assert.equal(line('namespaces'), undefined)
+})
+
+test('namespaces that are not followed have a notice, until they are', async () => {
+  begin()
+  session.connect()
+  await settle()
+  calls()
+  opened[0].report({ phase: 'stopped', cause: { code: 'forbidden', message: 'listwatch: user ann may not' } })
+  assert.equal(line('namespaces'), 'The namespaces are not followed. Not allowed: user ann may not')
+  assert.deepEqual(calls(), [['namespaces', null]])
+  opened[0].report({ phase: 'live' })
+  assert.equal(line('namespaces'), undefined)
+})
+
+test('until the server answers, the page waits with the cause', async () => {
+  begin()
+  answer = away
+  session.connect()
+  await settle()
+  assert.deepEqual(calls(), ['leave', 'draw'])
+  const { phase, stale, cause, retryAt } = session.waiting
+  assert.deepEqual([phase, stale, cause.code, retryAt], ['interrupted', true, 'network', Date.now() + 1000])
+  answer = () => discovery('pods')
+  mock.timers.tick(1000)
+  await settle()
+  assert.deepEqual([session.waiting, plurals(), calls()], [undefined, 'pods', ['show']])
+})
+
+test('a server that is away while the collections of the last visit are shown has a notice only if the page is live', async () => {
+  localStorage.setItem('listwatch-collections', JSON.stringify({ server: 'http://page.example', resources: [{ plural: 'pods' }] }))
+  begin()
+  answer = away
+  session.connect()
+  assert.equal(plurals(), 'pods')
+  await settle()
+  assert.equal(session.waiting, undefined)
+  assert.equal(line('collections'), 'The menu may be out of date: the server did not answer: away')
+  assert.deepEqual(calls(), ['leave', 'show', 'draw'])
+  reload()
+  session.connect()
+  page.feed = { state: { phase: 'interrupted' } }
+  await settle()
+  assert.deepEqual([line('collections'), session.waiting], [undefined, undefined])
+})
+
+test('a browser that stores nothing has a notice', async (t) => {
+  const storage = globalThis.localStorage
+  globalThis.localStorage = { getItem: () => null, setItem() { throw new Error('no room') } }
+  t.after(() => { globalThis.localStorage = storage })
+  begin()
+  session.connect()
+  await settle()
+  assert.equal(line('storage'), 'The next visit must wait for the server, because this browser stores nothing: no room')
+})
+
+for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
+  test(`a server that answers ${status} is left, and the page asks for a token`, async () => {
+    begin({ state: { phase: 'live' } })
+    answer = () => refusal(status)
+    session.ask()
+    await settle()
+    assert.deepEqual(calls(), ['leave', 'draw'])
+    assert.deepEqual(session.waiting, { phase: 'stopped', stale: true, cause: { code, message: `the server answered ${status}: no` } })
+    assert.equal(byId('connect').open, true)
+    assert.equal(byId('connect-why').textContent, `the server answered ${status}: no`)
+  })
+}
+
+test('another server replaces the current one, its notices and its namespaces', async () => {
+  begin()
+  session.connect()
+  await settle()
+  opened[0].report({ phase: 'stopped', cause: { code: 'forbidden', message: 'no' } })
+  answer = () => refusal(503)
+  session.refresh()
+  await settle()
+  assert.equal(texts('#notices li').length, 2)
+  session.change()
+  byId('connect-server').value = 'https://other.example'
+  byId('connect-token').value = 'secret'
+  answer = () => discovery('nodes')
+  requests = []
+  calls()
+  byId('connect').close('connect')
+  await turn()
+  assert.deepEqual(texts('#notices li'), [])
+  assert.equal(opened[0].closed, true)
+  await settle()
+  assert.deepEqual(session.link, { server: 'https://other.example', token: 'secret' })
+  assert.equal(location.search, '?server=https%3A%2F%2Fother.example')
+  assert.equal(byId('server-name').textContent, 'other.example')
+  assert.deepEqual(requests.sort(), [['https://other.example/api', 'Bearer secret'], ['https://other.example/apis', 'Bearer secret']])
+  assert.deepEqual([calls(), plurals(), opened.length], [['leave', 'show'], 'nodes', 2])
+  assert.deepEqual(opened[1].options.server, 'https://other.example')
+})
+
+test('the state of the server before is not shown while the next one is asked', async () => {
+  begin()
+  answer = away
+  session.connect()
+  await settle()
+  assert.ok(session.waiting)
+  answer = () => new Promise(() => {})
+  session.connect()
+  assert.equal(session.waiting, undefined)
+})
+
+test('a user who cancels stays with the server', async () => {
+  begin()
+  session.connect()
+  await settle()
+  calls()
+  session.change('why')
+  assert.equal(byId('connect-why').textContent, 'why')
+  byId('connect').close()
+  await settle()
+  assert.deepEqual([calls(), session.link.server, opened[0].closed], [[], 'http://page.example', false])
+})
+
+test('the user hears whether a refresh found other collections', async () => {
+  begin()
+  session.connect()
+  await settle()
+  calls()
+  session.refresh()
+  await settle()
+  assert.equal(heard(), 'No other collections')
+  assert.deepEqual(calls(), [], 'the feed goes on')
+  answer = () => discovery('pods', 'nodes')
+  session.refresh()
+  await settle()
+  assert.equal(heard(), 'The collections have changed')
+  assert.deepEqual([plurals(), calls(), opened.length], ['pods nodes', ['show'], 1])
+})
+
+test('a refresh that fails has a notice, until one succeeds', async () => {
+  begin()
+  session.connect()
+  await settle()
+  answer = () => refusal(503)
+  session.refresh()
+  await settle()
+  assert.equal(line('collections'), 'The menu may be out of date: the server answered 503: no')
+  answer = () => discovery('pods')
+  session.refresh()
+  await settle()
+  assert.equal(line('collections'), undefined)
+})
+
+test('a quiet refresh that fails has a notice only if the page is live', async () => {
+  begin()
+  session.connect()
+  await settle()
+  answer = () => refusal(503)
+  page.feed = { state: { phase: 'interrupted' } }
+  session.refreshQuietly()
+  await settle()
+  assert.equal(line('collections'), undefined)
+  page.feed = undefined
+  session.refreshQuietly()
+  await settle()
+  assert.equal(line('collections'), undefined)
+  page.feed = { state: { phase: 'live' } }
+  session.refreshQuietly()
+  await settle()
+  assert.equal(line('collections'), 'The menu may be out of date: the server answered 503: no')
+  assert.equal(heard(), line('collections'))
+})
+
+test('a quiet refresh that follows another one soon does nothing if it may', async () => {
+  begin()
+  session.connect()
+  await settle()
+  session.refreshQuietly()
+  await settle()
+  requests = []
+  session.refreshQuietly(true)
+  await settle()
+  assert.equal(requests.length, 0)
+  session.refreshQuietly()
+  await settle()
+  assert.equal(requests.length, 2)
+})
+
+test('the same collections are shown again if the page has no feed', async () => {
+  begin()
+  session.connect()
+  await settle()
+  calls()
+  page.feed = undefined
+  session.refreshQuietly()
+  await settle()
+  assert.deepEqual(calls(), ['show'])
+})
