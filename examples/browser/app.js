@@ -90,13 +90,12 @@ class App {
   get place() { return this.#place }
 
   /**
-   * Goes to another place.
+   * Goes to another place in the same collection. Other collections are links.
    * @param {Partial<Place>} change
    */
   go(change) {
     const place = { ...this.#place, ...change }
-    const aside = !this.#place.plural || collectionOf(place) === collectionOf(this.#place) // the Back button skips the place before
-    history[aside ? 'replaceState' : 'pushState'](null, '', format(place))
+    history.replaceState(null, '', format(place)) // the Back button skips the place before
     this.#moved(place)
   }
 

@@ -1,0 +1,502 @@
+import assert from 'node:assert/strict'
+import { beforeEach, mock, test } from 'node:test'
+import './support/package.js'
+import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
+import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
+
+// The page runs on clocks, frames and intervals of the test.
+mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2030-01-01T00:00:00Z') })
+let clock = 0, frames, intervals, listeners = [], runs = 0, answer, requests, visited
+Object.defineProperty(performance, 'now', { value: () => clock })
+globalThis.requestAnimationFrame = (f) => frames.push(f)
+globalThis.setInterval = (f, ms) => intervals.push([f, ms])
+globalThis.addEventListener = (name, listener) => listeners.push([name, listener])
+globalThis.fetch = async (url) => {
+  requests.push(url)
+  return url.endsWith('/api') ? answer() : url.endsWith('/apis') ? Response.json({ kind: 'APIGroupDiscoveryList' }) : new Promise(() => {})
+}
+Object.defineProperty(globalThis, 'location', { value: { hash: '', search: '', origin: 'http://page.example', href: 'http://page.example/' } })
+Object.defineProperty(globalThis, 'history', { value: { replaceState: (state, title, url) => visited.push(String(url)) } })
+
+const resource = (name, more) => ({ resource: name, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: name === 'pods' ? 'Pod' : name }, ...more })
+const RESOURCES = [resource('pods'), resource('nodes', { scope: 'Cluster' }), resource('events')]
+const discovery = (...resources) => Response.json({ kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [{ version: 'v1', resources }] }] })
+const refusal = (status) => Response.json({ message: 'no' }, { status })
+const settle = async () => { for (let i = 0; i < 5; i++) await turn() }
+const fire = (name) => { for (const [of, listener] of listeners) if (of === name) listener() }
+const frame = () => { for (const f of frames.splice(0)) f() }
+const drawn = () => { while (frames.length) frame() }
+const heard = () => { mock.timers.tick(10_000); return byId('announcer').textContent }
+const click = (element) => element.dispatchEvent(new Event('click', { bubbles: true }))
+const hash = (value) => { location.hash = value; fire('hashchange') }
+const asks = () => requests.filter((url) => url.endsWith('/api')).length
+
+const pod = (name, resourceVersion = '1', more = {}) => item({ metadata: { name, namespace: 'shop' }, spec: { nodeName: `node-${name}` }, ...more }, resourceVersion)
+const first = (...items) => items.map((one) => added(one, { initial: true }))
+const feeds = () => opened.filter(({ options }) => options.resource !== 'v1/namespaces')
+const feed = () => feeds().at(-1)
+const keys = () => all('.row').filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map(({ dataset }) => dataset.key)
+const rowOf = (key) => all('.row').find((row) => !row.hidden && row.dataset.key === key)
+
+/** Loads the page and lets the server answer. */
+async function boot(at = '#/v1/pods') {
+  location.hash = at
+  await import(`../app.js?${runs++}`)
+  await settle()
+  drawn()
+}
+/** Loads the page with these pods. */
+async function bootWith(at, ...items) {
+  await boot(at)
+  feed().report(live('10'), first(...items))
+  drawn()
+}
+
+beforeEach(async () => {
+  answer = () => new Promise(() => {}) // ends the retries of the page before
+  const before = listeners
+  listeners = []
+  for (const [name, listener] of before) if (name === 'focus') listener()
+  await settle()
+  mock.timers.tick(60_000)
+  await settle()
+  reload()
+  size(byId('grid'), 1000, 280)
+  localStorage.clear()
+  clock += 1_000_000
+  frames = []
+  intervals = []
+  opened.length = 0
+  requests = []
+  visited = []
+  calls.wake = 0
+  answer = () => discovery(...RESOURCES)
+})
+
+test('a page without a place shows Pods', async () => {
+  await boot('')
+  assert.deepEqual(visited, ['#/v1/pods'])
+  assert.deepEqual(opened.map(({ options }) => options.resource), ['v1/namespaces', 'v1/pods'])
+  assert.equal(byId('title').textContent, 'Pods')
+  assert.equal(byId('grid').getAttribute('aria-label'), 'Pods')
+  assert.equal(textOf('#collections [aria-current]'), 'pods')
+  assert.equal(byId('connection-text').textContent, 'Connecting')
+})
+
+test('a page shows the collection and the namespace of its URL', async () => {
+  await boot('#/v1/pods?ns=shop')
+  assert.equal(feed().options.namespace, 'shop')
+  assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
+  assert.equal(byId('scope').querySelector('select').value, 'shop')
+  assert.equal(byId('scope').hidden, false)
+  assert.deepEqual(visited, [])
+})
+
+test('the rows are drawn at the next frame, once', async () => {
+  await boot()
+  feed().report({ ...live('10') }, first(pod('b')))
+  feed().report({ ...live('11') }, first(pod('a')))
+  assert.equal(frames.length, 1)
+  assert.deepEqual(keys(), [])
+  frame()
+  assert.deepEqual(keys(), ['shop/a', 'shop/b'])
+  assert.equal(byId('connection-text').textContent, 'Live')
+  assert.equal(byId('count').textContent, '2')
+  assert.equal(frames.length, 0)
+})
+
+test('times are drawn twice a second', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  const [[draw, ms]] = intervals
+  assert.equal(ms, 500)
+  mock.timers.setTime(Date.now() + 20_000)
+  draw()
+  frame()
+  assert.equal(byId('connection-text').textContent, 'Live, last heard 20 s ago')
+})
+
+test('deleted rows leave, and marks end', async () => {
+  await bootWith('#/v1/pods', pod('a'), pod('b'))
+  feed().report(live('11'), [deleted(pod('a')), modified(pod('b', '2'), pod('b'))])
+  drawn()
+  assert.deepEqual(keys(), ['shop/a', 'shop/b'])
+  mock.timers.setTime(Date.now() + 6000)
+  intervals[0][0]()
+  drawn()
+  assert.deepEqual(keys(), ['shop/b'])
+  assert.equal(rowOf('shop/b').dataset.mark, undefined)
+})
+
+test('the rate of changes is drawn', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  feed().report(live('11'), [modified(pod('a', '2'), pod('a'))])
+  mock.timers.setTime(Date.now() + 2000)
+  intervals[0][0]()
+  frame()
+  assert.equal(byId('rate').textContent, '0.2')
+})
+
+test('the search narrows the table, and its outcome is announced once', async () => {
+  await bootWith('#/v1/pods', pod('web'), pod('db'))
+  assert.equal(heard(), 'Live. 2 pods')
+  type(byId('search'), 'web')
+  assert.deepEqual(visited, ['#/v1/pods?q=web'])
+  drawn()
+  assert.deepEqual(keys(), ['shop/web'])
+  assert.equal(byId('count').textContent, '1 of 2')
+  assert.equal(heard(), '1 of 2 match')
+  byId('announcer').textContent = ''
+  intervals[0][0]()
+  drawn()
+  assert.equal(heard(), '')
+  type(byId('search'), '')
+  drawn()
+  assert.deepEqual(keys(), ['shop/db', 'shop/web'])
+  assert.equal(heard(), '', 'no search has no matches')
+})
+
+test('a search in the URL is in the field', async () => {
+  await bootWith('#/v1/pods?q=web', pod('web'), pod('db'))
+  assert.equal(byId('search').value, 'web')
+  assert.deepEqual(keys(), ['shop/web'])
+  hash('#/v1/pods?q=db')
+  drawn()
+  assert.equal(byId('search').value, 'db')
+  assert.deepEqual(keys(), ['shop/db'])
+})
+
+test('the field of the search keeps its cursor while the user types', async () => {
+  await bootWith('#/v1/pods', pod('web'))
+  let writes = 0
+  const search = byId('search')
+  search.value = 'web'
+  Object.defineProperty(search, 'value', { get: () => 'web', set: () => writes++ })
+  search.dispatchEvent(new Event('input'))
+  assert.equal(writes, 0)
+})
+
+test('a title sorts ascending, then descending, then by key', async () => {
+  await bootWith('#/v1/pods', pod('a', '1', { spec: { nodeName: 'y' } }), pod('b', '1', { spec: { nodeName: 'x' } }))
+  const node = () => all('.head [role="columnheader"]').find((e) => e.textContent === 'Node')
+  const step = () => {
+    click(node().querySelector('button'))
+    drawn()
+    return [visited.at(-1), keys().join(' '), node().getAttribute('aria-sort'), heard()]
+  }
+  assert.deepEqual(step(), ['#/v1/pods?sort=node', 'shop/b shop/a', 'ascending', 'Sorted by node, ascending'])
+  assert.deepEqual(step(), ['#/v1/pods?sort=-node', 'shop/a shop/b', 'descending', 'Sorted by node, descending'])
+  assert.deepEqual(step(), ['#/v1/pods', 'shop/a shop/b', 'none', 'Sorted by key'])
+})
+
+test('the URL sorts, also when it changes', async () => {
+  await bootWith('#/v1/pods?sort=-name', pod('a'), pod('b'))
+  assert.deepEqual(keys(), ['shop/b', 'shop/a'])
+  hash('#/v1/pods?sort=name')
+  drawn()
+  assert.deepEqual(keys(), ['shop/a', 'shop/b'])
+  hash('#/v1/pods?sort=-name')
+  drawn()
+  assert.deepEqual(keys(), ['shop/b', 'shop/a'])
+})
+
+test('events are sorted by age unless the user sorts', async () => {
+  const event = (name, lastTimestamp) => item({ metadata: { name }, lastTimestamp })
+  await bootWith('#/v1/events', event('a', '2029-01-01T00:00:00Z'), event('b', '2029-01-02T00:00:00Z'))
+  assert.deepEqual(keys(), ['b', 'a'])
+  assert.equal(textOf('[aria-sort="ascending"]'), 'Last')
+  click(all('.head button')[0])
+  assert.equal(visited.at(-1), '#/v1/events?sort=-last')
+})
+
+test('a click on a row selects it and opens its detail', async () => {
+  await bootWith('#/v1/pods', pod('a'), pod('b'))
+  assert.equal(byId('detail').hidden, true)
+  click(rowOf('shop/b'))
+  drawn()
+  assert.deepEqual(visited, ['#/v1/pods?sel=shop/b'])
+  assert.equal(byId('detail-name').textContent, 'b')
+  assert.equal(byId('detail').hidden, false)
+  assert.equal(rowOf('shop/b').getAttribute('aria-selected'), 'true')
+  assert.equal(document.activeElement.id, 'grid')
+  assert.deepEqual(requests.at(-1), 'http://page.example/api/v1/namespaces/shop/pods/b')
+})
+
+test('the detail follows its object, and stays after a deletion', async () => {
+  await bootWith('#/v1/pods?sel=shop/a', pod('a'), pod('b'))
+  assert.equal(byId('detail-name').textContent, 'a')
+  feed().report(live('11'), [modified(pod('a', '2', { status: { phase: 'Failed' } }), pod('a'))])
+  drawn()
+  assert.match(textOf('.detail .paths'), /status/)
+  feed().report(live('12'), [deleted(pod('a', '2'))])
+  drawn()
+  mock.timers.setTime(Date.now() + 6000)
+  intervals[0][0]()
+  drawn()
+  assert.deepEqual(keys(), ['shop/b'])
+  assert.equal(byId('detail').hidden, false)
+  click(byId('detail').querySelector('[aria-label="Close"]'))
+  drawn()
+  assert.equal(byId('detail').hidden, true)
+  assert.equal(visited.at(-1), '#/v1/pods')
+})
+
+test('the keyboard moves, opens and closes', async () => {
+  await bootWith('#/v1/pods', pod('a'), pod('b'))
+  press(byId('grid'), 'j')
+  press(byId('grid'), 'j')
+  drawn()
+  assert.equal(rowOf('shop/b').getAttribute('aria-selected'), 'true')
+  press(byId('grid'), 'Enter')
+  drawn()
+  assert.equal(byId('detail-name').textContent, 'b')
+  press(byId('grid'), 'k')
+  drawn()
+  assert.equal(byId('detail-name').textContent, 'a')
+  press(byId('grid'), 'Escape')
+  drawn()
+  assert.equal(byId('detail').hidden, true)
+  assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true', 'the row stays active')
+})
+
+test('another collection replaces the current one', async () => {
+  await bootWith('#/v1/pods?sel=shop/a', pod('a'))
+  const [before] = feeds()
+  hash('#/v1/nodes')
+  assert.equal(before.closed, true)
+  assert.equal(feed().options.resource, 'v1/nodes')
+  assert.equal(byId('title').textContent, 'nodes')
+  assert.equal(byId('scope').hidden, true)
+  assert.equal(byId('detail').hidden, true)
+  assert.equal(textOf('#collections [aria-current]'), 'nodes')
+  drawn()
+  assert.deepEqual(keys(), [])
+  assert.equal(heard(), '', 'what was said of the pods is withdrawn')
+  feed().report(live('10'), first(item({ metadata: { name: 'n' } })))
+  drawn()
+  press(byId('grid'), 'j')
+  drawn()
+  assert.equal(rowOf('n').getAttribute('aria-selected'), 'true')
+})
+
+test('the selected row of the URL is active', async () => {
+  await bootWith('#/v1/pods?sel=shop/b', pod('a'), pod('b'))
+  assert.equal(rowOf('shop/b').getAttribute('aria-selected'), 'true')
+  hash('#/v1/pods?sel=shop/a')
+  drawn()
+  assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true')
+  assert.equal(feeds().length, 1, 'the feed goes on')
+})
+
+test('a namespace replaces the feed and ends the selection', async () => {
+  await bootWith('#/v1/pods?q=a&sel=shop/a', pod('a'))
+  opened[0].items = [{ name: 'shop' }, { name: 'batch' }]
+  opened[0].report(live())
+  const select = byId('scope').querySelector('select')
+  assert.deepEqual([...select.options].map(({ value }) => value), ['', 'shop', 'batch'])
+  type(select, 'batch', 'change')
+  assert.deepEqual(visited, ['#/v1/pods?ns=batch&q=a'])
+  assert.deepEqual(feeds().map(({ closed, options }) => [closed, options.namespace]), [[true, undefined], [false, 'batch']])
+})
+
+test('a collection that the server does not list is tried all the same', async () => {
+  await boot('#/example.com/v1/widgets')
+  assert.equal(feed().options.resource, 'example.com/v1/widgets')
+  assert.equal(byId('title').textContent, 'widgets')
+  assert.equal(byId('scope').hidden, false)
+  hash('#/nosuch')
+  drawn()
+  assert.equal(feeds().length, 1)
+  assert.equal(byId('connection-text').textContent, 'The server has no such collection')
+})
+
+test('a collection is known by its group and its plural', async () => {
+  await boot('#/example.com/v1/pods')
+  assert.equal(byId('title').textContent, 'pods')
+  hash('#/v1beta1/pods')
+  assert.equal(feed().options.resource, 'v1/pods', 'in the version that the server prefers')
+})
+
+test('before the server answers, the page waits and shows no table', async () => {
+  answer = () => { throw new TypeError('away') }
+  await boot()
+  assert.equal(byId('grid').hidden, true)
+  assert.equal(byId('connection-text').textContent, 'No connection · next try in 1 s')
+  hash('#/v1/nodes')
+  assert.equal(opened.length, 0)
+  const asked = asks()
+  click(byId('retry'))
+  await settle()
+  assert.equal(asks(), asked + 1)
+  answer = () => discovery(...RESOURCES)
+  click(byId('retry'))
+  await settle()
+  drawn()
+  assert.equal(feed().options.resource, 'v1/nodes')
+  assert.equal(byId('grid').hidden, false)
+})
+
+test('the button wakes an interrupted collection, and opens a stopped one again', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'network', message: 'away' } })
+  click(byId('retry'))
+  assert.deepEqual([calls.wake, feeds().length], [1, 1])
+  feed().report({ ...live('10'), phase: 'stopped', stale: true, cause: { code: 'forbidden', message: 'no' } })
+  click(byId('retry'))
+  assert.deepEqual([calls.wake, feeds().length, feeds()[0].closed], [1, 2, true])
+  assert.equal(byId('connect').open, false)
+})
+
+test('after a 401 the button asks for another token', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'unauthorized', message: 'listwatch: Unauthorized' } })
+  drawn()
+  assert.equal(byId('retry').textContent, 'Enter another token')
+  click(byId('retry'))
+  assert.equal(byId('connect').open, true)
+  assert.equal(byId('connect-why').textContent, 'Unauthorized')
+  assert.equal(calls.wake, 0)
+})
+
+test('a server that rejects the page is left', async () => {
+  answer = () => refusal(401)
+  await boot()
+  assert.equal(byId('connect').open, true)
+  byId('connect').close()
+  drawn()
+  assert.equal(byId('retry').textContent, 'Enter another token')
+  click(byId('retry'))
+  assert.equal(byId('connect').open, true)
+})
+
+test('another server closes the feed', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  click(byId('server'))
+  assert.equal(byId('connect').open, true)
+  answer = () => { throw new TypeError('away') }
+  byId('connect-server').value = 'http://other.example'
+  byId('connect').close('connect')
+  await settle()
+  assert.equal(feeds()[0].closed, true)
+  drawn()
+  assert.equal(byId('grid').hidden, true)
+})
+
+test('the buttons open the help and refresh the menu', async () => {
+  await boot()
+  click(byId('help-open'))
+  assert.equal(byId('help').open, true)
+  byId('help').close()
+  answer = () => discovery(...RESOURCES, resource('widgets'))
+  click(byId('refresh'))
+  await settle()
+  assert.ok(texts('#collections a').includes('widgets'))
+  assert.equal(feeds().length, 1, 'the feed goes on')
+  assert.equal(heard(), 'The collections have changed')
+})
+
+test('a collection whose definition has changed is opened again', async () => {
+  await boot()
+  answer = () => discovery(resource('pods', { scope: 'Cluster' }))
+  click(byId('refresh'))
+  await settle()
+  assert.deepEqual(feeds().map(({ closed }) => closed), [true, false])
+})
+
+test('a stopped collection is opened again when the collections have changed', async () => {
+  await boot()
+  feed().report({ ...live('10'), phase: 'stopped' })
+  answer = () => discovery(...RESOURCES, resource('widgets'))
+  click(byId('refresh'))
+  await settle()
+  assert.equal(feeds().length, 2)
+})
+
+test('the menu is refreshed when the page is used again, but not often', async () => {
+  for (const event of ['focus', 'online']) {
+    const before = asks()
+    clock += 10_000
+    if (!before) await boot()
+    const asked = asks()
+    fire(event)
+    fire(event)
+    await settle()
+    assert.equal(asks(), asked + 1, event)
+  }
+})
+
+test('the menu is refreshed when the server is back, and when it does not know the collection', async () => {
+  await bootWith('#/v1/pods', pod('a'))
+  const after = async (state) => {
+    const before = asks()
+    feed().report({ ...live('10'), ...state })
+    drawn()
+    await settle()
+    return asks() - before
+  }
+  const lost = { phase: 'interrupted', cause: { code: 'network', message: 'away' } }, unknown = { phase: 'interrupted', cause: { code: 'not-found', message: 'none' } }
+  assert.equal(await after({}), 0)
+  assert.equal(await after(lost), 0)
+  assert.equal(await after({}), 1)
+  assert.equal(await after({}), 0)
+  assert.equal(await after(unknown), 1)
+  assert.equal(await after(unknown), 0)
+  assert.equal(await after({ phase: 'listing' }), 0)
+  assert.equal(await after({}), 0, 'it was not interrupted')
+})
+
+test('another theme draws again', async () => {
+  await boot()
+  assert.equal(frames.length, 0)
+  document.dispatchEvent(new Event('themechange'))
+  assert.equal(frames.length, 1)
+})
+
+test('scrolling draws other rows', async () => {
+  await bootWith('#/v1/pods', ...Array.from({ length: 100 }, (_, i) => pod(`p${String(i).padStart(3, '0')}`)))
+  assert.equal(keys()[0], 'shop/p000')
+  byId('grid').scrollTop = 50 * 28
+  byId('grid').dispatchEvent(new Event('scroll'))
+  frame()
+  assert.equal(keys()[0], 'shop/p044')
+})
+
+test('a long list is read over several frames, and its matches are announced at the end', async () => {
+  await boot()
+  const slow = Array.from({ length: 10 }, (_, i) => {
+    const one = pod(`p${i}`), { object } = one
+    return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
+  })
+  feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, missed: false })))
+  size(byId('grid'), 1000, -1000) // no row is in sight, so none is read to be drawn
+  frame()
+  assert.equal(heard(), 'Live. 10 pods')
+  type(byId('search'), 'node-p')
+  frame()
+  assert.equal(frames.length, 1, 'some rows are left')
+  assert.equal(byId('count').textContent, '4 of 10')
+  assert.equal(heard(), 'Live. 10 pods')
+  drawn()
+  assert.equal(byId('count').textContent, '10 of 10')
+  assert.equal(heard(), '10 of 10 match')
+})
+
+test('a list that is still arriving is arranged now and then', async () => {
+  await boot('#/v1/pods')
+  const arrive = (name) => {
+    feed().report({ phase: 'listing', stale: true, resourceVersion: '', lastEventAt: 0, progress: { received: 1 } }, first(pod(name)))
+    frame()
+  }
+  clock += 200
+  arrive('a')
+  assert.deepEqual(keys(), ['shop/a'])
+  clock += 120
+  arrive('b')
+  assert.deepEqual(keys(), ['shop/a'])
+  clock += 1
+  arrive('c')
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c'])
+  arrive('d')
+  feed().report(live('10'))
+  frame()
+  assert.deepEqual(keys(), ['shop/a', 'shop/b', 'shop/c', 'shop/d'])
+})
