@@ -86,3 +86,81 @@ test('an unexpected error is not swallowed', async (t) => {
   const { reach: it } = reach(t, [answer({ ...collections, items: [null] })])
   await assert.rejects(it.ask(link), TypeError)
 })
+
+const memory = (value) => ({ value, getItem(key) { assert.equal(key, 'listwatch-collections'); return this.value ?? null }, setItem(key, value) { assert.equal(key, 'listwatch-collections'); this.value = value } })
+
+test('the collections are kept for the next visit of the same server', async (t) => {
+  const storage = memory()
+  const { reach: it, told } = reach(t, [answer(collections), away, away], storage)
+  await it.ask(link)
+  assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
+  told.length = 0
+  it.ask(link)
+  assert.deepEqual(told, [['found', [pods]]], 'before the server answers')
+  await turn()
+  assert.equal(told[1][0], 'waiting')
+  told.length = 0
+  it.ask({ ...link, server: 'http://other' })
+  assert.deepEqual(told, [])
+})
+
+test('nothing is kept of a server that requires a token, and nothing kept is shown of it', async (t) => {
+  const storage = memory(JSON.stringify({ server: 'http://host', resources: [pods] }))
+  const { reach: it, told } = reach(t, [answer(collections)], storage), before = storage.value = storage.value.replace('pods', 'kept')
+  await it.ask({ ...link, token: 'secret' })
+  assert.deepEqual([told, storage.value], [[['found', [pods]]], before])
+})
+
+test('a kept value that is not JSON is told', async (t) => {
+  const { reach: it, told } = reach(t, [answer(collections)], memory('{'))
+  await it.ask(link)
+  assert.deepEqual(told.map(([name]) => name), ['unkept', 'found'])
+})
+
+test('the delay between two tries doubles up to half a minute', async (t) => {
+  const { reach: it, told } = reach(t, Array.from({ length: 8 }, () => away))
+  it.ask(link)
+  const delays = []
+  for (let i = 0; i < 7; i++) {
+    await turn()
+    const { phase, stale, retryAt } = told.at(-1)[1]
+    assert.deepEqual([phase, stale], ['interrupted', true])
+    delays.push(retryAt - Date.now())
+    t.mock.timers.tick(delays.at(-1))
+  }
+  assert.deepEqual(delays, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+})
+
+test('a later question ends the retries of an earlier one', async (t) => {
+  const { reach: it, told } = reach(t, [away, answer(collections)])
+  const first = it.ask(link)
+  await turn()
+  await it.ask({ ...link, server: 'http://other' })
+  t.mock.timers.tick(1000)
+  await first
+  assert.deepEqual(told.map(([name]) => name), ['waiting', 'found'])
+})
+
+test('an answer to an earlier question is ignored', async (t) => {
+  let fail
+  const { reach: it, told } = reach(t, [() => new Promise((resolve, reject) => { fail = reject }), answer(collections)])
+  const first = it.ask(link)
+  await it.ask({ ...link, server: 'http://other' })
+  fail(new TypeError('late'))
+  await first
+  assert.deepEqual(told.map(([name]) => name), ['found'])
+})
+
+test('a server that forbids the collections is not asked again', async (t) => {
+  const { reach: it, told } = reach(t, [answer({ message: 'no' }, 403)])
+  await it.ask(link)
+  assert.deepEqual(told.map(([name, { status }]) => [name, status]), [['refused', 403]])
+})
+
+test('a quiet refresh waits five seconds after another one', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const { reach: it, told } = reach(t, [answer(collections), answer(collections)])
+  for (now of [0, 4999, 5000]) await it.refresh(link, true)
+  assert.equal(told.length, 2)
+})

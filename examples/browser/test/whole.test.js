@@ -90,3 +90,102 @@ test('close cancels the request, and nothing is reported', async (t) => {
   await cancellation
   await new Promise(setImmediate)
 })
+
+test('a version whose time nobody knows cannot be requested', async (t) => {
+  const { answered, requests } = ask(t, () => assert.fail('it was requested'), '5', {})
+  assert.deepEqual([await answered, requests], [{ reason: 'nobody knows when the object had this version' }, []])
+})
+
+test('a list with another version of the object is no answer', async (t) => {
+  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version then' })
+})
+
+test('of a list, the object with the same name is taken', async (t) => {
+  const other = { ...pod('5'), metadata: { ...pod('5').metadata, name: 'db' } }
+  const { answered } = ask(t, () => json(list(other, { ...pod('5'), kind: undefined })), '5', { asOf: '7' })
+  assert.equal((await answered).object.metadata.name, 'web')
+  const kindless = pod('5')
+  delete kindless.kind
+  assert.equal((await ask(t, () => json(list(kindless)), '5', { asOf: '7' }).answered).object.kind, 'Pod')
+})
+
+test('the path has the group, and the namespace if there is one', async (t) => {
+  const urls = []
+  t.mock.method(globalThis, 'fetch', async (url) => { urls.push(url); return json({}) })
+  const asked = (resource, item) => new Promise((resolve) => { new Whole(link, resource, item, resolve).at('5', { current: true }) })
+  await asked({ ...pods, group: 'apps', plural: 'deployments' }, { namespace: 'shop', name: 'web' })
+  await asked({ ...pods, plural: 'nodes' }, { namespace: '', name: 'a/b' })
+  assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
+})
+
+// Returns a Whole whose versions are answered one at a time by calling the functions in `pending`.
+function stepwise(t) {
+  const pending = [], told = []
+  t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))
+  const whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => told.push(whole.arrivals))
+  return { whole, pending, told }
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('versions are requested one after the other, each once', async (t) => {
+  const { whole, pending, told } = stepwise(t)
+  for (const version of ['5', '6', '5']) assert.equal(whole.at(version, { asOf: version }), undefined)
+  assert.equal(pending.length, 1)
+  pending[0].resolve('5')
+  await turn()
+  assert.deepEqual([pending.map(({ asOf }) => asOf), told], [['5', '6'], [1]])
+  pending[1].resolve('6')
+  await turn()
+  assert.equal(whole.at('6', {}).object.metadata.resourceVersion, '6')
+  assert.equal(whole.at('7', { asOf: '7' }), undefined)
+  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
+})
+
+test('the pending and the held versions are bounded, and the oldest go first', async (t) => {
+  const { whole, pending } = stepwise(t)
+  const ask = (from, to) => { for (let v = from; v <= to; v++) whole.at(String(v), { asOf: String(v) }) }
+  const drain = async () => {
+    for (let done = pending.length - 1; done < pending.length; done++) {
+      pending[done].resolve(pending[done].asOf)
+      await turn()
+    }
+  }
+  ask(1, 40)
+  await drain()
+  assert.deepEqual([pending.length, whole.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
+  ask(41, 70)
+  await drain()
+  assert.equal(whole.arrivals, 61)
+  assert.ok(whole.at('11', {}), 'the second of 61 is held')
+  assert.equal(whole.at('1', {}), undefined, 'the first one is not')
+})
+
+test('an answer after close is dropped', async (t) => {
+  const { whole, pending, told } = stepwise(t)
+  whole.at('5', { asOf: '5' })
+  whole.close()
+  pending[0].resolve('5')
+  await turn()
+  assert.deepEqual([whole.at('5', {}), told, whole.arrivals], [undefined, [], 0])
+})
+
+test('the newest object stays when a later request fails', async (t) => {
+  const answers = [json(pod('5')), json({}, 404)]
+  t.mock.method(globalThis, 'fetch', async () => answers.shift())
+  let told
+  const whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => told())
+  for (const version of ['5', '6']) await new Promise((resolve) => { told = resolve; whole.at(version, { current: true }) })
+  assert.deepEqual(whole.newest, bare('5'))
+})
+
+test('a past object becomes the newest only for a current question', async (t) => {
+  const { whole, pending } = stepwise(t)
+  whole.at('5', { asOf: '5' })
+  pending[0].resolve('5')
+  await turn()
+  assert.equal(whole.newest, undefined)
+  whole.at('6', { asOf: '6', current: true })
+  pending[1].resolve('6')
+  await turn()
+  assert.equal(whole.newest.metadata.resourceVersion, '6')
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { discover, menu, titleOf } from '../discovery.js'
+import { RequestError, get, messageOf } from '../request.js'
+
+const link = { server: 'http://host', token: '' }
+const list = (...items) => ({ kind: 'APIGroupDiscoveryList', items })
+const group = (name, version, ...resources) => ({ metadata: name ? { name } : {}, versions: [{ version, resources }] })
+const resource = (plural, more) => ({ resource: plural, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Kind' }, ...more })
+// Answers requests by path; returns the requests.
+function answers(t, byPath) {
+  const requests = []
+  t.mock.method(globalThis, 'fetch', async (url, how) => {
+    requests.push({ url, ...how })
+    const answer = byPath[url.replace('http://host', '')]
+    return typeof answer === 'function' ? answer(how.headers.Accept) : Response.json(answer)
+  })
+  return requests
+}
+
+test('a server has the collections of both documents that can be listed and watched', async (t) => {
+  const requests = answers(t, {
+    '/api': list(group('', 'v1', resource('pods', { shortNames: ['po'] }), resource('nodes', { scope: 'Cluster' }), resource('bindings', { verbs: ['create'] }), resource('old', { verbs: ['list'] }), resource('odd', { verbs: ['watch'] }))),
+    '/apis': list(group('apps', 'v1', resource('pods', { responseKind: { kind: '' } }), resource('plain', { verbs: undefined, responseKind: undefined })), {}, { metadata: { name: 'x' }, versions: [{ version: 'v1' }] }),
+  })
+  assert.deepEqual(await discover(link), [
+    { group: '', version: 'v1', plural: 'pods', kind: 'Kind', namespaced: true, shortNames: ['po'] },
+    { group: '', version: 'v1', plural: 'nodes', kind: 'Kind', namespaced: false, shortNames: [] },
+    { group: 'apps', version: 'v1', plural: 'pods', kind: 'pods', namespaced: true, shortNames: [] },
+  ])
+  assert.deepEqual(requests.map(({ url }) => url), ['http://host/api', 'http://host/apis'])
+  assert.deepEqual(requests.map(({ cache }) => cache), ['no-cache', 'no-cache'], 'the browser may revalidate the document')
+  assert.equal(requests[0].headers.Accept, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
+})
+
+test('an older server is asked for the older form', async (t) => {
+  const forms = []
+  const old = (accept) => {
+    forms.push(accept)
+    return accept.includes('v=v2;') ? Response.json({}, { status: 406 }) : Response.json(list(group('', 'v1', resource('pods'))))
+  }
+  answers(t, { '/api': old, '/apis': list() })
+  assert.deepEqual((await discover(link)).map(({ plural }) => plural), ['pods'])
+  assert.deepEqual(forms.map((form) => /v=(\w+)/.exec(form)[1]), ['v2', 'v2beta1'])
+})
+
+test('an answer without a list has the reason', async (t) => {
+  answers(t, { '/api': { kind: 'APIVersions' }, '/apis': list() })
+  await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server of version 1.26 or later' })
+})
+
+test('other errors of the server are passed on', async (t) => {
+  answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
+  await assert.rejects(discover(link), { code: 'status', status: 403 })
+})
+
+test('the menu has what is used often first, then other groups, then the rest of Kubernetes', () => {
+  const one = (plural, group = '') => ({ plural, group })
+  const groups = menu([
+    one('zebras', 'b.example'), one('ants', 'b.example'), one('pods', 'a.example'), one('endpoints'), one('namespaces'), one('deployments', 'apps'), one('controllers', 'apps'),
+    one('jobs', 'batch'), one('pods'), one('ingresses', 'networking.k8s.io'), one('events', 'events.k8s.io'), one('budgets', 'policy'), one('scalers', 'autoscaling'),
+  ])
+  assert.deepEqual(groups.map(({ name, members }) => [name, members.map(({ plural }) => plural).join(' ')]), [
+    ['Often used', 'pods deployments jobs namespaces'], ['a.example', 'pods'], ['b.example', 'ants zebras'],
+    ['Kubernetes', 'budgets controllers endpoints events ingresses scalers'],
+  ])
+})
+
+test('the often used collections are in a fixed order', () => {
+  const often = ['pods', 'deployments', 'nodes', 'events', 'services', 'configmaps', 'secrets', 'jobs', 'namespaces']
+  const [{ members }] = menu(often.toReversed().map((plural) => ({ plural, group: '' })))
+  assert.deepEqual(members.map(({ plural }) => plural), often)
+})
+
+test('titles are plurals of the kind', () => {
+  const title = (kind, plural) => titleOf({ kind, plural })
+  assert.deepEqual([title('Pod', 'pods'), title('Endpoints', 'endpoints'), title('Foo', 'bars'), title('Bay', 'bays'), title('Policy', 'policys'), title('Policy', 'things')],
+    ['Pods', 'Endpoints', 'Foo', 'Bays', 'Policys', 'Policy'])
+})
+
+test('a request has the token, the form and the cache mode', async (t) => {
+  const requests = answers(t, { '/x': {} }), { signal } = new AbortController()
+  await get({ server: 'http://host', token: 'secret' }, '/x', { accept: 'a/b', cache: 'no-cache', signal })
+  await get(link, '/x')
+  assert.deepEqual(requests.map(({ headers, cache }) => [headers, cache]), [[{ Accept: 'a/b', Authorization: 'Bearer secret' }, 'no-cache'], [{}, 'no-store']])
+  assert.deepEqual(requests.map((request) => request.signal), [signal, undefined])
+})
+
+test('a failed request has a code, a message and its cause', async (t) => {
+  const fails = async (answer, expected) => {
+    answers(t, { '/x': answer })
+    await assert.rejects(get(link, '/x'), (error) => {
+      assert.ok(error instanceof RequestError)
+      assert.deepEqual([error.code, error.message, error.status], expected)
+      return true
+    })
+    t.mock.restoreAll()
+  }
+  const lost = new TypeError('away')
+  await fails(() => { throw lost }, ['network', 'the server did not answer: away', undefined])
+  await fails(() => ({ text: async () => { throw lost } }), ['network', 'the server did not answer: away', undefined])
+  await fails(() => Response.json({ message: 'no' }, { status: 500 }), ['status', 'the server answered 500: no', 500])
+  await fails(() => new Response('null', { status: 404 }), ['status', 'the server answered 404', 404])
+  for (const text of ['1', 'null', '{']) await fails(() => new Response(text), ['malformed', 'the answer is not a JSON object', undefined])
+  answers(t, { '/x': () => { throw lost } })
+  await assert.rejects(get(link, '/x'), { cause: lost })
+})
+
+test('any thrown value has a message', () => {
+  assert.deepEqual([messageOf(new Error('a')), messageOf('b'), messageOf(undefined)], ['a', 'b', 'undefined'])
+})
