@@ -72,7 +72,6 @@ else
 	@$(GO) build -o bin/wire ./internal/testkit/wire/serve
 	@# What ran is no proof for another glue.js, of which go test knows nothing, so nothing is cached.
 	GOOS=js GOARCH=wasm $(GO) test -timeout 5m -count 1 -gcflags=runtime=-l -exec="env $(WASM_EXEC)" $(WASM_PACKAGES)
-	@$(NODE) --test examples/browser/test/
 endif
 
 .PHONY: test-browser
@@ -110,7 +109,7 @@ wasm: ## the browser's program, and what is made of Go's wasm_exec.js, into wasm
 	@$(GO) run ./internal/tools/wasmbuild wasm
 
 .PHONY: test-js
-test-js: ## the JavaScript package in Node: its modules, its declarations, React, and all of it against the embedded server (Node and npm)
+test-js: ## the JavaScript package and the dashboard in Node (Node and npm)
 ifeq ($(NODE),)
 	@if [ -n "$$LISTWATCH_CI" ]; then echo "Node is missing"; exit 1; fi
 	@echo "There is no Node, so the JavaScript package is not tested; with Node 20.16 or later and npm: make test-js"
@@ -118,6 +117,8 @@ else
 	@$(MAKE) --no-print-directory wasm wasm/node_modules/.package-lock.json
 	@$(GO) build -o bin/wasm-serve ./wasm/test/serve
 	cd wasm && $(NODE) --test --test-timeout=120000 --test-reporter=spec test/*.test.mjs
+	@# The tests of the dashboard use happy-dom, which is a development dependency of the package.
+	$(NODE) --test --test-timeout=120000 --test-reporter=spec examples/browser/test/*.test.js
 endif
 
 .PHONY: declarations

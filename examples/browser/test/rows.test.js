@@ -122,3 +122,163 @@ test('objects are looked at only when they are drawn, sorted by or searched', ()
   rows.update()
   assert.deepEqual([rows.view[0].key, looks], ['a-99', 100])
 })
+
+const rowOf = (...more) => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('a', 1), { initial: true }), ...more], 0)
+  return { rows, row: rows.get('a') }
+}
+
+test('an unread row compares with the object before its first change', () => {
+  const { row } = rowOf(change('added', item('a', 5), { initial: true }), change('modified', item('a', 2), { old: item('a', 1).object }))
+  row.read(columns)
+  assert.deepEqual(row.mark.cells, [1])
+})
+
+test('a row that was read compares with what was shown, not with the object before the change', () => {
+  const { rows, row } = rowOf()
+  row.read(columns)
+  rows.apply([change('modified', item('a', 2), { old: item('a', 2).object })], 1)
+  row.read(columns)
+  assert.deepEqual(row.mark.cells, [1])
+  rows.apply([change('modified', item('a', 2), { old: item('a', 1).object })], 2)
+  row.read(columns)
+  assert.deepEqual(row.mark.cells, [], 'nothing differs from what was shown')
+})
+
+test('a change of the age alone marks no cell', () => {
+  const aged = [name, created], rows = new Rows(aged)
+  const born = (creationTimestamp) => ({ ...item('a', 1), object: { metadata: { name: 'a', creationTimestamp } } })
+  rows.apply([change('added', born('2030-01-01T00:00:00Z'), { initial: true })], 0)
+  rows.get('a').read(aged)
+  rows.apply([change('modified', born('2030-01-02T00:00:00Z'))], 1)
+  rows.get('a').read(aged)
+  assert.deepEqual(rows.get('a').mark.cells, [])
+})
+
+test('a row has the texts, the values and the tones of its columns', () => {
+  const toned = [{ ...name, tone: (o, text) => `${text} ${o.n}` }, columns[1], created], rows = new Rows(toned)
+  const one = { ...item('a', 3), object: { metadata: { name: 'a', creationTimestamp: '1970-01-01T00:00:01Z' }, n: 3 } }
+  rows.apply([change('added', one, { initial: true })], 0)
+  const row = rows.get('a')
+  assert.deepEqual(row.read(toned), ['a', '3', ''])
+  assert.deepEqual([row.values, row.tones], [[undefined, 3, 1000], ['a 3', undefined, undefined]])
+})
+
+test('the version of a row counts each visible change', () => {
+  const { rows, row } = rowOf(), seen = []
+  const after = (...changes) => { rows.apply(changes, 0); seen.push(row.version) }
+  after(change('modified', item('a', 2)))
+  after(change('deleted', item('a', 2)))
+  after(change('added', item('a', 3)))
+  rows.sweep(MARKED)
+  seen.push(row.version)
+  assert.equal(new Set([0, ...seen]).size, 5)
+  assert.equal(row.gone, false)
+})
+
+test('a deletion of an unknown object changes nothing', () => {
+  const { rows } = rowOf()
+  rows.update()
+  rows.apply([change('deleted', item('b', 1))], 0)
+  assert.deepEqual([rows.size, rows.update(), rows.sweep(0)], [1, false, false])
+})
+
+test('marks last as long as they should', () => {
+  assert.deepEqual([MARKED, LEAVING], [6000, 2500])
+  const { rows, row } = rowOf(change('modified', item('a', 2), { missed: false }))
+  assert.equal(rows.sweep(MARKED - 1), true)
+  assert.equal(row.mark.type, 'modified')
+  assert.equal(rows.sweep(MARKED), false)
+  assert.equal(row.mark, undefined)
+  rows.apply([change('deleted', item('a', 2), { missed: true })], 10_000)
+  assert.equal(row.mark.missed, true)
+  assert.equal(rows.sweep(10_000 + LEAVING - 1), true)
+  assert.equal(rows.get('a'), row)
+  assert.equal(rows.sweep(10_000 + LEAVING), false)
+  assert.equal(rows.get('a'), undefined)
+})
+
+test('an object before an old change is no longer compared', () => {
+  const { rows, row } = rowOf(change('modified', item('a', 2), { old: item('a', 1).object }))
+  rows.sweep(MARKED)
+  rows.apply([change('modified', item('a', 3), { old: item('a', 3).object })], MARKED)
+  row.read(columns)
+  assert.deepEqual(row.mark.cells, [])
+})
+
+test('an update reports whether anything moved', () => {
+  const { rows } = rowOf()
+  assert.equal(rows.update(), true)
+  assert.equal(rows.update(), false)
+  for (const act of [() => rows.search('x'), () => rows.search(''), () => rows.sort('n', false), () => rows.apply([change('modified', item('a', 1))], 0)]) {
+    act()
+    assert.equal(rows.update(), true)
+    assert.equal(rows.update(), false)
+  }
+})
+
+test('many changes at once and few have the same result', () => {
+  for (const n of [200, 201]) {
+    const rows = new Rows(columns)
+    rows.sort('n', true)
+    rows.update()
+    rows.apply(Array.from({ length: n }, (_, i) => change('added', item(`k${String(i).padStart(3, '0')}`, i), { initial: true })), 0)
+    readAll(rows)
+    rows.update()
+    assert.deepEqual(rows.view.map((row) => row.values[1]), Array.from({ length: n }, (_, i) => n - 1 - i))
+    assert.ok(rows.view.every((row) => row.placed))
+    rows.search('k000')
+    rows.update()
+    assert.deepEqual([rows.view.length, rows.get('k000').placed, rows.get('k001').placed], [1, true, false])
+  }
+})
+
+test('reading stops when it has to, and goes on later', () => {
+  const rows = new Rows(columns)
+  rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1, { app: 'x' }), { initial: true })), 0)
+  assert.equal(rows.read(() => assert.fail('no row has to be read')), false)
+  rows.search('app=x')
+  let budget = 2
+  assert.equal(rows.read(() => budget-- === 0), true)
+  rows.update()
+  assert.equal(keys(rows), 'a b')
+  assert.equal(rows.read(() => false), false)
+  rows.update()
+  assert.equal(keys(rows), 'a b c')
+})
+
+test('a row that was not read comes last in either order, until it is', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('b', 2), { initial: true }), change('added', item('a', 1), { initial: true })], 0)
+  for (const descending of [false, true]) {
+    rows.sort('n', descending)
+    rows.apply([change('added', item(`new-${descending}`, 9), { initial: true })], 0)
+    rows.get('a').read(columns)
+    rows.get('b').read(columns)
+    rows.update()
+    assert.equal(rows.view.at(-1).key, `new-${descending}`)
+    readAll(rows)
+    rows.update()
+  }
+  assert.equal(keys(rows), 'new-true new-false b a', 'equal ones are in the order of the keys')
+})
+
+test('an unknown column sorts by key', () => {
+  const { rows } = rowOf(change('added', item('b', 0), { initial: true }))
+  rows.sort('nosuch', true)
+  rows.update()
+  assert.equal(keys(rows), 'b a')
+})
+
+test('a search finds keys before a row is read, in any case', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('Shop/Web', 1), { initial: true }), change('added', item('db', 77), { initial: true })], 0)
+  rows.search('  WEB   shop ')
+  rows.update()
+  assert.equal(keys(rows), 'Shop/Web')
+  rows.search('77')
+  readAll(rows)
+  rows.update()
+  assert.equal(keys(rows), 'db', 'the text of a column')
+})

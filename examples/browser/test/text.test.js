@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { podStatus } from '../columns/workloads.js'
-import { diff, telling } from '../diff.js'
+import { brief, diff, telling } from '../diff.js'
 import { titleOf } from '../discovery.js'
 import { History, Rate } from '../history.js'
-import { format, parse } from '../place.js'
+import { collectionOf, format, parse } from '../place.js'
 import { corner, progress, remedy, staleness } from '../status.js'
-import { toYAML } from '../yaml.js'
+import { linesOf, partsOf, toYAML } from '../yaml.js'
 
 test('a difference names the field, and elements of arrays by what names them', () => {
   const old = { spec: { n: 1, 'a/b': 'x' }, status: { conditions: [{ type: 'Ready', status: 'False' }], ips: ['1', '2'] } }
@@ -141,4 +141,134 @@ test('the rate forgets what is older than a minute', () => {
   assert.deepEqual(rate.list(101_500).slice(-2), [10, 5])
   assert.equal(rate.now(102_000), 3)
   assert.equal(rate.list(170_000).reduce((a, b) => a + b), 0)
+})
+
+test('an object keeps its last 20 changes, and all objects together their last 1000 to 2000', () => {
+  const history = new History(), add = (key, at) => history.add({ change: { key }, at })
+  for (let i = 0; i < 21; i++) add('a', i)
+  assert.deepEqual(history.of('a').map(({ at }) => at), Array.from({ length: 20 }, (_, i) => 20 - i))
+  assert.deepEqual(history.of('b'), [])
+  for (let i = 21; i < 1000; i++) add(`other-${i}`, i)
+  add('kept', 1000)
+  for (let i = 1001; i < 1999; i++) add(`other-${i}`, i)
+  assert.deepEqual([history.of('a').length, history.of('other-999').length], [20, 1])
+  add('last', 1999)
+  assert.deepEqual(['a', 'other-999', 'kept', 'last'].map((key) => history.of(key).length), [0, 0, 1, 1])
+  for (let i = 2000; i < 3000; i++) add('b', i)
+  assert.deepEqual(['kept', 'b'].map((key) => history.of(key).length), [0, 20])
+})
+
+test('a list of changes does not change when it is read', () => {
+  const history = new History()
+  for (let at = 0; at < 3; at++) history.add({ change: { key: 'a' }, at })
+  for (let i = 0; i < 2; i++) assert.deepEqual(history.of('a').map(({ at }) => at), [2, 1, 0])
+})
+
+test('the rate has one count per second', () => {
+  const rate = new Rate(), seconds = (now) => rate.list(now).flatMap((n, i) => (n ? [[i, n]] : []))
+  rate.add(1, 100_000)
+  rate.add(2, 100_999)
+  assert.deepEqual(seconds(100_000), [[59, 3]])
+  assert.deepEqual(seconds(159_999), [[0, 3]])
+  assert.deepEqual(seconds(160_000), [])
+  rate.add(4, 161_000)
+  assert.deepEqual(seconds(163_000), [[57, 4]])
+  rate.add(8, 162_000) // the clock was set back
+  assert.deepEqual(seconds(163_000), [[57, 4], [59, 8]])
+  assert.deepEqual([163_000, 166_000, 167_000].map((now) => rate.now(now)), [0.8, 2.4, 1.6])
+})
+
+test('a long silence empties the rate', () => {
+  const rate = new Rate()
+  for (let s = 0; s < 60; s++) rate.add(1, s * 1000)
+  assert.equal(rate.list(59_000).reduce((a, b) => a + b), 60)
+  assert.equal(rate.list(119_000).reduce((a, b) => a + b), 0)
+  for (let s = 200; s < 260; s++) rate.add(1, s * 1000)
+  assert.equal(rate.list(320_000).reduce((a, b) => a + b), 0)
+})
+
+test('values in a difference are short', () => {
+  assert.deepEqual([brief('x'), brief(''), brief(1), brief(null), brief(true), brief({ a: 1, b: [2] }), brief([])],
+    ['x', '""', '1', 'null', 'true', 'a: 1\nb:\n- 2', ''])
+})
+
+test('a difference compares lists by name only if all elements have one and no two have the same', () => {
+  const paths = (old, now) => diff({ l: old }, { l: now }).map(({ path }) => path)
+  const named = (name, v) => ({ name, v })
+  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 2), named('a', 1)]), ['l[b].v'])
+  assert.deepEqual(paths([named('a', 1), named('a', 2)], [named('a', 2), named('a', 1)]), ['l[0].v', 'l[1].v'])
+  assert.deepEqual(paths([named('a', 1), { v: 1 }], [named('a', 2), { v: 1 }]), ['l[0].v'])
+  assert.deepEqual(paths([named(1, 1)], [named(1, 2)]), ['l[0].v'])
+  assert.deepEqual(paths([named('a', 1), null], [named('a', 2), null]), ['l[0].v'])
+  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 1)]), ['l[a]'])
+  for (const key of ['type', 'key', 'ip', 'uid']) assert.deepEqual(paths([{ [key]: 'a', v: 1 }], [{ [key]: 'b' }, { [key]: 'a', v: 2 }]), ['l[b]', 'l[a].v'])
+  assert.deepEqual(paths([1, 2], [1, 3, 4]), ['l[1]', 'l[2]'])
+})
+
+test('a list that becomes an object differs as a whole, and so does null', () => {
+  const found = (old, now) => diff({ a: old }, { a: now })
+  assert.deepEqual(found([1], { 0: 2 }), [{ path: 'a', at: ['a'], old: [1], now: { 0: 2 } }])
+  assert.deepEqual(found({ 0: 2 }, [1]).length, 1)
+  assert.deepEqual(found(null, { b: 1 }), [{ path: 'a', at: ['a'], old: null, now: { b: 1 } }])
+  assert.deepEqual(found({ b: 1 }, { b: 1, c: 2 }), [{ path: 'a.c', at: ['a', 'c'], old: undefined, now: 2 }])
+  assert.deepEqual(found({ b: 1, c: 2 }, { b: 1 }), [{ path: 'a.c', at: ['a', 'c'], old: 2, now: undefined }])
+  assert.deepEqual(diff({ l: [1, 2] }, { l: [1] })[0].at, ['l', 1])
+  assert.deepEqual(diff({ l: [{ name: 'a' }, { name: 'b' }] }, { l: [{ name: 'a' }] })[0], { path: 'l[b]', at: ['l'], old: { name: 'b' }, now: undefined })
+})
+
+test('versions and generations are noise, and times come last', () => {
+  const paths = (...all) => telling(all.map((path) => ({ path }))).map(({ path }) => path)
+  assert.deepEqual(paths('metadata.generation', 'metadata.resourceVersion'), ['metadata.generation', 'metadata.resourceVersion'])
+  assert.deepEqual(paths('metadata.generation', 'status.lastSeenTime', 'spec.lastTime.x', 'status.n'), ['spec.lastTime.x', 'status.n', 'status.lastSeenTime'])
+})
+
+test('a place has empty parts for all that its URL does not name', () => {
+  const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '' }
+  for (const hash of ['', '#', '#/']) assert.deepEqual(parse(hash), none)
+  assert.deepEqual(parse('#pods'), { ...none, plural: 'pods' })
+  assert.deepEqual(parse('#/v1/pods?q=a?b&sort=-x-y&ns=n&sel=n/a'), { ...none, version: 'v1', plural: 'pods', search: 'a?b', sort: 'x-y', descending: true, namespace: 'n', selected: 'n/a' })
+  assert.equal(parse('#/v1/a%20b').plural, 'a b')
+})
+
+test('a URL names only what a place has', () => {
+  const place = { group: '', version: 'v1', plural: 'pods' }
+  assert.equal(format(place), '#/v1/pods')
+  assert.equal(format({ ...place, descending: true }), '#/v1/pods')
+  assert.equal(format({ ...place, sort: 'age' }), '#/v1/pods?sort=age')
+  assert.equal(format({ ...place, group: 'a/b', selected: 'a/b/c', namespace: 'n' }), '#/a%2Fb/v1/pods?ns=n&sel=a/b/c')
+  assert.equal(collectionOf(place), 'v1/pods')
+  assert.equal(collectionOf({ ...place, group: 'apps' }), 'apps/v1/pods')
+})
+
+test('YAML has blocks, nested lists and quoted keys', () => {
+  assert.equal(toYAML({ 'a b': 1, 'x: y': 2, yes: 3, t: 'one\ntwo', l: [[1, 2], [{ a: 1, b: 'x\ny' }], {}], o: {}, u: 'a:b', v: 'a ', w: '2030-01-01', id: '01234567-89ab-cdef-0123-456789abcdef', cidr: '10.0.0.0/8', d: '"' }), `a b: 1
+"x: y": 2
+"yes": 3
+t: |-
+  one
+  two
+l:
+- - 1
+  - 2
+- - a: 1
+    b: |-
+      x
+      y
+- {}
+o: {}
+u: a:b
+v: "a "
+w: "2030-01-01"
+id: 01234567-89ab-cdef-0123-456789abcdef
+cidr: 10.0.0.0/8
+d: "\\""
+`)
+})
+
+test('each line knows the field that it shows', () => {
+  const lines = linesOf({ a: { b: ['x', { c: 'y\nz' }] }, d: [] })
+  assert.deepEqual(lines.map((line) => [partsOf(line).join(''), line.at.join('.')]), [
+    ['a:', 'a'], ['  b:', 'a.b'], ['  - x', 'a.b.0'], ['  - c: |-', 'a.b.1.c'], ['      y', 'a.b.1.c'], ['      z', 'a.b.1.c'], ['d: []', 'd'],
+  ])
+  assert.deepEqual(partsOf(lines[3]), ['  - ', 'c:', ' |-'])
 })
