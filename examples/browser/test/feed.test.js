@@ -64,6 +64,12 @@ test('changes reach the rows, the history and the rate, and are reported', (t) =
   assert.deepEqual([feed.rows.get('shop/web').gone, feed.rows.get('shop/web').mark.at, told], [true, now, 3])
 })
 
+test('the version before the first change is unknown', () => {
+  const feed = feedOf()
+  opened[0].report({ phase: 'listing', stale: true, lastEventAt: 0 }, [added(pod('1'))])
+  assert.deepEqual(feed.history.of('shop/web').map(({ before, after }) => [before, after]), [['', '']])
+})
+
 test('a feed reports states without changes', () => {
   const feed = feedOf()
   opened[0].report(live('10'))

@@ -135,15 +135,19 @@ test('another server replaces the current one, its notices and its namespaces', 
   await settle()
   assert.equal(texts('#notices li').length, 2)
   session.change()
+  assert.equal(byId('connect-why').hidden, true)
   byId('connect-server').value = 'https://other.example'
   byId('connect-token').value = 'secret'
-  answer = () => discovery('nodes')
+  let reply
+  answer = () => new Promise((resolve) => { reply = resolve })
   requests = []
   calls()
   byId('connect').close('connect')
   await turn()
   assert.deepEqual(texts('#notices li'), [])
   assert.equal(opened[0].closed, true)
+  await settle()
+  reply(discovery('nodes'))
   await settle()
   assert.deepEqual(session.link, { server: 'https://other.example', token: 'secret' })
   assert.equal(location.search, '?server=https%3A%2F%2Fother.example')

@@ -67,6 +67,15 @@ test('the keyboard moves to the table when the button goes', () => {
   assert.equal(document.activeElement.id, 'search')
 })
 
+test('the button says what helps, and keeps its name while it is hidden', () => {
+  show({ ...lost, cause: { code: 'unauthorized', message: 'no' } })
+  assert.equal(text('retry'), 'Enter another token')
+  show(live)
+  assert.equal(text('retry'), 'Enter another token')
+  show(lost)
+  assert.equal(text('retry'), 'Try now')
+})
+
 test('the first list shows its progress', () => {
   const bar = byId('progress')
   show({ phase: 'listing', stale: true, progress: { received: 500, remaining: 1500 } }, feed(500))
