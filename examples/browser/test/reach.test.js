@@ -136,8 +136,10 @@ test('a later question ends the retries of an earlier one', async (t) => {
   const first = it.ask(link)
   await turn()
   await it.ask({ ...link, server: 'http://other' })
+  const before = globalThis.fetch.mock.callCount()
   t.mock.timers.tick(1000)
   await first
+  assert.equal(globalThis.fetch.mock.callCount(), before, 'the server before is not asked again')
   assert.deepEqual(told.map(([name]) => name), ['waiting', 'found'])
 })
 
