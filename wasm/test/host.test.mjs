@@ -69,3 +69,28 @@ test('a failure stops the collection: it releases the lock and passes on no reco
   assert.deepEqual([failures.map(({ message }) => message), records, [...held]], [['a crash'], [], []])
   end()
 })
+
+// Returns the spec and the sink that the engine gets.
+async function started(options, client = {}) {
+  let given
+  const end = new Host({ start: (spec, sink) => { given = { spec, sink } }, stop() {} }).open(specOf({ server: 'http://host', resource: 'pods', ...options }).spec, { records() {}, failed() {}, ...client })
+  await until(() => given)
+  end()
+  return given
+}
+
+test('the engine gets the fields of the indexes, and needs all elements of their arrays', async () => {
+  const { spec } = await started({ indexes: { a: 'spec.nodeName', b: 'spec.c[0].image', c: 'x\\.y[12].z' } })
+  assert.deepEqual(spec.indexes, ['spec.nodeName', 'spec.c[0].image', 'x\\.y[12].z'])
+  assert.deepEqual(spec.needs, ['spec.nodeName', 'spec.c[*].image', 'x\\.y[*].z'])
+  assert.equal(spec.restored, false)
+})
+
+test('the engine gets the token, or asks the client for it, and gets no token as a command', async () => {
+  const fixed = await started({ token: 'jane' })
+  assert.equal(fixed.sink.token(), 'jane')
+  assert.deepEqual([fixed.spec.token, fixed.spec.asks, fixed.spec.persist], [undefined, undefined, undefined])
+  assert.equal((await started({ token: () => '' }, { token: () => 'ann' })).sink.token(), 'ann')
+  assert.equal((await started({ token: () => '' })).sink.token(), '')
+  assert.equal((await started({})).sink.token, undefined)
+})

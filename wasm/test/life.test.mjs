@@ -103,6 +103,30 @@ for (const mode of ['shared', 'worker']) {
     }
   })
 
+  test(`${mode}: a first worker that dies before a collection is live is replaced`, async (t) => {
+    let opens = 0
+    const at = browser(t, { [mode](port) {
+      at.locks.request('the first', () => new Promise(() => {}))
+      new Channel(port, { hello: () => 'the first', load() {}, open: () => { opens++ } }, assert.fail)
+    } })
+    const page = await at.page()
+    await page.init({ wasm: trap, mode })
+    const collection = page.listWatch(options)
+    await until(() => opens && at.locks.held('the first'))
+    at[mode] = 'works'
+    at.locks.kill('the first')
+    await live(collection)
+    assert.equal(at.started.length, 2)
+  })
+
+  test(`${mode}: the worker loads the module that is next to the package, or the one of the page`, async (t) => {
+    const loaded = []
+    const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
+    for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
+    assert.deepEqual(loaded, [new URL('../listwatch.wasm', import.meta.url).href, 'http://page/other.wasm', 'http://cdn/other.wasm'])
+    for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /a worker needs wasm as a URL, bytes or a module/ })
+  })
+
   test(`${mode}: a successor that dies before a collection is live has no successor`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
@@ -221,6 +245,13 @@ test('the shared worker ends the collections of a page that is gone', async (t) 
   await until(() => !at.ports[1].onmessage) // the worker listens to it no more
   assert.equal(stops.mock.callCount(), 1, 'only the first page follows nodes')
   await live(second.collection)
+})
+
+test('a page whose frame may not use locks works without them', async (t) => {
+  const at = browser(t)
+  at.locks.request = async () => { throw new DOMException('a sandboxed frame', 'SecurityError') }
+  await opened(at)
+  assert.deepEqual(at.started.map(([kind]) => kind), ['shared'])
 })
 
 test('a lock request that fails for an unknown reason fails the start of the shared worker', async (t) => {

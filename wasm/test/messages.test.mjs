@@ -1,7 +1,7 @@
 // The channel between a page and its worker, over fake ports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Channel } from '../messages.js'
+import { Channel, crashed } from '../messages.js'
 
 const turns = () => new Promise(setImmediate)
 
@@ -115,4 +115,10 @@ test('a call that cannot be sent rejects and leaves the map', async () => {
   const channel = new Channel({ postMessage(data) { structuredClone(data) } }, {}, () => {})
   await assert.rejects(channel.call({ type: 'load', wasm: () => {} }), { name: 'DataCloneError' })
   assert.equal(channel.pending.size, 0)
+})
+
+test('the error of a crash keeps its cause, and an error that explains itself stays the same', () => {
+  const cause = new TypeError('a mistake'), error = crashed('the worker failed', cause)
+  assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake; open the collection again', cause])
+  assert.equal(crashed('it failed', error), error)
 })

@@ -195,3 +195,9 @@ test('only the first list has progress, and a restarted list forgets the remaini
   fold(mirror, [SYNCED, '9'], [LIVE, '9'], [RESET], added('b', 10), [PAGE, '12', ''])
   assert.equal(mirror.state.progress, undefined)
 })
+
+test('changes of a resumed watch are no progress of a list', () => {
+  const mirror = new Mirror()
+  fold(mirror, [SAVED, ...fields('a', 1)], [HEARD, '1234', '9'], [MODIFIED, ...fields('a', 10)])
+  assert.equal(mirror.state.progress, undefined)
+})

@@ -147,3 +147,11 @@ test('the defaults of the options', () => {
     token: undefined,
   })
 })
+
+const RETRYABLE = { expired: true, 'too-many-requests': true, status: true, malformed: true, 'too-large': true, closed: true, silent: true, turns: true, network: true, crashed: true,
+  unauthorized: false, forbidden: false, 'not-found': false, invalid: false, load: false, storage: false, aborted: false, unsupported: false }
+for (const [code, retryable] of Object.entries(RETRYABLE)) {
+  test(`a retry ${retryable ? 'can' : 'cannot'} help after the error ${code}`, () => {
+    assert.equal(new ListWatchError(code, 'x').retryable, retryable)
+  })
+}
