@@ -200,7 +200,7 @@ test('a difference compares lists by name only if all elements have one and no t
   assert.deepEqual(paths([named('a', 1), { v: 1 }], [named('a', 2), { v: 1 }]), ['l[0].v'])
   assert.deepEqual(paths([named(1, 1)], [named(1, 2)]), ['l[0].v'])
   assert.deepEqual(paths([named('a', 1), null], [named('a', 2), null]), ['l[0].v'])
-  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 1)]), ['l[a]'])
+  assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 2)]), ['l[b].v', 'l[a]'], 'removed elements come last')
   for (const key of ['type', 'key', 'ip', 'uid']) assert.deepEqual(paths([{ [key]: 'a', v: 1 }], [{ [key]: 'b' }, { [key]: 'a', v: 2 }]), ['l[b]', 'l[a].v'])
   assert.deepEqual(paths([1, 2], [1, 3, 4]), ['l[1]', 'l[2]'])
 })
