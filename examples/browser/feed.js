@@ -26,8 +26,8 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Cause | undefined} */
-  #failure
+  /** @type {Standing} At the last report, like the rows. The collection's own state may be newer. */
+  state
   #link
   #tell
   #version = '' // the resourceVersion of the collection before the next changes
@@ -49,16 +49,19 @@ export class Feed {
     this.columns = columnsOf(resource, namespace)
     this.rows = new Rows(this.columns)
     if (!resource.version) { // the URL names it by its plural only, and the server told none of that name
-      this.#failure = { code: 'not-found', message: `the server does not list ${resource.plural}` }
+      this.state = stoppedBy({ code: 'not-found', message: `the server does not list ${resource.plural}` })
       return
     }
     try {
       this.#collection = listWatch({ server, resource: nameOf(resource), ...choices(resource, namespace, token) })
     } catch (error) {
-      this.#failure = causeOf(error)
+      this.state = stoppedBy(causeOf(error))
       return
     }
-    this.#collection.subscribe((changes) => {
+    const collection = this.#collection
+    this.state = collection.state
+    collection.subscribe((changes) => {
+      this.state = collection.state
       this.#take(changes, Date.now())
       tell()
     })
@@ -76,11 +79,6 @@ export class Feed {
     if (phase === 'live' && !this.#live) this.#forget() // a request that failed may work now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
-  }
-
-  /** @returns {Standing} */
-  get state() {
-    return this.#collection?.state ?? { phase: 'stopped', stale: true, cause: this.#failure, resourceVersion: '', lastEventAt: 0 }
   }
 
   /**
@@ -122,6 +120,9 @@ function choices(resource, namespace, token) {
   if (namespace && resource.namespaced) chosen.namespace = namespace
   return chosen
 }
+
+/** @type {(cause: Cause) => Standing} */
+const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVersion: '', lastEventAt: 0 })
 
 /** @param {Resource} resource */
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')

@@ -64,6 +64,14 @@ test('changes reach the rows, the history and the rate, and are reported', (t) =
   assert.deepEqual([feed.rows.get('shop/web').gone, feed.rows.get('shop/web').mark.at, told], [true, now, 3])
 })
 
+test('the state is as old as the rows, which come with the next report', () => {
+  const feed = feedOf()
+  opened[0].state = live('10')
+  assert.deepEqual([feed.state.phase, feed.rows.size], ['loading', 0])
+  opened[0].report(live('10'), [added(pod('1'), { initial: true })])
+  assert.deepEqual([feed.state.phase, feed.rows.size], ['live', 1])
+})
+
 test('the version before the first change is unknown', () => {
   const feed = feedOf()
   opened[0].report({ phase: 'listing', stale: true, lastEventAt: 0 }, [added(pod('1'))])
