@@ -1,5 +1,6 @@
 // A browser for tests in Node: a page with workers, ports, locks and events, all of which the test controls. The workers run
 // worker.js.
+import assert from 'node:assert/strict'
 
 /** Web Locks. `kill(name)` is the end of the holder's process. */
 class Locks {
@@ -86,11 +87,17 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
     return port1
   }
   class SharedWorker {
-    constructor(url, { name }) { this.port = start('shared', at.shared, url, name, this) }
+    constructor(url, { name, type }) {
+      assert.equal(type, 'module')
+      this.port = start('shared', at.shared, url, name, this)
+    }
   }
   class Worker {
     #port
-    constructor(url) { this.#port = start('worker', at.worker, url, 'worker', this) }
+    constructor(url, { type }) {
+      assert.equal(type, 'module')
+      this.#port = start('worker', at.worker, url, 'worker', this)
+    }
     postMessage(...message) { this.#port.postMessage(...message) }
     terminate() { this.terminated = true; this.#port.close() }
     set onmessage(f) { this.#port.onmessage = f }

@@ -179,11 +179,13 @@ for (const mode of ['shared', 'worker']) {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const pageLock = at.locks.names[0]
+    const closes = mode === 'shared' && t.mock.method(at.workers[0].port, 'close')
     at.workers[0].onerror({ message: 'out of memory' })
     isStopped(collection, 'crashed')
     assert.match(collection.state.cause.message, /out of memory/)
     if (mode === 'worker') assert.ok(at.workers[0].terminated)
-    else await until(() => !at.locks.held(pageLock)) // so the shared worker ends what this page followed
+    else assert.equal(closes.mock.callCount(), 1)
+    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // so the shared worker ends what this page followed
     at.die()
     await live(page.listWatch(options))
     assert.equal(at.started.length, 2)

@@ -201,3 +201,10 @@ test('changes of a resumed watch are no progress of a list', () => {
   fold(mirror, [SAVED, ...fields('a', 1)], [HEARD, '1234', '9'], [MODIFIED, ...fields('a', 10)])
   assert.equal(mirror.state.progress, undefined)
 })
+
+test('a replay of many objects has each of them once', () => {
+  const mirror = new Mirror(), replayed = []
+  fold(mirror, ...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1))))
+  for (const bytes of replay(mirror)) decode(bytes, (kind, [key]) => replayed.push(key))
+  assert.deepEqual(replayed.filter((key) => key?.startsWith('default/')), [...mirror.items.keys()])
+})

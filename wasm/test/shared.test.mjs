@@ -13,7 +13,14 @@ function shared() {
     started: [],
     stopped: [],
     open: () => engine.started.length - engine.stopped.length,
-    start(spec, sink) { return this.started.push({ spec, tell: (...records) => sink.records(encode(records)), sink }) },
+    start(spec, sink) {
+      const tell = (...records) => {
+        const bytes = encode(records)
+        sink.records(bytes)
+        bytes.fill(0) // the engine uses its memory again
+      }
+      return this.started.push({ spec, tell, sink })
+    },
     stop(id) { this.stopped.push(id) },
   }
   return { engine, host: new SharedHost(engine) }

@@ -84,6 +84,30 @@ test('resources have a built-in or an explicit group and version', () => {
   assert.equal(parts('example.com/v1beta1/widgets'), 'example.com v1beta1 widgets')
 })
 
+const BUILT_IN = `
+  v1: configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services
+  apps/v1: controllerrevisions daemonsets deployments replicasets statefulsets
+  autoscaling/v2: horizontalpodautoscalers
+  batch/v1: cronjobs jobs
+  coordination.k8s.io/v1: leases
+  discovery.k8s.io/v1: endpointslices
+  networking.k8s.io/v1: ingresses ingressclasses networkpolicies
+  policy/v1: poddisruptionbudgets
+  rbac.authorization.k8s.io/v1: clusterrolebindings clusterroles rolebindings roles
+  scheduling.k8s.io/v1: priorityclasses
+  storage.k8s.io/v1: csidrivers csinodes storageclasses volumeattachments
+  admissionregistration.k8s.io/v1: mutatingwebhookconfigurations validatingwebhookconfigurations
+  apiextensions.k8s.io/v1: customresourcedefinitions`
+for (const line of BUILT_IN.trim().split('\n')) {
+  const [of, plurals] = line.trim().split(': ')
+  test(`the resources of ${of} need no group and no version`, () => {
+    for (const plural of plurals.split(' ')) {
+      const { group, version } = specOf({ ...good, resource: plural }).spec
+      assert.equal([group, version].filter(Boolean).join('/'), of, plural)
+    }
+  })
+}
+
 // Runs f as in a page at this URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')

@@ -124,6 +124,7 @@ test("a Pod's status is that of its first container that tells something", () =>
   assert.equal(status([ended(0, 'Completed'), ended(1, 'Error')]), 'Error')
   assert.equal(status([running(), ended(1, 'Error')]), 'Error')
   assert.equal(status([running(), ended(0, 'Completed')]), 'Running')
+  assert.equal(status([running(), ended(0, 'Completed'), ended(1, 'Error')]), 'Error')
   assert.equal(status([{ ready: false }]), 'Running')
   assert.equal(podStatus({}), 'Unknown')
   assert.equal(podStatus({ metadata: { deletionTimestamp: T }, status: { reason: 'NodeLost' } }), 'Unknown')
