@@ -372,11 +372,17 @@ test('another server closes the feed', async () => {
   await bootWith('#/v1/pods', pod('a'))
   click(byId('server'))
   assert.equal(byId('connect').open, true)
-  answer = () => { throw new TypeError('away') }
+  let fail
+  answer = () => new Promise((resolve, reject) => { fail = reject })
   byId('connect-server').value = 'http://other.example'
   byId('connect').close('connect')
   await settle()
   assert.equal(feeds()[0].closed, true)
+  intervals[0][0]()
+  frame()
+  assert.equal(byId('connection-text').textContent, 'Connecting')
+  fail(new TypeError('away'))
+  await settle()
   drawn()
   assert.equal(byId('grid').hidden, true)
 })
