@@ -282,3 +282,26 @@ test('a search finds keys before a row is read, in any case', () => {
   rows.update()
   assert.equal(keys(rows), 'db', 'the text of a column')
 })
+
+test('a row that was read is found in any case', () => {
+  const rows = new Rows(columns)
+  rows.apply([change('added', item('Shop/Web', 1), { initial: true })], 0)
+  rows.get('Shop/Web').read(columns)
+  rows.search('shop/WEB')
+  rows.update()
+  assert.equal(keys(rows), 'Shop/Web')
+})
+
+test('a changed row stays in its place until it is read', () => {
+  const rows = new Rows(columns)
+  rows.sort('n', false)
+  rows.apply(['a', 'b', 'c'].map((key, i) => change('added', item(key, i), { initial: true })), 0)
+  readAll(rows)
+  rows.update()
+  rows.apply([change('modified', item('a', 9))], 1)
+  rows.update()
+  assert.equal(keys(rows), 'a b c')
+  readAll(rows)
+  rows.update()
+  assert.equal(keys(rows), 'b c a')
+})
