@@ -63,10 +63,11 @@ test('a watch asks for a free slot, and waits for its turn at a slot if all are 
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
+  await put(space, 'web-0') // an ordinary list and another watch would follow an empty streaming list
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
-  await put(space, 'web-0')
-  await until(() => pods.size === 1) // the watch got the slot
+  await put(space, 'web-1')
+  await until(() => pods.size === 2) // the watch got the slot
   assert.deepEqual(asked.map(([url, waits]) => [new URL(url).origin, waits]), [[server.url, false], [server.url, true]])
 })
 

@@ -109,7 +109,8 @@ test('the error codes match the declarations', () => {
   const codes = [...declaration.matchAll(/'([\w-]+)'/g)].map(([, code]) => code)
   const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
-  for (const [, code] of ['collection.go', 'causes.go'].map((file) => readFileSync(root + file, 'utf8')).join().matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
+  const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
+  for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
