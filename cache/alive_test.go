@@ -19,7 +19,7 @@ func TestOldTextIsFreed(t *testing.T) {
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := foldIn(t, writer, lw.Modified, "2")
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // the deltas are valid until now
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // the changes are valid until now
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "after an update")
 	require.NotNil(t, second.Value())
 

@@ -19,20 +19,23 @@ func (*thing) GetName() string              { return "x" }
 func (o *thing) GetUID() string             { return strconv.Itoa(o.uid) }
 func (o *thing) GetResourceVersion() string { return strconv.Itoa(o.version) }
 
-type thingChange = Change[*thing]
+type (
+	thingChange = Change[*thing]
+	thingQueued = queued[*thing]
+)
 
 // plainModel is the plain reference of a queue. It keeps every change and decides only when the handler takes one.
 type plainModel struct {
 	policy  Policy
 	filter  bool
 	known   *thing // the state before the waiting changes
-	waiting []thingChange
+	waiting []thingQueued
 }
 
 func (m *plainModel) matches(o *thing) bool { return o != nil && (!m.filter || o.matches) }
 
 // next returns the next change before the filter, and how many of the waiting changes it consumes; none if there is none.
-func (m *plainModel) next() (c thingChange, n int) {
+func (m *plainModel) next() (c thingQueued, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
 	}
@@ -40,7 +43,7 @@ func (m *plainModel) next() (c thingChange, n int) {
 	for i, c := range m.waiting {
 		changed = changed || !c.Resync
 		if c.Type == Deleted && m.known != nil {
-			return thingChange{Type: Deleted, Old: c.Old, held: m.known}, i + 1
+			return thingQueued{thingChange{Type: Deleted, Old: c.Old}, m.known}, i + 1
 		}
 		now = c.New
 	}
@@ -48,11 +51,11 @@ func (m *plainModel) next() (c thingChange, n int) {
 	case m.known == nil && now == nil:
 		return c, 0
 	case m.known == nil:
-		return thingChange{Type: Added, New: now}, n
+		return thingQueued{thingChange{Type: Added, New: now}, nil}, n
 	case changed:
-		return thingChange{Type: Updated, Old: m.known, New: now, held: m.known}, n
+		return thingQueued{thingChange{Type: Modified, Old: m.known, New: now}, m.known}, n
 	case n > 0:
-		return thingChange{Type: Updated, Old: now, New: now, held: now, Resync: true}, n
+		return thingQueued{thingChange{Type: Modified, Old: now, New: now, Resync: true}, now}, n
 	}
 	return c, 0
 }
@@ -63,7 +66,7 @@ func (m *plainModel) take() (thingChange, bool) {
 	m.waiting = m.waiting[n:]
 	if n == 0 {
 		m.waiting = nil
-		return c, false
+		return c.Change, false
 	}
 	was, is := m.matches(c.held), m.matches(c.New)
 	m.known = c.New
@@ -75,7 +78,7 @@ func (m *plainModel) take() (thingChange, bool) {
 	case !is:
 		return thingChange{Type: Deleted, Old: c.Old}, true
 	}
-	return c, true
+	return c.Change, true
 }
 
 // life applies operations to one object, a queue and the model, and checks them against each other.
@@ -90,12 +93,17 @@ type life struct {
 }
 
 // write queues a change, as the informer does.
-func (l *life) write(kind DeltaType, object *thing) {
-	c := thingChange{Type: kind, Old: l.now, New: object, held: l.now}
+func (l *life) write(kind ChangeType, object *thing) {
+	c := thingQueued{thingChange{Type: kind, Old: l.now, New: object}, l.now}
 	if l.now = object; kind == Deleted {
 		c.Old = &thing{uid: c.held.uid, version: l.last, matches: c.held.matches}
 	}
-	l.r.tell(c)
+	l.tell(c)
+}
+
+// tell queues a change in the queue and in the model.
+func (l *life) tell(c thingQueued) {
+	l.r.tell(c.Change, c.held)
 	l.model.waiting = append(l.model.waiting, c)
 }
 
@@ -117,16 +125,14 @@ func (l *life) step(op byte) bool {
 		l.write(Added, object)
 	case '~', 'm':
 		object.uid = l.now.uid
-		l.write(Updated, object)
+		l.write(Modified, object)
 	case '-':
 		l.write(Deleted, nil)
 	case '*', 'x':
 		l.write(Deleted, nil)
 		l.write(Added, object)
 	case 'r':
-		c := thingChange{Type: Updated, Old: l.now, New: l.now, held: l.now, Resync: true}
-		l.r.tell(c)
-		l.model.waiting = append(l.model.waiting, c)
+		l.tell(thingQueued{thingChange{Type: Modified, Old: l.now, New: l.now, Resync: true}, l.now})
 	}
 	if l.model.policy == Coalesce {
 		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
@@ -155,7 +161,7 @@ func (l *life) take() bool {
 	if c.Type == Deleted {
 		require.Equal(l.t, l.told.uid, c.Old.uid, l.steps)
 	}
-	if c.Type == Updated {
+	if c.Type == Modified {
 		require.Same(l.t, l.told, c.Old, l.steps)
 		require.Equal(l.t, l.told.uid, c.New.uid, l.steps)
 	}
@@ -166,7 +172,7 @@ func (l *life) take() bool {
 // TestEveryShortLife plays all sequences of up to five operations under every policy, with and without a filter. The
 // handler receives a legal sequence, Deleted of every object that is gone, and in the end the state of the store.
 func TestEveryShortLife(t *testing.T) {
-	for policy := range KeepAll + 1 {
+	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
 			ops := "+~-*r."
 			if filter {

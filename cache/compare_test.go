@@ -49,9 +49,9 @@ func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, 
 	store, writer := NewStore(key)
 	writer.Put(stays, old)
 	before := store.Snapshot()
-	require.Equal(t, []Delta[T]{{Type: Updated, Old: old, New: now}}, writer.Put(now))
-	deltas, err := Diff(before, store.Snapshot())
+	require.Equal(t, []Change[T]{{Type: Modified, Old: old, New: now}}, writer.Put(now))
+	changes, err := Diff(before, store.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, deltas, want)
-	require.Contains(t, deltas, Delta[T]{Type: Updated, Old: old, New: now})
+	require.Len(t, changes, want)
+	require.Contains(t, changes, Change[T]{Type: Modified, Old: old, New: now})
 }

@@ -8,10 +8,10 @@ import (
 )
 
 // listed folds a list of one object into a store and returns what it changed.
-func listed[T lw.Keyed](w *Writer[T], object T) []Delta[T] {
-	w.Fold(lw.Event[T]{Type: lw.Reset})
-	deltas := append([]Delta[T](nil), w.Fold(lw.Event[T]{Type: lw.Added, Object: object})...)
-	return append(deltas, w.Fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
+func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
+	w.Fold(lw.Event[T]{Type: lw.ListStarted})
+	changes := append([]Change[T](nil), w.Fold(lw.Event[T]{Type: lw.Added, Object: object})...)
+	return append(changes, w.Fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
 // TestRestoredBackup: after a restore an object may have been written anew at the very version that is stored. Its text
@@ -25,7 +25,7 @@ func TestRestoredBackup(t *testing.T) {
 	old, restored := parse("1"), parse("2")
 	_, w := NewStore[*lw.Object](nil)
 	require.Len(t, listed(w, old), 1)
-	require.Equal(t, []Delta[*lw.Object]{{Type: Updated, Old: old, New: restored}}, listed(w, restored))
+	require.Equal(t, []Change[*lw.Object]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 	require.Empty(t, listed(w, parse("2")))
 }
 
@@ -42,7 +42,7 @@ func (incomparable) GetResourceVersion() string { return "7" }
 // TestRestoredBackupOfOtherTypes: when versions ran backwards, the next list is taken for what it says, and only that one.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
-	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrTooLarge} {
+	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
 		s, w := NewStore[incomparable](nil)
 		known := func() bool {
 			_, ok := s.known(nil, []byte("a"), []byte("7"))
@@ -50,9 +50,9 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		}
 		require.Len(t, listed(w, old), 1)
 		require.True(t, known())
-		w.Fold(lw.Event[incomparable]{Type: lw.Interrupted, Break: &lw.Break{Err: cause, Relist: true}})
+		w.Fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
 		require.False(t, known(), "it must be decoded anew")
-		require.Equal(t, []Delta[incomparable]{{Type: Updated, Old: old, New: restored}}, listed(w, restored))
+		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
 		require.Empty(t, listed(w, old))
 	}
@@ -72,6 +72,6 @@ func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
 func TestEndMarkInTheWrongPlaceCannotResume(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")
-	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Break: &lw.Break{Err: lw.ErrNoInitialEnd, Relist: true}})
+	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())
 }

@@ -23,11 +23,11 @@ func ExampleNewStore() {
 	writer.Put(&Book{"0-13-419044-0", []string{"Donovan", "Kernighan"}})
 
 	fmt.Println("by Kernighan:", byAuthor.Len("Kernighan"), "and before:", byAuthor.In(before).Len("Kernighan"))
-	deltas, err := cache.Diff(before, books.Snapshot())
+	changes, err := cache.Diff(before, books.Snapshot())
 	if err != nil {
 		panic(err)
 	}
-	for _, d := range deltas {
+	for _, d := range changes {
 		fmt.Println(d.Type, d.New.ISBN)
 	}
 	// Output:

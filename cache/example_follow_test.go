@@ -44,7 +44,7 @@ func ExampleSave() {
 	var saved bytes.Buffer
 
 	first := cache.NewReflector(client, nil)
-	for event := range first.Deltas(context.Background()) {
+	for event := range first.Changes(context.Background()) {
 		if event.Type == lw.Synced {
 			break
 		}
@@ -58,9 +58,9 @@ func ExampleSave() {
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
 		panic(err)
 	}
-	for event, deltas := range second.Deltas(context.Background()) {
-		for _, delta := range deltas {
-			fmt.Printf("%v %s, event %v, version %q\n", delta.Type, delta.New.GetName(), event.Type, event.ResourceVersion)
+	for event, changes := range second.Changes(context.Background()) {
+		for _, change := range changes {
+			fmt.Printf("%v %s, event %v, version %q\n", change.Type, change.New.GetName(), event.Type, event.ResourceVersion)
 		}
 		if second.Store().Len() == 2 {
 			break
@@ -86,7 +86,7 @@ func ExampleRestoreError() {
 }
 
 // Several namespaces, selectors, shards or clusters make one store; each has a stream of its own.
-func ExampleMulti() {
+func ExampleMergedStore() {
 	server, shop, end := serve("shop")
 	defer end()
 	put(server, "shop", "web-0", "n1")
@@ -94,7 +94,7 @@ func ExampleMulti() {
 	defer endOther()
 	put(other, "bank", "web-0", "n1")
 
-	clusters := cache.NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"east": shop, "west": bank}, func(m cache.Member[*lw.Object]) lw.Key {
+	clusters := cache.NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"east": shop, "west": bank}, func(m cache.Sourced[*lw.Object]) lw.Key {
 		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
 	}, nil)
 	ctx, stop := context.WithCancel(context.Background())

@@ -18,9 +18,9 @@ func ExampleHandlerOptions() {
 	informer := cache.NewInformer(client, nil)
 	told := make(chan string)
 	informer.Handle(cache.Handler[*lw.Object]{
-		Added:   func(pod *lw.Object, _ bool) { told <- "added " + pod.GetName() },
-		Updated: func(_, pod *lw.Object) { told <- "updated " + pod.GetName() },
-		Deleted: func(pod *lw.Object, _ bool) { told <- "deleted " + pod.GetName() },
+		Added:    func(pod *lw.Object, _ bool) { told <- "added " + pod.GetName() },
+		Modified: func(_, pod *lw.Object) { told <- "updated " + pod.GetName() },
+		Deleted:  func(pod *lw.Object, _ bool) { told <- "deleted " + pod.GetName() },
 	}, &cache.HandlerOptions[*lw.Object]{
 		Filter: func(pod *lw.Object) bool { return pod.Get("spec.nodeName").String() == "n1" },
 	})
@@ -55,7 +55,7 @@ func ExampleInformer_Changes() {
 		case cache.Added:
 			fmt.Println("added", change.New.GetName(), "was there before:", change.Initial)
 			put(server, "shop", "web-0", "n2")
-		case cache.Updated:
+		case cache.Modified:
 			fmt.Println("moved from", change.Old.Get("spec.nodeName"), "to", change.New.Get("spec.nodeName"))
 			stop()
 		}

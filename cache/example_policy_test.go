@@ -45,7 +45,7 @@ func ExamplePolicy() {
 			busy <- true
 			<-goOn
 		},
-		Updated: func(old, pod *lw.Object) {
+		Modified: func(old, pod *lw.Object) {
 			fmt.Println("restarts:", old.Get("status.restarts"), "before,", pod.Get("status.restarts"), "now")
 			cancel()
 		},

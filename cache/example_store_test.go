@@ -49,27 +49,27 @@ func ExampleSnapshot() {
 
 	fmt.Println("then:", before.Len(), "of them on n1:", byNode.In(before).Len("n1"))
 	fmt.Println("now:", pods.Len(), "of them on n1:", byNode.Len("n1"))
-	deltas, err := cache.Diff(before, pods.Snapshot())
+	changes, err := cache.Diff(before, pods.Snapshot())
 	if err != nil {
 		panic(err)
 	}
-	slices.SortFunc(deltas, func(a, b cache.Delta[*lw.Object]) int { return int(a.Type) - int(b.Type) })
-	for _, delta := range deltas {
-		fmt.Println(delta.Type, delta.Old.GetName())
+	slices.SortFunc(changes, func(a, b cache.Change[*lw.Object]) int { return int(a.Type) - int(b.Type) })
+	for _, change := range changes {
+		fmt.Println(change.Type, change.Old.GetName())
 	}
 	// Output:
 	// then: 2 of them on n1: 2
 	// now: 1 of them on n1: 0
-	// Updated web-1
+	// Modified web-1
 	// Deleted web-0
 }
 
 // A writer changes a store, and tells what that changed. Readers see all of a call, or nothing of it.
 func ExampleWriter() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
-	tell := func(deltas []cache.Delta[*lw.Object]) {
-		for _, delta := range deltas {
-			fmt.Print(delta.Type, " ")
+	tell := func(changes []cache.Change[*lw.Object]) {
+		for _, change := range changes {
+			fmt.Print(change.Type, " ")
 		}
 		fmt.Println("→", pods.Len())
 	}
@@ -80,7 +80,7 @@ func ExampleWriter() {
 	// Output:
 	// Added Added → 2
 	// → 2
-	// Updated Deleted → 1
+	// Modified Deleted → 1
 	// 9
 }
 

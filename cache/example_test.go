@@ -15,7 +15,7 @@ import (
 )
 
 // A store that follows the Pods of a namespace, and what is told of each change.
-func ExampleReflector_Deltas() {
+func ExampleReflector_Changes() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		panic(err)
@@ -39,18 +39,18 @@ func ExampleReflector_Deltas() {
 		panic(err)
 	}
 	pods := cache.NewReflector(client, nil)
-	for event, deltas := range pods.Deltas(context.Background()) {
-		for _, delta := range deltas {
-			switch delta.Type {
+	for event, changes := range pods.Changes(context.Background()) {
+		for _, change := range changes {
+			switch change.Type {
 			case cache.Added:
-				fmt.Println("new:", delta.New.Key(), delta.New.Get("status.phase"))
-			case cache.Updated:
-				fmt.Println("now:", delta.New.Key(), delta.New.Get("status.phase"), "before:", delta.Old.Get("status.phase"))
+				fmt.Println("new:", change.New.Key(), change.New.Get("status.phase"))
+			case cache.Modified:
+				fmt.Println("now:", change.New.Key(), change.New.Get("status.phase"), "before:", change.Old.Get("status.phase"))
 			case cache.Deleted:
-				fmt.Println("gone:", delta.Old.Key())
+				fmt.Println("gone:", change.Old.Key())
 			}
 		}
-		if event.Type == lw.Live { // the list is complete, and a watch is open: let something happen
+		if event.Type == lw.WatchStarted { // the list is complete, and a watch is open: let something happen
 			put("web-0", "Running")
 			put("web-1", "Pending")
 			if err := server.Delete("pods", "shop", "web-1"); err != nil {

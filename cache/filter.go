@@ -16,19 +16,19 @@ func (r *Registration[T]) guarded(reported bool, f func()) {
 }
 
 // filtered applies the filter to a change. It returns false if the handler does not need the change.
-func (r *Registration[T]) filtered(change Change[T]) (Change[T], bool) {
+func (r *Registration[T]) filtered(change queued[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
-		return change, true
+		return change.Change, true
 	}
 	was := change.Type != Added && r.matches(change.held, false)
 	is := change.Type != Deleted && r.matches(change.New, true)
 	switch {
 	case is && !was:
-		change = Change[T]{Type: Added, New: change.New, Initial: change.Initial}
+		return Change[T]{Type: Added, New: change.New, Initial: change.Initial}, true
 	case was && !is:
-		change = Change[T]{Type: Deleted, Old: change.Old, Stale: change.Stale}
+		return Change[T]{Type: Deleted, Old: change.Old, FinalStateUnknown: change.FinalStateUnknown}, true
 	}
-	return change, was || is
+	return change.Change, is
 }
 
 // matches reports whether the filter selects an object. first is false if the filter was called for it before.

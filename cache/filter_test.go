@@ -61,7 +61,7 @@ func TestPanicInFilterOfARange(t *testing.T) {
 
 // TestFilterMayUseTheInformer: Handle, Remove, Drain and reads of the store do not wait for the filter that calls them.
 func TestFilterMayUseTheInformer(t *testing.T) {
-	for policy := range KeepAll + 1 {
+	for policy := range Unbounded + 1 {
 		inTheater(t, "x@1", func(t *testing.T, th *theater) {
 			var n, inner notes
 			var self *Registration[*lw.Object]

@@ -6,72 +6,34 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// DeltaType is the type of a [Delta].
-type DeltaType uint8
-
-// The types of deltas. The deltas of one key are a legal sequence: Added, any number of Updated, Deleted, Added again.
-const (
-	Added DeltaType = iota + 1
-	Updated
-	Deleted
-)
-
-// String returns the type's name.
-func (t DeltaType) String() string {
-	switch t {
-	case Added:
-		return "Added"
-	case Updated:
-		return "Updated"
-	case Deleted:
-		return "Deleted"
-	}
-	return "unknown"
-}
-
-// Delta is one change of a store.
-//
-// An object that was recreated has the same key and another UID. It is two deltas, Deleted and then Added, even if the
-// deletion was not seen. The store compares two UIDs that are not empty. T must have a method GetUID() string. In programs
-// that import lw/codec the result may be any string type, for example types.UID. Without UIDs a recreated object is Updated.
-type Delta[T any] struct {
-	Type DeltaType
-	Old  T // Updated: the object that the store held. Deleted: the last known state of the object
-	New  T // Added and Updated: the object that the store holds now
-
-	// Missed marks a Deleted whose event was not seen. The final state of the object is unknown, so Old may be older. The
-	// store found the deletion because a complete list lacks the object, or because its key now has another UID.
-	Missed bool
-}
-
 // Writer changes a store. One goroutine at a time may use it; readers see all that one call does, or nothing of it.
 type Writer[T any] struct{ store *Store[T] }
 
 // Fold applies events of a stream, see [lw.EventType], and returns what they changed. The slice is valid until the writer
 // is used again.
-func (w *Writer[T]) Fold(events ...lw.Event[T]) []Delta[T] {
+func (w *Writer[T]) Fold(events ...lw.Event[T]) []Change[T] {
 	s := w.store
 	s.begin()
 	defer s.mu.Unlock()
 	for i := range events {
 		s.fold(&events[i])
 	}
-	return s.deltas
+	return s.changes
 }
 
 // Put adds objects, or replaces those of the same keys. The slice is valid until the writer is used again.
-func (w *Writer[T]) Put(objects ...T) []Delta[T] {
+func (w *Writer[T]) Put(objects ...T) []Change[T] {
 	s := w.store
 	s.begin()
 	defer s.mu.Unlock()
 	for _, object := range objects {
 		s.upsert(object)
 	}
-	return s.deltas
+	return s.changes
 }
 
 // Delete removes the objects with these keys, as far as there are any. The slice is valid until the writer is used again.
-func (w *Writer[T]) Delete(keys ...lw.Key) []Delta[T] {
+func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	s := w.store
 	s.begin()
 	defer s.mu.Unlock()
@@ -79,48 +41,48 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Delta[T] {
 		hash := s.hash(key)
 		if slot, object, ok := s.find(&s.state, hash, key); ok {
 			s.take(slot, hash, object)
-			s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object})
+			s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object})
 		}
 	}
-	return s.deltas
+	return s.changes
 }
 
 // Replace makes the store hold these objects and no others, as a list of this resource version does. The slice is valid
 // until the writer is used again.
-func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Delta[T] {
+func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	s := w.store
 	s.begin()
 	defer s.mu.Unlock()
-	s.fold(&lw.Event[T]{Type: lw.Reset})
+	s.fold(&lw.Event[T]{Type: lw.ListStarted})
 	for _, object := range objects {
 		s.upsert(object)
 	}
 	s.fold(&lw.Event[T]{Type: lw.Synced, ResourceVersion: resourceVersion})
-	return s.deltas
+	return s.changes
 }
 
 // begin locks the store for writing.
 func (s *Store[T]) begin() {
-	clear(s.deltas) // so that they keep no object alive
+	clear(s.changes) // so that they keep no object alive
 	var none T
-	s.deltas, s.removed = s.deltas[:0], none
+	s.changes, s.removed = s.changes[:0], none
 	s.mu.Lock()
 }
 
 func (s *Store[T]) fold(event *lw.Event[T]) {
 	switch event.Type {
-	case lw.Reset:
+	case lw.ListStarted:
 		s.startList()
 	case lw.Added, lw.Modified:
 		s.listed++
 		s.upsert(event.Object)
 	case lw.Deleted:
 		s.remove(event.Object)
-	case lw.Undecoded:
+	case lw.DecodeFailed:
 		s.listed++
 		s.keep(event.Err)
 	case lw.Interrupted:
-		s.doubt(event.Break.Err)
+		s.doubt(event.Interruption.Err)
 	case lw.Synced:
 		s.endList()
 	}
@@ -137,7 +99,7 @@ func (s *Store[T]) startList() {
 	if !s.listing {
 		s.whole = s.freeze()
 	}
-	s.listing, s.listed = true, 0
+	s.listing, s.listed, s.initial = true, 0, !isClosed(s.synced)
 	clear(s.seen)
 	clear(s.missed)
 }
@@ -147,8 +109,8 @@ func (s *Store[T]) endList() {
 	if s.listing {
 		s.sweep()
 	}
-	s.listing, s.whole, s.doubtful, s.seen = false, nil, false, nil
-	s.undecoded, s.missed = s.missed, nil
+	s.listing, s.initial, s.whole, s.doubtful, s.seen = false, false, nil, false, nil
+	s.decodeErrors, s.missed = s.missed, nil
 	if s.outdated {
 		s.outdated = false
 		s.changed()
@@ -167,7 +129,7 @@ func (s *Store[T]) sweep() {
 	objects.All(func(slot uint32, object T) bool {
 		if !s.marked(slot) {
 			s.take(slot, s.hash(s.key(object)), object)
-			s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object, Missed: true})
+			s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object, FinalStateUnknown: true})
 		}
 		return true
 	})
@@ -190,7 +152,7 @@ func (s *Store[T]) mark(slot uint32) {
 // example after a restored backup, an object may have been written again at the stored resourceVersion. If the end mark of a
 // streaming list came before the objects, some of them may be missing.
 func (s *Store[T]) doubt(cause error) {
-	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrTooLarge) || errors.Is(cause, lw.ErrNoInitialEnd) {
+	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, lw.ErrNoInitialEnd) {
 		s.doubtful = true
 	}
 }
@@ -204,7 +166,7 @@ func (s *Store[T]) resumable() string {
 }
 
 // upsert stores an object. An unchanged object only gets the mark that the current list has it. A recreated object is
-// replaced in one step of the store, and two deltas describe it.
+// replaced in one step of the store, and two changes describe it.
 func (s *Store[T]) upsert(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
@@ -213,14 +175,14 @@ func (s *Store[T]) upsert(object T) {
 	switch {
 	case !ok:
 		s.mark(s.add(hash, object))
-		s.deltas = append(s.deltas, Delta[T]{Type: Added, New: object})
+		s.changes = append(s.changes, Change[T]{Type: Added, New: object, Initial: s.initial})
 		return
 	case s.recreated(old, object):
 		s.set(slot, old, object)
-		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old, Missed: true}, Delta[T]{Type: Added, New: object})
+		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true}, Change[T]{Type: Added, New: object, Initial: s.initial})
 	case !s.unchanged(old, object, s.doubtful):
 		s.set(slot, old, object)
-		s.deltas = append(s.deltas, Delta[T]{Type: Updated, Old: old, New: object})
+		s.changes = append(s.changes, Change[T]{Type: Modified, Old: old, New: object})
 	}
 	s.mark(slot)
 }
@@ -238,8 +200,8 @@ func (s *Store[T]) remove(object T) {
 	s.take(slot, hash, old)
 	s.removed = old
 	if s.recreated(old, object) {
-		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old, Missed: true})
+		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true})
 		return
 	}
-	s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: object})
+	s.changes = append(s.changes, Change[T]{Type: Deleted, Old: object})
 }

@@ -60,8 +60,8 @@ func TestDeltas(t *testing.T) {
 func TestUnchangedObjectsStay(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		first := map[lw.Key]*lw.Object{}
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
-			if event.Type == lw.Live && len(first) == 0 {
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
+			if event.Type == lw.WatchStarted && len(first) == 0 {
 				for object := range s.store.All() {
 					first[object.Key()] = object
 				}
@@ -80,19 +80,19 @@ func TestUnchangedObjectsStay(t *testing.T) {
 // TestRecreatedObjectIsDeletedAndAdded checks every way by which a store learns of an object with another UID.
 func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 	old, recreated := object("a/x@1#1"), object("a/x@5#2")
-	for name, write := range map[string]func(*Writer[*lw.Object]) []Delta[*lw.Object]{
-		"a watch event": func(w *Writer[*lw.Object]) []Delta[*lw.Object] {
+	for name, write := range map[string]func(*Writer[*lw.Object]) []Change[*lw.Object]{
+		"a watch event": func(w *Writer[*lw.Object]) []Change[*lw.Object] {
 			return w.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: recreated})
 		},
-		"a list":  func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return listed(w, recreated) },
-		"Put":     func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return w.Put(recreated) },
-		"Replace": func(w *Writer[*lw.Object]) []Delta[*lw.Object] { return w.Replace("6", recreated) },
+		"a list":  func(w *Writer[*lw.Object]) []Change[*lw.Object] { return listed(w, recreated) },
+		"Put":     func(w *Writer[*lw.Object]) []Change[*lw.Object] { return w.Put(recreated) },
+		"Replace": func(w *Writer[*lw.Object]) []Change[*lw.Object] { return w.Replace("6", recreated) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, w := NewStore[*lw.Object](nil)
-			w.Put(old)
+			w.Replace("1", old)
 			byUID := NewIndex(store, func(o *lw.Object, to []string) []string { return append(to, o.GetUID()) })
-			require.Equal(t, []Delta[*lw.Object]{{Type: Deleted, Old: old, Missed: true}, {Type: Added, New: recreated}}, write(w))
+			require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old, FinalStateUnknown: true}, {Type: Added, New: recreated}}, write(w))
 			held, _ := store.Get(old.Key())
 			require.Same(t, recreated, held)
 			require.Equal(t, []int{1, 0, 1}, []int{store.Len(), byUID.Len("1"), byUID.Len("2")})
@@ -114,8 +114,8 @@ func TestRestoredObjectThatWasRecreated(t *testing.T) {
 	}
 }
 
-func TestDeltaTypesHaveNames(t *testing.T) {
-	for kind, name := range map[DeltaType]string{Added: "Added", Updated: "Updated", Deleted: "Deleted", 0: "unknown", 4: "unknown"} {
+func TestChangeTypesHaveNames(t *testing.T) {
+	for kind, name := range map[ChangeType]string{Added: "Added", Modified: "Modified", Deleted: "Deleted", 0: "unknown", 4: "unknown"} {
 		require.Equal(t, name, kind.String())
 	}
 }

@@ -9,20 +9,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Change is one change that a handler receives. The changes of one key are a legal sequence: Added, any number of Updated,
-// Deleted, Added again. An object that was recreated with another UID is Deleted and then Added; see [Delta].
-type Change[T any] struct {
-	Type DeltaType
-	Old  T // Updated: the object that the handler received before. Deleted: the last known state of the object
-	New  T // Added and Updated: the object now
-
-	Initial bool // Added: the object was there before the handler, or is part of the first list
-	Stale   bool // Deleted: the deletion was not seen and the final state is unknown, so Old may be older
-	Resync  bool // Updated: nothing changed, Old and New are the same; see HandlerOptions.Resync
-
-	held T // Updated, Deleted: the object that the store held before
-}
-
 // Handler receives changes. Each func may be nil. The informer calls one func of a handler at a time, in a goroutine that
 // belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
 // testing.T.FailNow, removes the handler.
@@ -30,19 +16,19 @@ type Change[T any] struct {
 // A func must not wait for a later call of the same handler. So it must not wait for [Registration.Drain] or Done of its own
 // handler, for Synced of its informer or, under [Block], for the store to change.
 type Handler[T any] struct {
-	Added   func(object T, initial bool)
-	Updated func(old, new T)
-	Deleted func(object T, stale bool)
+	Added    func(object T, initial bool)
+	Modified func(old, new T)
+	Deleted  func(object T, stale bool)
 }
 
 func (h *Handler[T]) call(c Change[T]) {
 	switch {
 	case c.Type == Added && h.Added != nil:
 		h.Added(c.New, c.Initial)
-	case c.Type == Updated && h.Updated != nil:
-		h.Updated(c.Old, c.New)
+	case c.Type == Modified && h.Modified != nil:
+		h.Modified(c.Old, c.New)
 	case c.Type == Deleted && h.Deleted != nil:
-		h.Deleted(c.Old, c.Stale)
+		h.Deleted(c.Old, c.FinalStateUnknown)
 	}
 }
 
@@ -56,7 +42,7 @@ type HandlerOptions[T any] struct {
 	Policy   Policy
 	Capacity int // under Block, how many changes may wait; 1000 if zero. All changes of one event are added together
 
-	// Resync is the period after which the handler receives every object again, as Updated; zero for never. Use it to
+	// Resync is the period after which the handler receives every object again, as Modified; zero for never. Use it to
 	// reconcile with a system that nobody watches.
 	Resync time.Duration
 
@@ -188,11 +174,11 @@ func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	return parked
 }
 
-// tell queues a change.
-func (r *Registration[T]) tell(change Change[T]) {
+// tell queues a change. held is the object that the store held before.
+func (r *Registration[T]) tell(change Change[T], held T) {
 	object := change.New
 	if change.Type == Deleted {
 		object = change.Old
 	}
-	r.queue.add(r.key(object), change)
+	r.queue.add(r.key(object), queued[T]{change, held})
 }

@@ -45,31 +45,31 @@ func TestAStoreOfBooks(t *testing.T) {
 
 	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
 	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
-	require.Equal(t, []Delta[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
+	require.Equal(t, []Change[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
 	require.Empty(t, writer.Put(gopl), "nothing changed")
 	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
 	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
 	require.Empty(t, byYear.List(1979))
 
 	second := &book{"2", []string{"Kernighan", "Ritchie"}, 1988}
-	require.Equal(t, []Delta[*book]{{Type: Updated, Old: k_r, New: second}}, writer.Put(second))
+	require.Equal(t, []Change[*book]{{Type: Modified, Old: k_r, New: second}}, writer.Put(second))
 	require.Empty(t, byYear.List(1978))
 	require.Equal(t, []*book{second}, byAuthor.List("Ritchie"))
 	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects are gone")
 
-	require.Equal(t, []Delta[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
+	require.Equal(t, []Change[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
 	require.ElementsMatch(t, []string{"Kernighan", "Ritchie"}, byAuthor.Keys())
 	require.Equal(t, 1, byAuthor.Len("Kernighan"))
 	require.Zero(t, byAuthor.Len("Donovan"))
 }
 
-// TestReplaceOfBooks makes the store hold exactly what it is given, and tells deletions as missed.
+// TestReplaceOfBooks makes the store hold exactly the given objects. The final states of the others are unknown.
 func TestReplaceOfBooks(t *testing.T) {
 	books, writer := newLibrary()
 	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}
 	writer.Put(one, two)
-	deltas := writer.Replace("7", two, three)
-	require.Equal(t, []Delta[*book]{{Type: Added, New: three}, {Type: Deleted, Old: one, Missed: true}}, deltas)
+	changes := writer.Replace("7", two, three)
+	require.Equal(t, []Change[*book]{{Type: Added, New: three, Initial: true}, {Type: Deleted, Old: one, FinalStateUnknown: true}}, changes)
 	require.Equal(t, []string{"2", "3"}, isbns(books.List()))
 	require.Equal(t, "7", books.ResourceVersion())
 	<-books.Synced()
@@ -110,8 +110,8 @@ func TestIndexesComeAndGo(t *testing.T) {
 		s.play("list@4 a/x@1 a/y@2 b/z@3")
 		early := NewIndex(s.store, ByNamespace[*lw.Object])
 		var late *Index[*lw.Object, string]
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
-			if event.Type == lw.Reset {
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
+			if event.Type == lw.ListStarted {
 				late = NewIndex(s.store, ByNamespace[*lw.Object])
 			}
 			return true
@@ -210,7 +210,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.Fold() // the deltas are valid until now
+	writer.Fold() // the changes are valid until now
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
@@ -318,15 +318,15 @@ func TestObjectsThatCannotBeCompared(t *testing.T) {
 	second := rows.Snapshot()
 	writer.Put(row{"2", 2})
 	require.Empty(t, writer.Put(row{"2", 2}))
-	deltas, err := Diff(second, rows.Snapshot())
+	changes, err := Diff(second, rows.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, deltas, 2)
-	deltas, err = Diff(second, nil)
+	require.Len(t, changes, 2)
+	changes, err = Diff(second, nil)
 	require.NoError(t, err)
-	require.Equal(t, Deleted, deltas[0].Type)
-	deltas, err = Diff[row](nil, nil)
+	require.Equal(t, Deleted, changes[0].Type)
+	changes, err = Diff[row](nil, nil)
 	require.NoError(t, err)
-	require.Empty(t, deltas)
+	require.Empty(t, changes)
 	require.Zero(t, first.Len())
 }
 

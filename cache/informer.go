@@ -54,8 +54,8 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 		i.running.Store(false)
 	}()
 	for event := range i.reflector.follow(ctx, i.fold) {
-		if event.Break != nil && event.Break.Final {
-			return event.Break.Err
+		if event.Interruption != nil && event.Interruption.Final {
+			return event.Interruption.Err
 		}
 		if !i.waitForRoom(ctx) {
 			break
@@ -80,7 +80,7 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 }
 
 // Changes is a handler in the form of a loop, in the caller's goroutine: it yields what the store holds first, and then
-// every change, until ctx ends or the loop is left. Resyncs come as Updated with Resync set. The informer must be run by
+// every change, until ctx ends or the loop is left. Resyncs come as Modified with Resync set. The informer must be run by
 // another goroutine. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
@@ -97,7 +97,8 @@ func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter
 func (i *Informer[T]) register(r *Registration[T]) {
 	i.handlers = append(i.handlers[:len(i.handlers):len(i.handlers)], r)
 	for _, object := range i.Store().List() {
-		r.tell(Change[T]{Type: Added, New: object, Initial: true})
+		var none T
+		r.tell(Change[T]{Type: Added, New: object, Initial: true}, none)
 	}
 	if isClosed(i.Store().Synced()) {
 		r.queue.addMark()
@@ -108,19 +109,19 @@ func (i *Informer[T]) register(r *Registration[T]) {
 }
 
 // fold changes the store and queues what changed, for all handlers.
-func (i *Informer[T]) fold(event lw.Event[T]) []Delta[T] {
+func (i *Informer[T]) fold(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	initial := !isClosed(i.Store().Synced())
-	deltas := i.reflector.writer.Fold(event)
+	changes := i.reflector.writer.Fold(event)
 	i.told = i.handlers
 	for _, r := range i.handlers {
-		for _, d := range deltas {
-			change := Change[T]{Type: d.Type, Old: d.Old, New: d.New, Initial: initial && d.Type == Added, Stale: d.Missed, held: d.Old}
+		for _, change := range changes {
+			held := change.Old
 			if event.Type == lw.Deleted {
-				change.held = i.Store().removed
+				held = i.Store().removed
 			}
-			r.tell(change)
+			r.tell(change, held)
 		}
 		if initial && event.Type == lw.Synced {
 			r.queue.addMark()
@@ -129,7 +130,7 @@ func (i *Informer[T]) fold(event lw.Event[T]) []Delta[T] {
 	if initial && event.Type == lw.Synced {
 		i.closeSynced()
 	}
-	return deltas
+	return changes
 }
 
 // heard notes that a registration knows of the first list, or never will.
@@ -171,7 +172,7 @@ func (i *Informer[T]) resync(r *Registration[T]) {
 		return
 	}
 	for _, object := range i.Store().List() {
-		r.tell(Change[T]{Type: Updated, Old: object, New: object, Resync: true, held: object})
+		r.tell(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
 	}
 }
 

@@ -117,7 +117,7 @@ func TestChanges(t *testing.T) {
 		th.run()
 		th.say("~x@3 -x@4 +y@5")
 		<-left
-		require.Equal(t, []string{"Added true", "Updated false", "Deleted false"}, told)
+		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, told)
 		require.Empty(t, th.informer.handlers)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -66,7 +66,7 @@ func TestRemovedWhileItIsCalled(t *testing.T) {
 func TestStopOnEndsARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &script{t: t, lines: []string{"list@1 x@1", "watch !forbidden"}}
-		informer := NewInformer(source, &lw.Options{NoStreamingList: true, StopOn: lw.Refused})
+		informer := NewInformer(source, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent})
 		var n notes
 		informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Hour})
 		require.Equal(t, errs["forbidden"], informer.Run(t.Context()))
@@ -172,7 +172,7 @@ func TestPanicIsReported(t *testing.T) {
 		var n notes
 		var values []any
 		h := n.handler()
-		h.Updated = func(_, o *lw.Object) { panic(o.GetName() + " is wrong") }
+		h.Modified = func(_, o *lw.Object) { panic(o.GetName() + " is wrong") }
 		r := th.informer.Handle(h, &HandlerOptions[*lw.Object]{OnPanic: func(value any, stack []byte) {
 			values = append(values, value)
 			require.Contains(t, string(stack), "TestPanicIsReported")

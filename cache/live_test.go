@@ -28,7 +28,7 @@ func (l *live) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter
 
 func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
-		event := lw.Event[*lw.Object]{Type: lw.Live, ResourceVersion: opts.ResourceVersion}
+		event := lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}
 		for yield(event, nil) {
 			select {
 			case event = <-l.events:

@@ -20,7 +20,7 @@ func TestLocksOfAnEvent(t *testing.T) {
 			inTheater(t, "x@1", func(t *testing.T, th *theater) {
 				calls := 0
 				count := func(*lw.Object, bool) { calls++ }
-				th.informer.Handle(Handler[*lw.Object]{Added: count, Updated: func(_, _ *lw.Object) { calls++ }, Deleted: count}, nil)
+				th.informer.Handle(Handler[*lw.Object]{Added: count, Modified: func(_, _ *lw.Object) { calls++ }, Deleted: count}, nil)
 				th.run()
 				synctest.Wait()
 				calls = 0

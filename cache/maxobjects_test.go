@@ -31,7 +31,7 @@ func TestMaxObjects(t *testing.T) {
 				opts.MaxObjects = 3
 				traced := 0
 				r := NewReflector(&script{t: t, lines: c.lines, end: end}, opts)
-				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Interrupted: func(b *lw.Break) {
+				err := r.Run(lw.WithTrace(ctx, &lw.Trace{Interrupted: func(b *lw.Interruption) {
 					if b.Final {
 						traced++
 					}
@@ -55,7 +55,7 @@ func TestEachListIsCountedAnew(t *testing.T) {
 	opts.MaxObjects = 2
 	r := NewReflector[*lw.Object](&script{t: t}, opts)
 	for range 3 {
-		r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset})
+		r.writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
 		for _, text := range []string{"x@1", "y@2"} {
 			r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
 			require.Nil(t, r.tooMany())
@@ -71,10 +71,10 @@ func TestMaxUndecoded(t *testing.T) {
 	opts.MaxObjects = 1
 	r := NewReflector[*lw.Object](&script{t: t}, opts)
 	undecoded := func(name string) lw.Event[*lw.Object] {
-		return lw.Event[*lw.Object]{Type: lw.Undecoded, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
+		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
 	}
 	r.writer.Fold(undecoded("x"))
 	require.Nil(t, r.tooMany())
 	r.writer.Fold(undecoded("y"))
-	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.tooMany().Break.Err)
+	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.tooMany().Interruption.Err)
 }

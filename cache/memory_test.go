@@ -61,7 +61,7 @@ func TestLargeListStreams(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for event := range reflector.Deltas(ctx) {
+	for event := range reflector.Changes(ctx) {
 		if seen++; seen%100 == 0 {
 			peak = max(peak, heap()-before)
 		}

@@ -10,37 +10,37 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Member is an object of a [Multi], with the name of the source that it came from.
-type Member[T any] struct {
+// Sourced is an object of a [MergedStore], with the name of the source that it came from.
+type Sourced[T any] struct {
 	Source string
 	Object T
 }
 
-// Multi follows several sources, as namespaces, selectors, shards or clusters, and folds them into one store. Each has a
+// MergedStore follows several sources, as namespaces, selectors, shards or clusters, and folds them into one store. Each has a
 // stream and a version of its own: a source that lists anew touches the objects of no other. All methods may run
 // concurrently, but for Run, which runs once at a time.
-type Multi[T lw.Keyed] struct {
-	key     func(Member[T]) lw.Key
+type MergedStore[T lw.Keyed] struct {
+	key     func(Sourced[T]) lw.Key
 	names   []string
 	sources map[string]*Reflector[T]
-	store   *Store[Member[T]]
+	store   *Store[Sourced[T]]
 
 	running atomic.Bool
 
 	mu     lock.Mutex // one source writes at a time
-	writer *Writer[Member[T]]
+	writer *Writer[Sourced[T]]
 }
 
-// NewMulti returns a Multi of sources by their names, each of which is followed with the same options; opts may be nil, and
+// NewMergedStore returns a MergedStore of sources by their names, each of which is followed with the same options; opts may be nil, and
 // its Wake must be.
 // key names an object in the common store. nil keeps objects' own keys, for sources that have no object in common but the
 // same ones, as overlapping selectors do; for clusters, add the source, as Key{Namespace: m.Source + "/" + namespace, Name:
 // name}.
-func NewMulti[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Member[T]) lw.Key, opts *lw.Options) *Multi[T] {
+func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Sourced[T]) lw.Key, opts *lw.Options) *MergedStore[T] {
 	if key == nil {
-		key = func(m Member[T]) lw.Key { return lw.KeyOf(m.Object) }
+		key = func(m Sourced[T]) lw.Key { return lw.KeyOf(m.Object) }
 	}
-	m := &Multi[T]{key: key, sources: make(map[string]*Reflector[T], len(sources))}
+	m := &MergedStore[T]{key: key, sources: make(map[string]*Reflector[T], len(sources))}
 	for name, source := range sources {
 		m.names = append(m.names, name)
 		m.sources[name] = NewReflector(source, opts)
@@ -52,10 +52,10 @@ func NewMulti[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Membe
 
 // Store returns the common store, for reading. It is synced when all sources are, and has no resource version, as the
 // sources have one each: so it cannot be saved, and waits for "" only.
-func (m *Multi[T]) Store() *Store[Member[T]] { return m.store }
+func (m *MergedStore[T]) Store() *Store[Sourced[T]] { return m.store }
 
 // Source returns the store of one source, whose version and Synced are the source's; nil if there is none of this name.
-func (m *Multi[T]) Source(name string) *Store[T] {
+func (m *MergedStore[T]) Source(name string) *Store[T] {
 	if r := m.sources[name]; r != nil {
 		return r.Store()
 	}
@@ -64,7 +64,7 @@ func (m *Multi[T]) Source(name string) *Store[T] {
 
 // Run follows all sources until ctx ends, and returns context.Cause(ctx); or until Options.StopOn says so for one of them,
 // which ends all, and returns what it was asked about. When it has returned, nothing is left running.
-func (m *Multi[T]) Run(ctx context.Context) error {
+func (m *MergedStore[T]) Run(ctx context.Context) error {
 	if !m.running.CompareAndSwap(false, true) {
 		panic("cache: a Multi is run twice at the same time")
 	}
@@ -84,23 +84,23 @@ func (m *Multi[T]) Run(ctx context.Context) error {
 }
 
 // follow folds one source into the common store.
-func (m *Multi[T]) follow(ctx context.Context, name string, reflector *Reflector[T]) error {
-	for event, deltas := range reflector.Deltas(ctx) {
-		if len(deltas) > 0 {
-			m.merge(name, deltas)
+func (m *MergedStore[T]) follow(ctx context.Context, name string, reflector *Reflector[T]) error {
+	for event, changes := range reflector.Changes(ctx) {
+		if len(changes) > 0 {
+			m.merge(name, changes)
 		}
 		if event.Type == lw.Synced {
 			m.sync()
 		}
-		if event.Break != nil && event.Break.Final {
-			return event.Break.Err
+		if event.Interruption != nil && event.Interruption.Final {
+			return event.Interruption.Err
 		}
 	}
 	return context.Cause(ctx)
 }
 
 // sync says that the common store is synced, when all sources are.
-func (m *Multi[T]) sync() {
+func (m *MergedStore[T]) sync() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.sources {
@@ -108,23 +108,23 @@ func (m *Multi[T]) sync() {
 			return
 		}
 	}
-	m.writer.Fold(lw.Event[Member[T]]{Type: lw.Synced})
+	m.writer.Fold(lw.Event[Sourced[T]]{Type: lw.Synced})
 }
 
-func (m *Multi[T]) merge(name string, deltas []Delta[T]) {
+func (m *MergedStore[T]) merge(name string, changes []Change[T]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range deltas {
+	for _, d := range changes {
 		if d.Type == Deleted {
-			m.remove(Member[T]{name, d.Old})
+			m.remove(Sourced[T]{name, d.Old})
 		} else {
-			m.put(Member[T]{name, d.New})
+			m.put(Sourced[T]{name, d.New})
 		}
 	}
 }
 
 // put stores a source's object, unless another source has brought a later state of it.
-func (m *Multi[T]) put(object Member[T]) {
+func (m *MergedStore[T]) put(object Sourced[T]) {
 	if held, ok := m.store.Get(m.key(object)); ok && held.Source != object.Source {
 		order, ok := lw.CompareResourceVersions(held.Object.GetResourceVersion(), object.Object.GetResourceVersion())
 		if ok && order > 0 {
@@ -135,14 +135,14 @@ func (m *Multi[T]) put(object Member[T]) {
 }
 
 // remove deletes a source's object, unless another source has it too.
-func (m *Multi[T]) remove(gone Member[T]) {
+func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if held, ok := m.store.Get(key); !ok || held.Source != gone.Source {
 		return
 	}
 	for _, name := range m.names {
-		if object, ok := m.Source(name).Get(lw.KeyOf(gone.Object)); ok && m.key(Member[T]{name, object}) == key {
-			m.writer.Put(Member[T]{name, object})
+		if object, ok := m.Source(name).Get(lw.KeyOf(gone.Object)); ok && m.key(Sourced[T]{name, object}) == key {
+			m.writer.Put(Sourced[T]{name, object})
 			return
 		}
 	}

@@ -12,19 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiStage runs a Multi of two sources, each of which plays a script and then stands still.
+// multiStage runs a MergedStore of two sources, each of which plays a script and then stands still.
 type multiStage struct {
-	*Multi[*lw.Object]
+	*MergedStore[*lw.Object]
 	west, east *live
 }
 
-func onMultiStage(t *testing.T, west, east []string, key func(Member[*lw.Object]) lw.Key, test func(*testing.T, *multiStage)) {
+func onMultiStage(t *testing.T, west, east []string, key func(Sourced[*lw.Object]) lw.Key, test func(*testing.T, *multiStage)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &multiStage{
 			west: &live{first: west, events: make(chan lw.Event[*lw.Object])},
 			east: &live{first: east, events: make(chan lw.Event[*lw.Object])},
 		}
-		s.Multi = NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"west": s.west, "east": s.east}, key, plainLists())
+		s.MergedStore = NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"west": s.west, "east": s.east}, key, plainLists())
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- s.Run(ctx) }()
@@ -64,7 +64,7 @@ func TestMultiFoldsNamespaces(t *testing.T) {
 		require.Nil(t, s.Source("north"))
 		require.True(t, isClosed(s.Store().Synced()))
 		require.NoError(t, s.Store().WaitFor(t.Context(), ""))
-		byNamespace := NewIndex(s.Store(), func(m Member[*lw.Object], to []string) []string { return append(to, m.Object.GetNamespace()) })
+		byNamespace := NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string { return append(to, m.Object.GetNamespace()) })
 		require.Equal(t, 1, byNamespace.Len("w"))
 	})
 }
@@ -103,12 +103,12 @@ func TestMultiOfThree(t *testing.T) {
 			source.events = make(chan lw.Event[*lw.Object])
 			watched[name] = source
 		}
-		m := NewMulti(watched, nil, plainLists())
+		m := NewMergedStore(watched, nil, plainLists())
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- m.Run(ctx) }()
 		synctest.Wait()
-		s := &multiStage{Multi: m}
+		s := &multiStage{MergedStore: m}
 		send(sources["c"], lw.Modified, "x@9")
 		s.holds(t, "c:x@9")
 		send(sources["a"], lw.Deleted, "x@10")
@@ -125,7 +125,7 @@ func TestMultiIsSyncedByTheLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		source := &script{t: t, lines: []string{"list@1 x@1"}, end: cancel}
-		m := NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"only": source}, nil, plainLists())
+		m := NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"only": source}, nil, plainLists())
 		require.Equal(t, context.Canceled, m.Run(ctx))
 		require.True(t, isClosed(m.Store().Synced()))
 	})
@@ -138,12 +138,12 @@ func TestSourcesOfAMultiHaveAnOrder(t *testing.T) {
 	for _, name := range names {
 		sources[name] = &live{}
 	}
-	require.Equal(t, names, NewMulti(sources, nil, nil).names)
+	require.Equal(t, names, NewMergedStore(sources, nil, nil).names)
 }
 
 // TestMultiOfClusters: the same names are different objects.
 func TestMultiOfClusters(t *testing.T) {
-	key := func(m Member[*lw.Object]) lw.Key {
+	key := func(m Sourced[*lw.Object]) lw.Key {
 		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
 	}
 	onMultiStage(t, []string{"a/x@1"}, []string{"a/x@2"}, key, func(t *testing.T, s *multiStage) {
@@ -161,7 +161,7 @@ func TestMultiStopsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := &script{t: t, lines: []string{"list !forbidden"}}
 		good := &live{first: []string{"x@1"}}
-		m := NewMulti(map[string]lw.ListerWatcher[*lw.Object]{"good": good, "bad": bad}, nil, &lw.Options{NoStreamingList: true, StopOn: lw.Refused})
+		m := NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"good": good, "bad": bad}, nil, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent})
 		require.Equal(t, errs["forbidden"], m.Run(t.Context()))
 	})
 }
@@ -170,7 +170,7 @@ func TestMultiStopsOn(t *testing.T) {
 func TestAMultiOfNothing(t *testing.T) {
 	errEnough := errors.New("enough")
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMulti[*lw.Object](nil, nil, nil)
+		m := NewMergedStore[*lw.Object](nil, nil, nil)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- m.Run(ctx) }()
@@ -187,7 +187,7 @@ func TestAMultiOfNothing(t *testing.T) {
 func TestMultiReplacesARecreatedObject(t *testing.T) {
 	onMultiStage(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiStage) {
 		synctest.Wait()
-		NewIndex(s.Store(), func(m Member[*lw.Object], to []string) []string {
+		NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string {
 			require.Equal(t, 1, s.store.state.length, "while %s is written", m.Object.GetResourceVersion())
 			return to
 		})

@@ -21,7 +21,7 @@ type Origin struct {
 
 	// Form names what the codec keeps, as the paths that lw.Project was given; "" if it keeps all. It must change when the
 	// codec does: objects that do not change on the server are not sent again.
-	Form string
+	Projection string
 }
 
 type originField struct{ name, value string }
@@ -37,7 +37,7 @@ func (o *Origin) fields() [originFields]originField {
 		{"label selector", o.LabelSelector},
 		{"field selector", o.FieldSelector},
 		{"shard selector", o.ShardSelector},
-		{"form", o.Form},
+		{"form", o.Projection},
 	}
 }
 

@@ -18,13 +18,19 @@ const (
 	// Block keeps up to HandlerOptions.Capacity changes. When the queue is full, the informer reads no events until the
 	// handler takes a change. All other handlers wait too, and the server may end the watch.
 	Block
-	// KeepAll keeps every change. Its memory has no bound, so a handler that stays too slow uses all of it.
-	KeepAll
+	// Unbounded keeps every change. Its memory has no bound, so a handler that stays too slow uses all of it.
+	Unbounded
 )
+
+// queued is a change with the object that the store held before. A Deleted has the final state of that object instead.
+type queued[T any] struct {
+	Change[T]
+	held T
+}
 
 // item is one change that waits for its handler, in a doubly linked list.
 type item[T any] struct {
-	change     Change[T]
+	change     queued[T]
 	key        lw.Key
 	since      time.Time // when the oldest change in it came
 	mark       bool      // no change, but the end of the initial changes
@@ -59,7 +65,7 @@ func newQueue[T any](policy Policy, capacity int) *queue[T] {
 }
 
 // add appends a change, or merges it into the change that waits for the same key.
-func (q *queue[T]) add(key lw.Key, change Change[T]) {
+func (q *queue[T]) add(key lw.Key, change queued[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -123,7 +129,7 @@ func (q *queue[T]) leave() (taking bool) {
 
 // merge merges a change into the last item of its key. A Deleted is never merged with the Added that follows it, because
 // the handler would skip its cleanup.
-func (q *queue[T]) merge(waiting *item[T], later Change[T]) {
+func (q *queue[T]) merge(waiting *item[T], later queued[T]) {
 	first := waiting.change
 	switch {
 	case later.Resync: // the waiting change has the same object, or it is gone
@@ -136,9 +142,9 @@ func (q *queue[T]) merge(waiting *item[T], later Change[T]) {
 	case first.Type == Added:
 		waiting.change.New = later.New
 	case later.Type == Deleted:
-		waiting.change = Change[T]{Type: Deleted, Old: later.Old, Stale: later.Stale, held: first.held}
+		waiting.change = queued[T]{later.Change, first.held}
 	default:
-		waiting.change = Change[T]{Type: Updated, Old: first.held, New: later.New, held: first.held}
+		waiting.change = queued[T]{Change[T]{Type: Modified, Old: first.held, New: later.New}, first.held}
 	}
 }
 

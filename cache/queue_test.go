@@ -58,7 +58,7 @@ func TestBlock(t *testing.T) {
 	inTheater(t, "", func(t *testing.T, th *theater) {
 		slow, other := &notes{hold: make(chan struct{})}, &notes{}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 2})
-		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
@@ -81,7 +81,7 @@ func TestBlockHasRoomForAThousand(t *testing.T) {
 		r := newRegistration(informer, &HandlerOptions[*lw.Object]{Policy: Block, Capacity: capacity})
 		for range 1000 {
 			require.False(t, r.queue.full())
-			r.tell(Change[*lw.Object]{Type: Added, New: object("x@1")})
+			r.tell(Change[*lw.Object]{Type: Added, New: object("x@1")}, nil)
 		}
 		require.True(t, r.queue.full())
 	}
@@ -92,7 +92,7 @@ func TestBlockLetsGo(t *testing.T) {
 	inTheater(t, "", func(t *testing.T, th *theater) {
 		slow, other := &notes{hold: make(chan struct{})}, &notes{}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
-		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6")
 		synctest.Wait()
@@ -120,7 +120,9 @@ func TestBlockLetsGo(t *testing.T) {
 func TestGoroutineOfAQueue(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
-	add := func(word string) { q.add(object(word).Key(), Change[*lw.Object]{Type: Added, New: object(word)}) }
+	add := func(word string) {
+		q.add(object(word).Key(), queued[*lw.Object]{Change[*lw.Object]{Type: Added, New: object(word)}, nil})
+	}
 	take := func() taken {
 		_, found := q.take(true)
 		return found
@@ -152,11 +154,11 @@ func TestGoroutineOfAQueue(t *testing.T) {
 	require.Equal(t, atEnd, take())
 }
 
-// TestKeepAll keeps what Coalesce would not.
-func TestKeepAll(t *testing.T) {
+// TestUnbounded keeps what Coalesce would not.
+func TestUnbounded(t *testing.T) {
 	inTheater(t, "x@1", func(t *testing.T, th *theater) {
 		slow := &notes{hold: make(chan struct{})}
-		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: KeepAll})
+		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
 		th.say("~x@3 -x@4 +x@5 ~x@6")
 		require.Equal(t, 4, r.Len())
@@ -183,7 +185,7 @@ func TestHandlersFollowRandomLives(t *testing.T) {
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
-			for policy := range KeepAll + 1 {
+			for policy := range Unbounded + 1 {
 				for range 2 {
 					sum, slow, random := fold{}, random.IntN(3), rand.New(rand.NewPCG(seed, uint64(len(sums))))
 					sums = append(sums, sum)
@@ -214,7 +216,7 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 			require.Nil(t, sum[o.Key()], "added twice: %v", o.Key())
 			sum[o.Key()] = o
 		},
-		Updated: func(old, o *lw.Object) {
+		Modified: func(old, o *lw.Object) {
 			pause()
 			require.NotNil(t, sum[o.Key()], "updated, and not there: %v", o.Key())
 			require.True(t, sum[o.Key()] == old, "%v was told as another before", o.Key())

@@ -65,9 +65,9 @@ func unchangedListIsNotCopied(t *testing.T) {
 	var before runtime.MemStats
 	var bytes []uint64 // allocated while each list was read
 	var first map[lw.Key]*lw.Object
-	for event, deltas := range reflector.Deltas(ctx) {
+	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
-		case lw.Reset, lw.Interrupted:
+		case lw.ListStarted, lw.Interrupted:
 			runtime.ReadMemStats(&before)
 		case lw.Synced:
 			var after runtime.MemStats
@@ -80,8 +80,8 @@ func unchangedListIsNotCopied(t *testing.T) {
 				cancel()
 			}
 		}
-		if len(bytes) > 0 && len(deltas) > 0 {
-			require.Equal(t, changed.Name, deltas[0].New.GetName())
+		if len(bytes) > 0 && len(changes) > 0 {
+			require.Equal(t, changed.Name, changes[0].New.GetName())
 		}
 	}
 	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list is copied")

@@ -19,7 +19,7 @@ type Reflector[T lw.Keyed] struct {
 	restored *restored[T] // what the next run begins with; nil for nothing
 }
 
-// NewReflector returns a reflector with an empty store. Nothing happens before Run or Deltas. opts may be nil; its
+// NewReflector returns a reflector with an empty store. Nothing happens before Run or Changes. opts may be nil; its
 // ResumeFrom is the reflector's own affair.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
@@ -36,28 +36,28 @@ func (r *Reflector[T]) Store() *Store[T] { return r.store }
 // Run follows the collection until ctx ends, and returns context.Cause(ctx); or until opts.StopOn says so, and returns
 // what it was asked about. When it has returned, nothing is left running.
 func (r *Reflector[T]) Run(ctx context.Context) error {
-	for event := range r.Deltas(ctx) {
-		if event.Break != nil && event.Break.Final {
-			return event.Break.Err
+	for event := range r.Changes(ctx) {
+		if event.Interruption != nil && event.Interruption.Final {
+			return event.Interruption.Err
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// Deltas does what Run does, and yields every event of the stream with the changes that it made in the store: none for
+// Changes does what Run does, and yields every event of the stream with the changes that it made in the store: none for
 // most events that are not about an object, and any number for Synced. The slice is valid until the next iteration. The
 // work is done in the caller's goroutine.
 //
-// Folding the deltas always gives the store's content. After a new list only what changed meanwhile is told. A second run
+// Folding the changes always gives the store's content. After a new list only what changed meanwhile is told. A second run
 // continues with the same store: where the first was, or with a list if that ended within one or found that versions had
 // run backwards. Two at once panic.
-func (r *Reflector[T]) Deltas(ctx context.Context) iter.Seq2[lw.Event[T], []Delta[T]] {
-	return r.follow(ctx, func(event lw.Event[T]) []Delta[T] { return r.writer.Fold(event) })
+func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
+	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.Fold(event) })
 }
 
 // follow yields every event with what fold made of it.
-func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delta[T]) iter.Seq2[lw.Event[T], []Delta[T]] {
-	return func(yield func(lw.Event[T], []Delta[T]) bool) {
+func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Change[T]) iter.Seq2[lw.Event[T], []Change[T]] {
+	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		if !r.running.CompareAndSwap(false, true) {
 			panic("cache: a Reflector is run twice at the same time")
 		}
@@ -68,7 +68,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 			}
 			if end := r.tooMany(); end != nil {
 				if interrupted := lw.TraceOf(ctx).Interrupted; interrupted != nil {
-					interrupted(end.Break)
+					interrupted(end.Interruption)
 				}
 				yield(*end, fold(*end))
 				return
@@ -81,15 +81,15 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Delt
 // arrives, the limit is for the list alone, because the store still holds the objects that the list lacks.
 func (r *Reflector[T]) tooMany() *lw.Event[T] {
 	s := r.store
-	objects := max(s.state.length, len(s.undecoded))
+	objects := max(s.state.length, len(s.decodeErrors))
 	if s.listing {
 		objects = s.listed
 	}
 	if r.opts.MaxObjects <= 0 || objects <= r.opts.MaxObjects {
 		return nil
 	}
-	cause := &lw.Break{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}
-	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Break: cause}
+	cause := &lw.Interruption{Err: &lw.TooManyObjectsError{Limit: r.opts.MaxObjects}, Final: true}
+	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
 }
 
 // events are those of a restored state, if there is one, and then the stream that goes on from what the store holds.

@@ -35,7 +35,7 @@ func TestRunReturnsTheCause(t *testing.T) {
 
 func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		s.reflector.opts = lw.Options{StopOn: lw.Refused, NoStreamingList: true}
+		s.reflector.opts = lw.Options{StopOn: lw.IsPermanent, NoStreamingList: true}
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
@@ -46,7 +46,7 @@ func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 // TestTwoRunsAtOncePanic: the store has one writer. One after the other is fine, whatever ended the first.
 func TestTwoRunsAtOncePanic(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = s.reflector.Run(t.Context()) })
 			panic("the loop's own")
 		}
@@ -62,7 +62,7 @@ func TestSecondRunContinues(t *testing.T) {
 		require.Equal(t, "+x@1 +y@2 ok +z@4", s.play("list@3 x@1 y@2", "watch +z@4"))
 		x, _ := s.store.Get(lw.Key{Name: "x"})
 
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool { return event.Type != lw.Added }
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Added }
 		require.Equal(t, "~z@4>5", s.play("list@7 z@5 x@1"), "ended by the loop, with the list half read")
 		require.Equal(t, 3, s.store.Len())
 		require.Equal(t, "4", s.store.ResourceVersion())
@@ -80,7 +80,7 @@ func TestSecondRunResumes(t *testing.T) {
 		require.Equal(t, "+x@1 ok +y@4", s.play("list@3 x@1", "watch +y@4"))
 		require.Equal(t, "~x@1>6 -y@7", s.play("watch ~x@6 -y@7 =9"))
 		require.Equal(t, "~x@6>10", s.play("watch ~x@10"), "from the bookmark's version: one from 7 would have been asked for as well")
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool { return event.Type != lw.Interrupted }
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Interrupted }
 		require.Equal(t, "", s.play("watch =2"))
 		require.Empty(t, s.store.resumable())
 		s.onEvent = nil
@@ -93,15 +93,15 @@ func TestSecondRunResumes(t *testing.T) {
 func TestEveryEventIsYielded(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var types []lw.EventType
-		s.onEvent = func(event lw.Event[*lw.Object], deltas []Delta[*lw.Object]) bool {
+		s.onEvent = func(event lw.Event[*lw.Object], changes []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.Equal(t, event.Type == lw.Interrupted, event.Break != nil)
+			require.Equal(t, event.Type == lw.Interrupted, event.Interruption != nil)
 			return true
 		}
 		s.play("list@3 x@1", "watch =4 ~x@5 -y@6 !expired", "list@7 x@1", "watch")
 		require.Equal(t, []lw.EventType{
-			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Bookmark, lw.Modified, lw.Deleted, lw.Interrupted,
-			lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Interrupted,
+			lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Bookmark, lw.Modified, lw.Deleted, lw.Interrupted,
+			lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Interrupted,
 		}, types)
 	})
 }

@@ -18,7 +18,7 @@ type restored[T any] struct {
 
 // Restore reads what [Save] wrote. The next run then begins with the state that was saved, told as a list, before any
 // request is made; and goes on with a watch from its resource version, or with a list of which only the differences are
-// told where that is too old. Until [lw.Live] or the next [lw.Synced] the store shows the past.
+// told where that is too old. Until [lw.WatchStarted] or the next [lw.Synced] the store shows the past.
 //
 // parse makes an object of the text that was saved, which is valid only during the call: for *lw.Object it is
 // [lw.ParseObject].
@@ -76,7 +76,7 @@ func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []b
 // replay tells a restored state as a list. It returns false when the run is over.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
 	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
-	if !send(lw.Event[T]{Type: lw.Reset}) {
+	if !send(lw.Event[T]{Type: lw.ListStarted}) {
 		return false
 	}
 	for _, object := range r.restored.objects {

@@ -17,13 +17,13 @@ func TestRestoredRunResumes(t *testing.T) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		require.Zero(t, s.store.Len(), "nothing happens before a run")
 		var types []lw.EventType
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
 			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch is from %s", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.play("watch ~x@8 -y@9"))
-		require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Added, lw.Synced, lw.Live, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
+		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
 		require.Equal(t, "+z@11", s.play("watch +z@11"), "it is told once")
 	})
 }
@@ -75,7 +75,7 @@ func TestRestoredRunEndsWithin(t *testing.T) {
 		onStage(t, func(t *testing.T, s *stage) {
 			require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 			n := -1
-			s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool { n++; return n < stop }
+			s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { n++; return n < stop }
 			first := s.play()
 			s.onEvent = nil
 			second := s.play("watch =8")
@@ -87,7 +87,7 @@ func TestRestoredRunEndsWithin(t *testing.T) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
-		for range s.reflector.Deltas(ctx) {
+		for range s.reflector.Changes(ctx) {
 			n++
 			cancel()
 		}
@@ -102,7 +102,7 @@ func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
 		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("a request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		seen := 0
-		for range r.Deltas(t.Context()) {
+		for range r.Changes(t.Context()) {
 			if seen++; seen == stop {
 				break
 			}
@@ -113,7 +113,7 @@ func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
 	defer cancel()
 	r := NewReflector[*lw.Object](&script{}, plainLists())
 	r.RestoreObjects("7", []*lw.Object{object("x@1")})
-	for event := range r.Deltas(ctx) {
+	for event := range r.Changes(ctx) {
 		if event.Type == lw.Added {
 			cancel()
 		}
@@ -143,7 +143,7 @@ func TestRestoredAfterARun(t *testing.T) {
 // TestRestoreWhileRunningPanics: the store has one writer.
 func TestRestoreWhileRunningPanics(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
-		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
@@ -167,7 +167,7 @@ func TestSavedWithinAList(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		s.play("list@3 x@1 y@2")
 		var text bytes.Buffer
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if event.Type == lw.Added {
 				require.NoError(t, Save(&text, s.store.Snapshot(), origin, (*lw.Object).Raw))
 			}

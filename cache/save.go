@@ -27,7 +27,7 @@ const (
 var (
 	// ErrNotSynced: there is nothing to save before the first list is complete.
 	ErrNotSynced = errors.New("cache: the snapshot has no resource version, as the first list is not complete: save a later one")
-	// ErrUndecoded: the store lacks something that could not be decoded, see [Store.Undecoded]. A run that resumed would not
+	// ErrUndecoded: the store lacks something that could not be decoded, see [Store.DecodeErrors]. A run that resumed would not
 	// be sent it again, whatever codec it had.
 	ErrUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded, which a run that resumed would never see")
 	// ErrTextTooLong: the text of an object, or of an Origin, has 1 GiB and more.

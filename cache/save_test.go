@@ -138,7 +138,7 @@ func TestForeignStates(t *testing.T) {
 		`the label selector was "app=web", and is ""`:                            func(o *Origin) { o.LabelSelector = "" },
 		`the field selector was "", and is "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
 		`the shard selector was "", and is "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
-		`the form was "", and is "status.phase"`:                                 func(o *Origin) { o.Form = "status.phase" },
+		`the form was "", and is "status.phase"`:                                 func(o *Origin) { o.Projection = "status.phase" },
 	} {
 		other := origin
 		change(&other)

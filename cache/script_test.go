@@ -75,7 +75,7 @@ func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 			yield(lw.Event[*lw.Object]{}, context.Cause(ctx))
 			return
 		}
-		if !yield(lw.Event[*lw.Object]{Type: lw.Live, ResourceVersion: opts.ResourceVersion}, nil) {
+		if !yield(lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
 		types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
@@ -123,7 +123,7 @@ type stage struct {
 	fold      fold
 
 	// onEvent, if set, looks at each event, and ends the run by returning false.
-	onEvent func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool
+	onEvent func(lw.Event[*lw.Object], []Change[*lw.Object]) bool
 }
 
 // onStage runs a test with a new reflector, in a bubble where the pauses after interruptions take no time.
@@ -137,11 +137,11 @@ func onStage(t *testing.T, test func(*testing.T, *stage)) {
 	})
 }
 
-// play runs the reflector until the lines are used up, and tells the deltas, and where the lists were complete:
+// play runs the reflector until the lines are used up, and tells the changes, and where the lists were complete:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, and missed    ok synced
 //
-// After every event the fold of the deltas must be what the store holds. Where a run could resume, lines that begin with a
+// After every event the fold of the changes must be what the store holds. Where a run could resume, lines that begin with a
 // list mean that it finds its version to be too old.
 func (s *stage) play(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {
@@ -151,11 +151,11 @@ func (s *stage) play(lines ...string) string {
 	defer cancel()
 	s.script.lines, s.script.end = lines, cancel
 	var told []string
-	for event, deltas := range s.reflector.Deltas(ctx) {
+	for event, changes := range s.reflector.Changes(ctx) {
 		var words []string
-		for _, delta := range deltas {
-			s.fold.apply(s.t, delta)
-			words = append(words, describe(delta))
+		for _, change := range changes {
+			s.fold.apply(s.t, change)
+			words = append(words, describe(change))
 		}
 		s.fold.equal(s.t, s.store)
 		if event.Type == lw.Synced {
@@ -165,30 +165,30 @@ func (s *stage) play(lines ...string) string {
 			words = append(words, "ok")
 		}
 		told = append(told, words...)
-		if s.onEvent != nil && !s.onEvent(event, deltas) {
+		if s.onEvent != nil && !s.onEvent(event, changes) {
 			break
 		}
 	}
 	return strings.Join(told, " ")
 }
 
-func describe(d Delta[*lw.Object]) string {
+func describe(d Change[*lw.Object]) string {
 	switch {
 	case d.Type == Added:
 		return "+" + d.New.Key().String() + "@" + d.New.GetResourceVersion()
-	case d.Type == Updated:
+	case d.Type == Modified:
 		return "~" + d.New.Key().String() + "@" + d.Old.GetResourceVersion() + ">" + d.New.GetResourceVersion()
-	case d.Missed:
+	case d.FinalStateUnknown:
 		return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion() + "?"
 	}
 	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
 }
 
-// fold is what the deltas come to.
+// fold is what the changes come to.
 type fold map[lw.Key]*lw.Object
 
-// apply applies a delta, which must be legal for its key: Added, any number of Updated, Deleted, and from the beginning.
-func (f fold) apply(t *testing.T, d Delta[*lw.Object]) {
+// apply applies a change, which must be legal for its key: Added, any number of Modified, Deleted, and from the beginning.
+func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	t.Helper()
 	object := d.New
 	if d.Type == Deleted {
@@ -199,15 +199,15 @@ func (f fold) apply(t *testing.T, d Delta[*lw.Object]) {
 	require.Equal(t, d.Type == Added, held == nil, "%v of %v", d.Type, object.Key())
 	switch {
 	case d.Type == Deleted:
-		require.True(t, !d.Missed || d.Old == held, "a missed deletion brings the state that was held")
+		require.True(t, !d.FinalStateUnknown || d.Old == held, "a missed deletion brings the state that was held")
 		delete(f, object.Key())
 		return
-	case d.Type == Updated:
+	case d.Type == Modified:
 		require.Same(t, held, d.Old)
 	case d.Type == Added:
 		require.Nil(t, d.Old)
 	}
-	require.False(t, d.Missed)
+	require.False(t, d.FinalStateUnknown)
 	f[object.Key()] = object
 }
 
@@ -217,7 +217,7 @@ func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	require.Equal(t, len(f), store.Len())
 	for key, want := range f {
 		got, _ := store.Get(key)
-		require.True(t, want == got, "%v in the store is what the deltas say", key)
+		require.True(t, want == got, "%v in the store is what the changes say", key)
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
-	taken := &Snapshot[T]{store: s, state: s.state, lacks: len(s.undecoded) > 0, indexes: make([]frozenIndex[T], len(s.indexes))}
+	taken := &Snapshot[T]{store: s, state: s.state, lacks: len(s.decodeErrors) > 0, indexes: make([]frozenIndex[T], len(s.indexes))}
 	for i, index := range s.indexes {
 		taken.indexes[i] = frozenIndex[T]{index, index.freeze()}
 	}
@@ -162,8 +162,8 @@ func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 var ErrForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
 
 // Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. Either
-// may be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as Missed.
-func Diff[T any](from, to *Snapshot[T]) ([]Delta[T], error) {
+// may be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as FinalStateUnknown.
+func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	switch {
 	case from == nil && to == nil:
 		return nil, nil
@@ -175,35 +175,35 @@ func Diff[T any](from, to *Snapshot[T]) ([]Delta[T], error) {
 	if from.store != to.store {
 		return nil, ErrForeignSnapshot
 	}
-	var deltas []Delta[T]
+	var changes []Change[T]
 	slots.Changed(&from.state.objects, &to.state.objects, func(_ uint32, before, after T, was, is bool) {
-		deltas = appendChange(deltas, from, to, before, after, was, is)
+		changes = appendChange(changes, from, to, before, after, was, is)
 	})
-	return deltas, nil
+	return changes, nil
 }
 
 // appendChange tells what became of a slot's object. An object that moved to another slot is told where it was.
-func appendChange[T any](deltas []Delta[T], from, to *Snapshot[T], before, after T, was, is bool) []Delta[T] {
+func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {
 		if s.identical(before, after) {
-			return deltas
+			return changes
 		}
-		return append(deltas, Delta[T]{Type: Updated, Old: before, New: after})
+		return append(changes, Change[T]{Type: Modified, Old: before, New: after})
 	}
 	if was {
 		now, ok := to.Get(s.key(before))
 		switch {
 		case !ok:
-			deltas = append(deltas, Delta[T]{Type: Deleted, Old: before})
+			changes = append(changes, Change[T]{Type: Deleted, Old: before})
 		case !s.identical(before, now):
-			deltas = append(deltas, Delta[T]{Type: Updated, Old: before, New: now})
+			changes = append(changes, Change[T]{Type: Modified, Old: before, New: now})
 		}
 	}
 	if is {
 		if _, ok := from.Get(s.key(after)); !ok {
-			deltas = append(deltas, Delta[T]{Type: Added, New: after})
+			changes = append(changes, Change[T]{Type: Added, New: after})
 		}
 	}
-	return deltas
+	return changes
 }

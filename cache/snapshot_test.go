@@ -27,9 +27,9 @@ func TestSnapshotsWithoutAChangeAreTheSame(t *testing.T) {
 		s.play("list@3 a/x@1 a/y@2", "watch =5")
 		bookmarked := s.store.Snapshot()
 		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
-		deltas, err := Diff(first, bookmarked)
+		changes, err := Diff(first, bookmarked)
 		require.NoError(t, err)
-		require.Empty(t, deltas)
+		require.Empty(t, changes)
 		require.Equal(t, names(first.All()), names(bookmarked.All()))
 	})
 }
@@ -38,7 +38,7 @@ func TestSnapshotsWithoutAChangeAreTheSame(t *testing.T) {
 func TestSnapshotsShowNoHalfList(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var shown []string
-		show := func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+		show := func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			snapshot := s.store.Snapshot()
 			shown = append(shown, fmt.Sprint(snapshot.ResourceVersion(), names(snapshot.All())))
 			return true
@@ -69,9 +69,9 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.ErrorIs(t, err, ErrForeignSnapshot)
 	b := &book{isbn: "1"}
 	writer.Put(b)
-	deltas, err := Diff(nil, one.Snapshot())
+	changes, err := Diff(nil, one.Snapshot())
 	require.NoError(t, err)
-	require.Equal(t, []Delta[*book]{{Type: Added, New: b}}, deltas)
+	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
 // TestSnapshotsHaveTheIndexes of their store, also one that came later: else whoever looks at one would make it anew.
@@ -115,9 +115,9 @@ func TestShrinking(t *testing.T) {
 	}
 	require.Equal(t, n, before.Len())
 	require.Equal(t, n/100, byYear.In(before).Len(7))
-	deltas, err := Diff(before, books.Snapshot())
+	changes, err := Diff(before, books.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, deltas, n-100, "what has moved is not told")
+	require.Len(t, changes, n-100, "what has moved is not told")
 }
 
 // TestShrinkingByAList: it marks what it has by slots, so these stay until it ends.
@@ -169,7 +169,7 @@ func (s *shelf) step(op, n byte) {
 		s.byFirst.Close()
 		s.byFirst = NewIndex(s.books, byFirst)
 	case 4:
-		s.writer.Fold(lw.Event[*book]{Type: lw.Reset})
+		s.writer.Fold(lw.Event[*book]{Type: lw.ListStarted})
 		s.listing = map[string]*book{}
 	case 5:
 		s.writer.Fold(lw.Event[*book]{Type: lw.Synced, ResourceVersion: strconv.Itoa(int(n))})
@@ -223,10 +223,10 @@ func (s *shelf) check(h heldShelf) {
 }
 
 func (s *shelf) compare(from, to heldShelf) {
-	deltas, err := Diff(from.snapshot, to.snapshot)
+	changes, err := Diff(from.snapshot, to.snapshot)
 	require.NoError(s.t, err)
 	state := maps.Clone(from.model)
-	for _, d := range deltas {
+	for _, d := range changes {
 		key := d.Old
 		if d.Type == Added {
 			key = d.New

@@ -18,25 +18,26 @@ type Store[T any] struct {
 	seed maphash.Seed
 	comparison[T]
 
-	mu                lock.RWMutex
-	state             state[T]
-	indexes           []indexer[T]
-	epoch             uint64 // that owns what is written from now on; a snapshot begins another
-	waiters           []waiter
-	synced            chan struct{}
-	undecoded, missed map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
-	snapshot          atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
-	whole             *Snapshot[T]                // the last whole state, while a list is being folded in
-	outdated          bool                        // the list has changed something
+	mu                   lock.RWMutex
+	state                state[T]
+	indexes              []indexer[T]
+	epoch                uint64 // that owns what is written from now on; a snapshot begins another
+	waiters              []waiter
+	synced               chan struct{}
+	decodeErrors, missed map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
+	snapshot             atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
+	whole                *Snapshot[T]                // the last whole state, while a list is being folded in
+	outdated             bool                        // the list has changed something
 
 	// The rest belongs to the writer.
 	free     []uint32 // slots below next that are empty
 	next     uint32   // the first slot that was never used
 	listing  bool     // between Reset and Synced
 	listed   int      // objects of the list that arrives
+	initial  bool     // it is the first list
 	seen     []uint64 // a bit for each slot whose object the list has had
 	doubtful bool     // an object of the same version may be another one
-	deltas   []Delta[T]
+	changes  []Change[T]
 	removed  T // the stored object that the last Deleted event removed; the event has its final state
 }
 

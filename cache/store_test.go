@@ -93,7 +93,7 @@ func TestLoopsShowOneMoment(t *testing.T) {
 func TestSyncedWaitsForTheFirstWholeList(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		synced := false
-		s.onEvent = func(event lw.Event[*lw.Object], _ []Delta[*lw.Object]) bool {
+		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			synced = synced || event.Type == lw.Synced
 			closed := false
 			select {
@@ -113,7 +113,7 @@ func TestSyncedWaitsForTheFirstWholeList(t *testing.T) {
 func TestResourceVersion(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		var versions []string
-		s.onEvent = func(lw.Event[*lw.Object], []Delta[*lw.Object]) bool {
+		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			if version := s.store.ResourceVersion(); len(versions) == 0 || versions[len(versions)-1] != version {
 				versions = append(versions, version)
 			}

@@ -70,7 +70,7 @@ func (n *notes) handler() Handler[*lw.Object] {
 		Added: func(o *lw.Object, initial bool) {
 			n.add("+"+o.Key().String()+"@"+o.GetResourceVersion(), initial, "!")
 		},
-		Updated: func(old, o *lw.Object) {
+		Modified: func(old, o *lw.Object) {
 			n.add("~"+o.Key().String()+"@"+old.GetResourceVersion()+">"+o.GetResourceVersion(), false, "")
 		},
 		Deleted: func(o *lw.Object, stale bool) {

@@ -2,14 +2,14 @@ package cache
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// Undecoded returns what the codec could not decode, in no particular order: for each key the last try. What the store
+// DecodeErrors returns what the codec could not decode, in no particular order: for each key the last try. What the store
 // holds under such a key is older than that, or nothing. An object is no longer among them when a later state of it was
 // decoded, or it was deleted.
-func (s *Store[T]) Undecoded() []*lw.DecodeError {
+func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	all := make([]*lw.DecodeError, 0, len(s.undecoded))
-	for _, err := range s.undecoded {
+	all := make([]*lw.DecodeError, 0, len(s.decodeErrors))
+	for _, err := range s.decodeErrors {
 		all = append(all, err)
 	}
 	return all
@@ -22,7 +22,7 @@ func (s *Store[T]) keep(err *lw.DecodeError) {
 	switch {
 	case err.Type != lw.Deleted:
 		s.changed() // what a snapshot may be used for
-		note(&s.undecoded, err)
+		note(&s.decodeErrors, err)
 		if s.listing {
 			note(&s.missed, err)
 		}
@@ -32,7 +32,7 @@ func (s *Store[T]) keep(err *lw.DecodeError) {
 		return
 	case ok:
 		s.take(slot, hash, old)
-		s.deltas = append(s.deltas, Delta[T]{Type: Deleted, Old: old})
+		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old})
 	}
 	s.decoded(err.Key)
 }
@@ -46,6 +46,6 @@ func note(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
 
 // decoded forgets what could not be decoded under a key.
 func (s *Store[T]) decoded(key lw.Key) {
-	delete(s.undecoded, key)
+	delete(s.decodeErrors, key)
 	delete(s.missed, key)
 }

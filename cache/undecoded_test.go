@@ -14,11 +14,11 @@ func TestUndecodedObjectsStay(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)
 	undecoded := func(kind lw.EventType, name string) event {
-		return event{Type: lw.Undecoded, Err: &lw.DecodeError{Type: kind, Key: lw.Key{Name: name}, Err: errors.New("no")}}
+		return event{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: kind, Key: lw.Key{Name: name}, Err: errors.New("no")}}
 	}
 	added := func(word string) event { return event{Type: lw.Added, Object: object(word)} }
 	stale := func() (names []string) {
-		for _, err := range store.Undecoded() {
+		for _, err := range store.DecodeErrors() {
 			names = append(names, err.Key.Name)
 		}
 		return names
@@ -27,7 +27,7 @@ func TestUndecodedObjectsStay(t *testing.T) {
 		t.Helper()
 		require.Equal(t, want, names(store.All()))
 	}
-	writer.Fold(event{Type: lw.Reset}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
+	writer.Fold(event{Type: lw.ListStarted}, added("x@1"), added("y@1"), undecoded(lw.Added, "z"), event{Type: lw.Synced, ResourceVersion: "2"})
 	holds("x", "y")
 	require.Equal(t, []string{"z"}, stale())
 
@@ -35,26 +35,26 @@ func TestUndecodedObjectsStay(t *testing.T) {
 	holds("x", "y")
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
-	deltas := writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
-	require.Len(t, deltas, 1, "a list that has it does not sweep it, and nothing else is kept")
+	changes := writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
+	require.Len(t, changes, 1, "a list that has it does not sweep it, and nothing else is kept")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
 	require.Len(t, writer.Fold(added("x@5")), 1)
 	require.Empty(t, stale())
 	writer.Fold(undecoded(lw.Modified, "x"), undecoded(lw.Added, "w"))
-	deltas = writer.Fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
-	require.Len(t, deltas, 1)
-	require.Equal(t, "5", deltas[0].Old.GetResourceVersion())
+	changes = writer.Fold(undecoded(lw.Deleted, "x"), undecoded(lw.Deleted, "w"))
+	require.Len(t, changes, 1)
+	require.Equal(t, "5", changes[0].Old.GetResourceVersion())
 	holds()
 	require.Empty(t, stale())
 
 	writer.Fold(added("x@8"), undecoded(lw.Modified, "x"))
 	require.Len(t, writer.Fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
-	writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "v"), event{Type: lw.Reset}, event{Type: lw.Synced, ResourceVersion: "9"})
+	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
 	require.Empty(t, stale(), "only the list that counts")
-	writer.Fold(event{Type: lw.Reset}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
+	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
 	require.Empty(t, stale(), "what came later in the list")
 }
 
@@ -64,7 +64,7 @@ func TestNothingIsSavedThatLacksSomething(t *testing.T) {
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
 	writer.Replace("2", object("x@1"))
 	require.NoError(t, save())
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Undecoded, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
 	require.ErrorIs(t, save(), ErrUndecoded)
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
 	require.NoError(t, save())

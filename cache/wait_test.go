@@ -37,7 +37,7 @@ func TestWaitFor(t *testing.T) {
 			require.Len(t, done, len(want))
 		}
 		reached()
-		writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
+		writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted}, lw.Event[*lw.Object]{Type: lw.Added, Object: object("x@5")})
 		reached()
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "5"})
 		reached("", "0", "5")
@@ -69,7 +69,7 @@ func TestWaitForEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestWaitForAListWithoutAVersion, as the common store of a Multi has it.
+// TestWaitForAListWithoutAVersion, as the common store of a MergedStore has it.
 func TestWaitForAListWithoutAVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)

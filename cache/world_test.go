@@ -98,7 +98,7 @@ func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Ev
 			w.end()
 		}
 		from, err := strconv.Atoi(opts.ResourceVersion)
-		if err != nil || !yield(lw.Event[*lw.Object]{Type: lw.Live, ResourceVersion: opts.ResourceVersion}, nil) {
+		if err != nil || !yield(lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
 		for i := from; i < from+1+w.IntN(12); i++ {
@@ -127,7 +127,7 @@ func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Ev
 	}
 }
 
-// TestRandomLives: whatever happens, the deltas are legal and come to what the store holds; and but while a list is read,
+// TestRandomLives: whatever happens, the changes are legal and come to what the store holds; and but while a list is read,
 // that is what the server had at the version that the store tells.
 func TestRandomLives(t *testing.T) {
 	for seed := range uint64(60) {
@@ -141,13 +141,13 @@ func TestRandomLives(t *testing.T) {
 			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
 			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			store, sum, listing := reflector.Store(), fold{}, false
-			for event, deltas := range reflector.Deltas(ctx) {
-				for _, delta := range deltas {
-					sum.apply(t, delta)
+			for event, changes := range reflector.Changes(ctx) {
+				for _, change := range changes {
+					sum.apply(t, change)
 				}
 				sum.equal(t, store)
 				switch event.Type {
-				case lw.Reset: // until Synced, even if the list is interrupted and a pause follows
+				case lw.ListStarted: // until Synced, even if the list is interrupted and a pause follows
 					listing = true
 				case lw.Synced:
 					listing = false

@@ -27,7 +27,7 @@ type etcdCourse struct {
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
 	events    []lw.Event[*etcd.Entry] // of the run under way, or the last one
-	deltas    []cache.Delta[*etcd.Entry]
+	changes    []cache.Change[*etcd.Entry]
 }
 
 // TestEtcd: the engine and the store follow another system than Kubernetes, and lose nothing of it.
@@ -47,10 +47,10 @@ func TestEtcd(t *testing.T) {
 		c.sees(c.write("/app/a", "3", "/app/h", "1", "/app/c", "", "/elsewhere", "x"))
 		c.sees(c.write("/elsewhere", "y"))
 	})
-	require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Added, lw.Added}, types(c.events)[:4])
+	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Added}, types(c.events)[:4])
 	require.NotContains(t, types(c.events), lw.Interrupted)
 	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
-	last := c.deltas[len(c.deltas)-1]
+	last := c.changes[len(c.changes)-1]
 	require.Equal(t, cache.Deleted, last.Type)
 	require.Equal(t, "1", string(last.Old.Value), "the last state of what was deleted")
 
@@ -60,15 +60,15 @@ func TestEtcd(t *testing.T) {
 	c.until(func(event lw.Event[*etcd.Entry]) bool { return event.Object != nil })
 	require.Equal(t, before, c.reflector.Store().ResourceVersion())
 	c.run(func() { c.sees(revision) })
-	require.NotContains(t, types(c.events), lw.Reset)
+	require.NotContains(t, types(c.events), lw.ListStarted)
 
 	t.Log("a compaction while nobody watches")
 	c.write("/app/a", "5", "/app/d", "")
 	require.NoError(t, server.Compact(t.Context()))
 	c.run(func() { c.sees(c.write("/app/j", "5")) })
-	require.ErrorIs(t, c.events[1].Break.Err, lw.ErrExpired)
-	require.True(t, c.events[1].Break.Relist)
-	require.Equal(t, lw.Reset, c.events[2].Type)
+	require.ErrorIs(t, c.events[1].Interruption.Err, lw.ErrExpired)
+	require.True(t, c.events[1].Interruption.Relist)
+	require.Equal(t, lw.ListStarted, c.events[2].Type)
 
 	t.Log("a restart, with writes before the watch is open again")
 	c.run(func() {
@@ -79,7 +79,7 @@ func TestEtcd(t *testing.T) {
 		c.sees(c.write("/app/a", "8"))
 	})
 	require.Contains(t, types(c.events), lw.Interrupted)
-	require.NotContains(t, types(c.events), lw.Reset, "it is resumed")
+	require.NotContains(t, types(c.events), lw.ListStarted, "it is resumed")
 }
 
 func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
@@ -162,8 +162,8 @@ func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
 
 func (c *etcdCourse) follow(ctx context.Context, enough func(lw.Event[*etcd.Entry]) bool) {
 	c.events = nil
-	for event, deltas := range c.reflector.Deltas(ctx) {
-		c.events, c.deltas = append(c.events, event), append(c.deltas, deltas...)
+	for event, changes := range c.reflector.Changes(ctx) {
+		c.events, c.changes = append(c.events, event), append(c.changes, changes...)
 		if enough(event) {
 			return
 		}

@@ -77,13 +77,13 @@ func TestKubeconfig(t *testing.T) {
 				client, err := lw.NewClient(transport, lw.Pods(config.Namespace), lw.RawCodec{}, nil)
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {
-					if event.Type == lw.Live {
+					if event.Type == lw.WatchStarted {
 						require.True(t, allowed)
 						break
 					}
 					if event.Type == lw.Interrupted {
-						refusal, _ := errors.AsType[*lw.StatusError](event.Break.Err)
-						require.NotNil(t, refusal, "%v", event.Break.Err)
+						refusal, _ := errors.AsType[*lw.StatusError](event.Interruption.Err)
+						require.NotNil(t, refusal, "%v", event.Interruption.Err)
 						require.False(t, allowed)
 						require.Contains(t, string(out), strings.Replace(refusal.Status.Message, "cannot watch", "cannot list", 1), "kubectl is told the same")
 						break

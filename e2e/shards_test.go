@@ -36,11 +36,11 @@ func TestShards(t *testing.T) {
 		before := len(seen)
 		opts := &lw.Options{ShardSelector: "shardRange(object.metadata.uid," + half + ")"}
 		for event := range lw.ListAndWatch(t.Context(), client, opts) {
-			require.NotEqual(t, lw.Interrupted, event.Type, "%v", event.Break)
+			require.NotEqual(t, lw.Interrupted, event.Type, "%v", event.Interruption)
 			if event.Type == lw.Added {
 				seen[event.Object.GetName()]++
 			}
-			if event.Type == lw.Live {
+			if event.Type == lw.WatchStarted {
 				break
 			}
 		}

@@ -116,7 +116,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			return
 		}
 		defer body.Close()
-		if !yield(Event[T]{Type: Live, ResourceVersion: opts.ResourceVersion}, nil) {
+		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
 		s := newScanner(body, c.opts.MaxFrame)

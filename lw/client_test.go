@@ -130,7 +130,7 @@ func TestWatch(t *testing.T) {
 	events, err := watch(t, podEvent("ADDED", "a", "2")+podEvent("DELETED", "a", "3")+`{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9"}}}`, nil)
 	require.NoError(t, err)
 	require.Len(t, events, 4)
-	require.Equal(t, []EventType{Live, Added, Deleted, Bookmark}, []EventType{events[0].Type, events[1].Type, events[2].Type, events[3].Type})
+	require.Equal(t, []EventType{WatchStarted, Added, Deleted, Bookmark}, []EventType{events[0].Type, events[1].Type, events[2].Type, events[3].Type})
 	require.Equal(t, "a", events[2].Object.GetName())
 	require.Equal(t, []string{"1", "2", "3", "9"}, []string{events[0].ResourceVersion, events[1].ResourceVersion, events[2].ResourceVersion, events[3].ResourceVersion})
 }
@@ -342,7 +342,7 @@ func TestUndecodedObjects(t *testing.T) {
 			c, err := NewClient(s, Pods(""), failing{}, nil)
 			require.NoError(t, err)
 			traced := 0
-			ctx := WithTrace(t.Context(), &Trace{Undecoded: func(*DecodeError) { traced++ }})
+			ctx := WithTrace(t.Context(), &Trace{DecodeFailed: func(*DecodeError) { traced++ }})
 			for event := range ListAndWatch(ctx, c, opts) {
 				if event.Type == Interrupted {
 					require.Equal(t, 2, traced)
@@ -359,10 +359,10 @@ func TestUndecodedObjects(t *testing.T) {
 	}
 	watch := podEvent("MODIFIED", "bad", "10") + podEvent("ADDED", "b", "11")
 	require.Equal(t, []string{
-		"RESET@", "ADDED@", "UNDECODED@ ADDED bad (1)", "SYNCED@9", "LIVE@9", "UNDECODED@10 MODIFIED bad (10)", "ADDED@11",
+		"LIST_STARTED@", "ADDED@", "DECODE_FAILED@ ADDED bad (1)", "SYNCED@9", "WATCH_STARTED@9", "DECODE_FAILED@10 MODIFIED bad (10)", "ADDED@11",
 	}, run(plainLists, answer{body: podList("9", "", "a", "bad")}, answer{body: watch}))
 	require.Equal(t, []string{
-		"RESET@", "ADDED@", "UNDECODED@ ADDED bad (3)", "SYNCED@9", "LIVE@9", "UNDECODED@10 MODIFIED bad (10)", "ADDED@11",
+		"LIST_STARTED@", "ADDED@", "DECODE_FAILED@ ADDED bad (3)", "SYNCED@9", "WATCH_STARTED@9", "DECODE_FAILED@10 MODIFIED bad (10)", "ADDED@11",
 	}, run(&Options{}, answer{body: podEvent("ADDED", "a", "1") + podEvent("ADDED", "bad", "3") + endOfInitial + watch}))
 }
 
@@ -384,7 +384,7 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
 	require.Equal(t, 2*time.Second, e.RetryAfter)
 	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header that says nothing")
-	require.True(t, Refused(read(401, "", "")) && Refused(read(403, "", "")) && Refused(e) == false)
+	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
 	status, err := ParseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
 	require.NoError(t, err)
 	require.Equal(t, math.MaxInt32, status.Code)
@@ -404,12 +404,12 @@ func TestStatusErrors(t *testing.T) {
 		`{"kind":"Status","reason":"Timeout","details":{"causes":[{"message":"Too large resource version"}]}}`,
 		`{"kind":"Status","message":"Timeout: Too large resource version: 9, current: 2"}`,
 	} {
-		require.ErrorIs(t, read(504, "1", body), ErrTooLarge)
+		require.ErrorIs(t, read(504, "1", body), ErrResourceVersionTooLarge)
 	}
 	const text = `","message":"Too large resource version: 9, current: 2"}`
-	require.ErrorIs(t, read(500, "", `{"kind":"Status","reason":"Timeout`+text), ErrTooLarge)
-	require.NotErrorIs(t, read(500, "", `{"kind":"Status","reason":"InternalError`+text), ErrTooLarge)
-	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrTooLarge)
+	require.ErrorIs(t, read(500, "", `{"kind":"Status","reason":"Timeout`+text), ErrResourceVersionTooLarge)
+	require.NotErrorIs(t, read(500, "", `{"kind":"Status","reason":"InternalError`+text), ErrResourceVersionTooLarge)
+	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrResourceVersionTooLarge)
 	require.NotErrorIs(t, read(500, "", ""), io.EOF)
 	_, err = ParseStatus([]byte(`{"kind":"Pod"}`))
 	require.ErrorAs(t, err, new(*MalformedError))

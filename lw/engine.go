@@ -20,8 +20,8 @@ type engine[T Keyed] struct {
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
-func (e *engine[T]) turn() bool {
-	var result *Break
+func (e *engine[T]) request() bool {
+	var result *Interruption
 	e.signal(asking)
 	switch e.machine.state.(type) {
 	case *listing, checking:
@@ -38,13 +38,13 @@ func (e *engine[T]) turn() bool {
 		return true
 	}
 	e.reset = false
-	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Break: result})
+	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result})
 	return !e.gone && e.wait(result)
 }
 
 // send gives an event to the caller, and notes whether the caller wants more.
 func (e *engine[T]) send(event Event[T]) bool {
-	e.trace.event(event.Type, event.ResourceVersion, event.Break, event.Err)
+	e.trace.event(event.Type, event.ResourceVersion, event.Interruption, event.Err)
 	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
 		return false
 	}
@@ -52,7 +52,7 @@ func (e *engine[T]) send(event Event[T]) bool {
 }
 
 // list reads one page, or checks the collection's resourceVersion, in which case it ignores the objects.
-func (e *engine[T]) list() *Break {
+func (e *engine[T]) list() *Interruption {
 	_, check := e.machine.state.(checking)
 	opts := e.machine.listOptions()
 	opts.LabelSelector, opts.FieldSelector, opts.ShardSelector = e.opts.LabelSelector, e.opts.FieldSelector, e.opts.ShardSelector
@@ -62,10 +62,10 @@ func (e *engine[T]) list() *Break {
 	page := input{signal: pageRead}
 	for object, err := range e.source.List(ctx, opts, &meta) {
 		event := Event[T]{Type: Added, Object: object}
-		if err != nil && !event.undecoded(err) {
+		if err != nil && !event.decodeFailed(err) {
 			return e.fail(causeOf(ctx, err), page.objects)
 		}
-		dog.hold()
+		dog.pause()
 		if page.objects++; page.objects == 1 {
 			page.start = keyOf(&event)
 		}
@@ -103,7 +103,7 @@ func (e *engine[T]) begin() bool {
 		return true
 	}
 	e.reset = true
-	return e.send(Event[T]{Type: Reset})
+	return e.send(Event[T]{Type: ListStarted})
 }
 
 // complete ends a list, which may be empty.
@@ -113,14 +113,14 @@ func (e *engine[T]) complete() bool {
 
 // watch follows one watch, or one streaming list and the watch behind it. It runs for hours, so its frame is kept small:
 // the functions that it calls and that have large frames are not inlined.
-func (e *engine[T]) watch() *Break {
+func (e *engine[T]) watch() *Interruption {
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
 	for event, err := range e.events(ctx) {
-		if err != nil && !event.undecoded(err) {
+		if err != nil && !event.decodeFailed(err) {
 			return e.fail(causeOf(ctx, err), 0)
 		}
-		dog.hold()
+		dog.pause()
 		if result, proceed := e.handle(&event); result != nil || !proceed {
 			return result
 		}
@@ -149,10 +149,10 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 // handle gives one event of a watch to the caller. The machine decides its type and its resourceVersion.
-func (e *engine[T]) handle(event *Event[T]) (result *Break, proceed bool) {
+func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool) {
 	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
 	switch event.Type {
-	case Live:
+	case WatchStarted:
 		in.signal = opened
 	case Synced:
 		in.signal = endMarked
@@ -165,7 +165,7 @@ func (e *engine[T]) handle(event *Event[T]) (result *Break, proceed bool) {
 	case output == listItem:
 		return nil, e.item(event)
 	case output == complete:
-		return nil, e.complete() && e.send(Event[T]{Type: Live, ResourceVersion: e.machine.version})
+		return nil, e.complete() && e.send(Event[T]{Type: WatchStarted, ResourceVersion: e.machine.version})
 	case output == liveNow:
 		return nil, e.send(*event)
 	}
@@ -173,7 +173,7 @@ func (e *engine[T]) handle(event *Event[T]) (result *Break, proceed bool) {
 }
 
 //go:noinline
-func (e *engine[T]) fail(err error, objects int) *Break {
+func (e *engine[T]) fail(err error, objects int) *Interruption {
 	_, result := e.step(&input{signal: failed, err: err, objects: objects})
 	return result
 }
@@ -181,12 +181,12 @@ func (e *engine[T]) fail(err error, objects int) *Break {
 // signal applies a signal without data.
 //
 //go:noinline
-func (e *engine[T]) signal(s signal) *Break {
+func (e *engine[T]) signal(s signal) *Interruption {
 	_, result := e.step(&input{signal: s})
 	return result
 }
 
-func (e *engine[T]) step(in *input) (output, *Break) {
+func (e *engine[T]) step(in *input) (output, *Interruption) {
 	now := time.Now()
 	if e.opts.Now != nil {
 		now = e.opts.Now()
@@ -206,8 +206,8 @@ func (e *engine[T]) idle() time.Duration {
 	return e.machine.idle()
 }
 
-// wait waits for the delay of a Break, and returns false if ctx ends first. Wake skips the rest of the delay.
-func (e *engine[T]) wait(b *Break) bool {
+// wait waits for the delay of an Interruption, and returns false if ctx ends first. Wake skips the rest of the delay.
+func (e *engine[T]) wait(b *Interruption) bool {
 	if b.Delay <= 0 || e.opts.Now != nil {
 		return true
 	}

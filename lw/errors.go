@@ -9,8 +9,8 @@ import (
 var (
 	// ErrExpired: the resource version, or the continue token, is too old; only a new list helps.
 	ErrExpired = errors.New("the resource version is too old: a new list is needed")
-	// ErrTooLarge: the server has not seen this resource version yet, or never will.
-	ErrTooLarge = errors.New("the resource version is newer than the server's")
+	// ErrResourceVersionTooLarge: the server has not seen this resource version yet, or never will.
+	ErrResourceVersionTooLarge = errors.New("the resource version is newer than the server's")
 	// ErrUnauthorized: HTTP 401, the credential was not accepted.
 	ErrUnauthorized = errors.New("the server did not accept the credential")
 	// ErrForbidden: HTTP 403, the credential was accepted and may not do this.
@@ -47,9 +47,9 @@ var (
 	ErrWatchClosed = errors.New("the server closed the watch in good order")
 )
 
-// Refused reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn]. A page in place of a list,
+// IsPermanent reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn]. A page in place of a list,
 // [ErrNotList], is none: a proxy may send it while the server is away. At the start it may be a wrong URL all the same.
-func Refused(err error) bool {
+func IsPermanent(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
 }
 

@@ -9,7 +9,7 @@ type EventType uint8
 const (
 	// Reset: a full list begins. What follows up to Synced is all there is. After another Reset it means that the list
 	// before it was not finished and starts again.
-	Reset EventType = iota + 1
+	ListStarted EventType = iota + 1
 	// Added, Modified and Deleted are as on the wire. Deleted carries the object's last state.
 	Added
 	Modified
@@ -18,20 +18,20 @@ const (
 	Bookmark
 	// Synced: the list is complete; whatever was not seen since Reset is gone.
 	Synced
-	// Undecoded: an object came that the codec could not decode; Event.Err says which, and what happened to it. What is
+	// DecodeFailed: an object came that the codec could not decode; Event.Err says which, and what happened to it. What is
 	// known of it stays, and is stale until another event tells of it; a list has the object. Nothing else is lost.
-	Undecoded
+	DecodeFailed
 	// Live: a watch is open from where the stream was. What was folded is no longer stale.
-	Live
-	// Interrupted: the stream broke; Event.Break says why and what follows. What was folded is stale until Live or Synced.
+	WatchStarted
+	// Interrupted: the stream broke; Event.Interruption says why and what follows. What was folded is stale until Live or Synced.
 	Interrupted
 
 	errorEvent // ERROR on the wire; callers see an error
 )
 
 var eventNames = [...]string{
-	Reset: "RESET", Added: "ADDED", Modified: "MODIFIED", Deleted: "DELETED", Bookmark: "BOOKMARK", Synced: "SYNCED",
-	Undecoded: "UNDECODED", Live: "LIVE", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
+	ListStarted: "LIST_STARTED", Added: "ADDED", Modified: "MODIFIED", Deleted: "DELETED", Bookmark: "BOOKMARK", Synced: "SYNCED",
+	DecodeFailed: "DECODE_FAILED", WatchStarted: "WATCH_STARTED", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
 }
 
 // String returns the type's name in capitals, as on the wire.
@@ -66,21 +66,21 @@ type Event[T any] struct {
 	// ResourceVersion is the collection's version after the event: where a watch would resume. While a list is being
 	// read it is empty, as the list's version counts only when the list is complete.
 	ResourceVersion string
-	Break           *Break       // for Interrupted
-	Err             *DecodeError // for Undecoded
+	Interruption    *Interruption // for Interrupted
+	Err             *DecodeError  // for DecodeFailed
 }
 
-// undecoded makes the event an Undecoded if err is a *DecodeError, and reports whether it is.
-func (e *Event[T]) undecoded(err error) bool {
+// undecoded makes the event an DecodeFailed if err is a *DecodeError, and reports whether it is.
+func (e *Event[T]) decodeFailed(err error) bool {
 	decodeError, ok := err.(*DecodeError)
 	if ok {
-		*e = Event[T]{Type: Undecoded, Err: decodeError, ResourceVersion: e.ResourceVersion}
+		*e = Event[T]{Type: DecodeFailed, Err: decodeError, ResourceVersion: e.ResourceVersion}
 	}
 	return ok
 }
 
-// Break says why the stream was interrupted, and how it goes on.
-type Break struct {
+// Interruption says why the stream was interrupted, and how it goes on.
+type Interruption struct {
 	Err    error         // the typed cause, for errors.As and errors.Is: *StatusError, *MalformedError, ErrWatchClosed, or the transport's error
 	Delay  time.Duration // how long until the next try
 	Relist bool          // the next try is a list; else a watch from the last version seen

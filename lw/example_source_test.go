@@ -46,7 +46,7 @@ func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event
 			yield(lw.Event[Note]{}, lw.ErrExpired) // a list follows
 			return
 		}
-		if !yield(lw.Event[Note]{Type: lw.Live}, nil) {
+		if !yield(lw.Event[Note]{Type: lw.WatchStarted}, nil) {
 			return
 		}
 		for _, note := range n[from:] {
@@ -66,7 +66,7 @@ func ExampleListerWatcher() {
 			fmt.Println(event.Object.Name, event.Object.Text)
 		case lw.Synced:
 			fmt.Println("all that there is, at version", event.ResourceVersion)
-		case lw.Live:
+		case lw.WatchStarted:
 			return // or go on: what is written from now on comes as Modified
 		}
 	}

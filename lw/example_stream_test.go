@@ -15,13 +15,13 @@ import (
 )
 
 // The stream says why it broke, and how it goes on. Here the server ends the watch, and calls the next one too old.
-func ExampleBreak() {
+func ExampleInterruption() {
 	server, pods, end := serve("web-0")
 	defer end()
 	lives := 0
 	for event := range lw.ListAndWatch(context.Background(), pods, nil) {
 		switch event.Type {
-		case lw.Live:
+		case lw.WatchStarted:
 			fmt.Println("live from version", event.ResourceVersion)
 			if lives++; lives == 2 {
 				return
@@ -31,12 +31,12 @@ func ExampleBreak() {
 		case lw.Interrupted:
 			cause := "something else"
 			switch {
-			case errors.Is(event.Break.Err, lw.ErrWatchClosed):
+			case errors.Is(event.Interruption.Err, lw.ErrWatchClosed):
 				cause = "a good end"
-			case errors.Is(event.Break.Err, lw.ErrExpired):
+			case errors.Is(event.Interruption.Err, lw.ErrExpired):
 				cause = "too old"
 			}
-			fmt.Println(cause+"; a list follows:", event.Break.Relist)
+			fmt.Println(cause+"; a list follows:", event.Interruption.Relist)
 		case lw.Synced:
 			fmt.Println("listed at version", event.ResourceVersion)
 		}
@@ -64,7 +64,7 @@ func ExampleOptions_resumeFrom() {
 		}
 	}
 	// Output:
-	// LIVE
+	// WATCH_STARTED
 	// MODIFIED
 	// web-0 Running
 }
@@ -81,7 +81,7 @@ func ExampleTrace() {
 	ctx, stop := context.WithCancel(lw.WithTrace(context.Background(), trace))
 	defer stop()
 	for event := range lw.ListAndWatch(ctx, pods, &lw.Options{NoStreamingList: true}) {
-		if event.Type == lw.Live {
+		if event.Type == lw.WatchStarted {
 			stop()
 		}
 	}
@@ -97,8 +97,8 @@ func ExampleStatusError() {
 	server, pods, end := serve()
 	defer end()
 	server.Fail(lwtest.Any, -1, lwtest.Refuse(lwtest.Status{Code: http.StatusForbidden, Reason: "Forbidden", Message: "pods is forbidden"}))
-	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{StopOn: lw.Refused}) {
-		status, ok := errors.AsType[*lw.StatusError](event.Break.Err)
+	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{StopOn: lw.IsPermanent}) {
+		status, ok := errors.AsType[*lw.StatusError](event.Interruption.Err)
 		fmt.Println(ok, status.Code, status.Reason, errors.Is(status, lw.ErrForbidden))
 		fmt.Println(status)
 	}
@@ -135,9 +135,9 @@ func ExampleTransport() {
 		panic(err)
 	}
 	for event := range lw.ListAndWatch(context.Background(), pods, &lw.Options{NoStreamingList: true}) {
-		if event.Type == lw.Live && transport.watches == 2 {
+		if event.Type == lw.WatchStarted && transport.watches == 2 {
 			break
-		} else if event.Type == lw.Live {
+		} else if event.Type == lw.WatchStarted {
 			server.CloseWatches()
 		}
 	}
@@ -172,7 +172,7 @@ func ExampleClient_Watch() {
 			panic(err)
 		}
 		switch event.Type {
-		case lw.Live: // the answer is there
+		case lw.WatchStarted: // the answer is there
 			put(server, "web-0", "Running")
 		case lw.Modified:
 			fmt.Println(event.Object.GetName(), event.Object.Get("status.phase"), event.ResourceVersion)

@@ -42,7 +42,7 @@ func ExampleListAndWatch() {
 			if event.Object.GetName() == "made-later" {
 				return
 			}
-		case lw.Live:
+		case lw.WatchStarted:
 			fmt.Println("the list is complete and a watch is open")
 			create("made-later")
 		}
@@ -78,7 +78,7 @@ func ExampleListAndWatch_until() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for event := range lw.ListAndWatch(ctx, client, nil) {
-		if event.Type == lw.Live { // what others do meanwhile
+		if event.Type == lw.WatchStarted { // what others do meanwhile
 			_, err = server.Put("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Running"}}`)
 		}
 		if event.Object != nil && event.Object.Get("status.phase").String() == "Running" {
@@ -125,8 +125,8 @@ func ExampleOptions_stopOn() {
 	if err != nil {
 		panic(err)
 	}
-	for event := range lw.ListAndWatch(context.Background(), client, &lw.Options{StopOn: lw.Refused}) {
-		fmt.Println(event.Type, event.Break.Err)
+	for event := range lw.ListAndWatch(context.Background(), client, &lw.Options{StopOn: lw.IsPermanent}) {
+		fmt.Println(event.Type, event.Interruption.Err)
 	}
 	// Output:
 	// INTERRUPTED the server answered 401 Unauthorized: Unauthorized

@@ -22,9 +22,9 @@ func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
 		return expired
-	case errors.Is(err, ErrTooLarge), errors.Is(err, ErrVersionRegressed):
+	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, ErrVersionRegressed):
 		return badVersion
-	case Refused(err):
+	case IsPermanent(err):
 		return permanent
 	case err == ErrNoProgress, err == ErrInconsistentPages, err == ErrNoInitialEnd, err == ErrShardIgnored:
 		return protocol

@@ -63,7 +63,7 @@ func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) it
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
 		require.False(f.t, opts.SendInitialEvents, "it does not stream lists")
-		if yield(Event[*Object]{Type: Live, ResourceVersion: opts.ResourceVersion}, nil) {
+		if yield(Event[*Object]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			f.next(ctx, "watch "+opts.ResourceVersion, yield)
 		}
 	}
@@ -75,8 +75,8 @@ func played(t *testing.T, opts *Options, steps ...foreignStep) (events []string,
 		f = &foreign{t: t, steps: steps}
 		for event := range ListAndWatch(t.Context(), f, opts) {
 			text := event.Type.String()
-			if event.Break != nil {
-				if text += " " + event.Break.Err.Error(); event.Break.Err == errHang {
+			if event.Interruption != nil {
+				if text += " " + event.Interruption.Err.Error(); event.Interruption.Err == errHang {
 					return
 				}
 			}
@@ -99,7 +99,7 @@ func goesWell(context.Context, func(Event[*Object], error) bool) error { return 
 // passes on those of a client says so.
 func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 	events, f := played(t, nil, goesWell)
-	require.Equal(t, []string{"RESET @", "SYNCED @5", "LIVE @5"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)
 	require.Equal(t, []string{"list", "watch 5"}, f.asked)
 
 	synctest.Test(t, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestATransactionIsResumedWhole(t *testing.T) {
 			return errReset
 		})
 	require.Equal(t, []string{
-		"LIVE @5", "MODIFIED @5", "UNDECODED @5", "INTERRUPTED connection reset @5",
-		"LIVE @5", "MODIFIED @5", "UNDECODED @7", "INTERRUPTED connection reset @7",
-		"LIVE @7",
+		"WATCH_STARTED @5", "MODIFIED @5", "DECODE_FAILED @5", "INTERRUPTED connection reset @5",
+		"WATCH_STARTED @5", "MODIFIED @5", "DECODE_FAILED @7", "INTERRUPTED connection reset @7",
+		"WATCH_STARTED @7",
 	}, events[2:])
 	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.asked)
 }
@@ -149,8 +149,8 @@ func TestSilenceIsToldWhateverASourceSays(t *testing.T) {
 		events, _ := played(t, nil, silent, goesWell, silent)
 		interrupted := "INTERRUPTED " + ErrSilent.Error()
 		require.Equal(t, []string{
-			"RESET @", "ADDED @", interrupted + " @", "RESET @", "SYNCED @5",
-			"LIVE @5", "ADDED @5", interrupted + " @5", "LIVE @5",
+			"LIST_STARTED @", "ADDED @", interrupted + " @", "LIST_STARTED @", "SYNCED @5",
+			"WATCH_STARTED @5", "ADDED @5", interrupted + " @5", "WATCH_STARTED @5",
 		}, events, "%v", says)
 	}
 }

@@ -152,7 +152,7 @@ func TestSlowBytes(t *testing.T) {
 					opts.ResumeFrom = "5"
 				}
 				requireEnd(t, server, opts, ErrSilent)
-				require.InDelta(t, c.took, time.Since(began), float64(mostBetweenLooks))
+				require.InDelta(t, c.took, time.Since(began), float64(longestInterval))
 			})
 		})
 	}
@@ -169,13 +169,13 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	client, err := NewClient(server, Pods(""), fields, &ClientOptions{MaxFrame: hostileFrame})
 	require.NoError(t, err)
 	opts.StopOn, opts.Random = func(error) bool { return true }, func() float64 { return 0 }
-	var end *Break
+	var end *Interruption
 	for event := range ListAndWatch(t.Context(), client, opts) {
-		if end = event.Break; event.Type == Added {
+		if end = event.Interruption; event.Type == Added {
 			objects++
 		}
 		if opts.MaxObjects > 0 && objects > opts.MaxObjects {
-			end = &Break{Err: errEnough, Final: true}
+			end = &Interruption{Err: errEnough, Final: true}
 			break
 		}
 	}
@@ -248,13 +248,13 @@ func TestPagesWithoutProgressAreRequestedInOnePiece(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
 		answer{body: podList("5", "", "a", "b")})
-	require.Equal(t, []string{"RESET @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
-		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[2])
 
 	events, _ = follow(t, nil, answer{body: podList("5", "t", "a")}, answer{body: podList("5", "t0")}, answer{body: podList("5", "t1")},
 		answer{body: podList("5", "u", "b")}, answer{body: podList("5", "v")}, answer{body: podList("5", "")})
-	require.Equal(t, []string{"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 }
 
 // TestAMillionTinyEvents are nothing but a million events.

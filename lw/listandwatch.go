@@ -47,7 +47,7 @@ type Options struct {
 	Now func() time.Time
 
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
-	// means to go on trying. [Refused] stops where the server says no for good.
+	// means to go on trying. [IsPermanent] stops where the server says no for good.
 	StopOn func(cause error) bool
 }
 
@@ -64,7 +64,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	return func(yield func(Event[T]) bool) {
 		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: newMachine(opts, supportOf(lw)), trace: TraceOf(ctx), yield: yield}
 		defer e.trace.stopped()
-		for ctx.Err() == nil && e.turn() {
+		for ctx.Err() == nil && e.request() {
 		}
 	}
 }

@@ -23,10 +23,10 @@ func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s 
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
 			text := event.Type.String()
 			switch {
-			case event.Break != nil && event.Break.Err == errHang:
+			case event.Interruption != nil && event.Interruption.Err == errHang:
 				return // the script is used up
-			case event.Break != nil:
-				text += " " + event.Break.Err.Error()
+			case event.Interruption != nil:
+				text += " " + event.Interruption.Err.Error()
 			case event.Object != nil:
 				text += " " + event.Object.GetName()
 			}
@@ -46,11 +46,11 @@ func TestListAndWatch(t *testing.T) {
 		answer{body: podList("12", "")},
 	)
 	require.Equal(t, []string{
-		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5",
-		"LIVE @5", "MODIFIED a @6", "DELETED b @7", "INTERRUPTED the server closed the watch in good order @7",
-		"LIVE @7", "BOOKMARK @9", "INTERRUPTED connection reset @9",
-		"LIVE @9", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9",
-		"RESET @", "SYNCED @12",
+		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5",
+		"WATCH_STARTED @5", "MODIFIED a @6", "DELETED b @7", "INTERRUPTED the server closed the watch in good order @7",
+		"WATCH_STARTED @7", "BOOKMARK @9", "INTERRUPTED connection reset @9",
+		"WATCH_STARTED @9", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9",
+		"LIST_STARTED @", "SYNCED @12",
 	}, events)
 	const selectors = "labelSelector=app%3Dweb&fieldSelector=spec.nodeName%3Dn1&"
 	require.Equal(t, []string{
@@ -76,8 +76,8 @@ func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
 	require.Equal(t, []string{
 		"INTERRUPTED connection reset @",
 		"INTERRUPTED malformed response at byte 0: expected a list, found '<' (HTML? a proxy or a login page may have answered in place of the API server) @",
-		"RESET @", "ADDED a @", "INTERRUPTED connection reset @",
-		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @5",
+		"LIST_STARTED @", "ADDED a @", "INTERRUPTED connection reset @",
+		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5",
 	}, events)
 }
 
@@ -91,15 +91,15 @@ func TestGarbageInAWatchLosesNothing(t *testing.T) {
 	)
 	const garbage = "INTERRUPTED malformed response at byte "
 	require.Equal(t, []string{
-		"RESET @", "SYNCED @5", "LIVE @5", "ADDED a @6", garbage + "130: expected an object, found 'n' @6",
-		"LIVE @6", garbage + "25: expected an object, found 'n' @6",
-		"RESET @", "ADDED a @", "ADDED b @", "SYNCED @7",
+		"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5", "ADDED a @6", garbage + "130: expected an object, found 'n' @6",
+		"WATCH_STARTED @6", garbage + "25: expected an object, found 'n' @6",
+		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @7",
 	}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.asked[3])
 }
 
 func TestStopOnEndsTheSequence(t *testing.T) {
-	events, s := follow(t, &Options{StopOn: Refused, NoStreamingList: true}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
+	events, s := follow(t, &Options{StopOn: IsPermanent, NoStreamingList: true}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
 	require.Equal(t, []string{"INTERRUPTED the server answered 503 @", "INTERRUPTED the server answered 403 @"}, events)
 	require.Len(t, s.asked, 2)
 }
@@ -108,8 +108,8 @@ func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
 	events, _ := follow(t, nil,
 		answer{body: podList("5", "")}, answer{body: faultEvent}, answer{body: faultEvent}, answer{body: podList("6", "")})
 	require.Equal(t, []string{
-		"RESET @", "SYNCED @5", "LIVE @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5",
-		"LIVE @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5", "RESET @", "SYNCED @6",
+		"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5",
+		"WATCH_STARTED @5", "INTERRUPTED the server answered 500 InternalError: etcd is unwell @5", "LIST_STARTED @", "SYNCED @6",
 	}, events)
 }
 
@@ -120,11 +120,11 @@ func TestDelaysAreKept(t *testing.T) {
 		s := &script{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
 		var told, began = time.Duration(0), time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
-			if event.Type == Reset {
+			if event.Type == ListStarted {
 				break
 			}
 			require.Equal(t, told, time.Since(began))
-			told += event.Break.Delay
+			told += event.Interruption.Delay
 		}
 		require.Equal(t, told, time.Since(began))
 		require.GreaterOrEqual(t, told, time.Minute+firstDelay)
@@ -196,12 +196,12 @@ func TestASecondIterationBeginsAnew(t *testing.T) {
 func TestResumeFromBeginsWithAWatch(t *testing.T) {
 	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
 	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
-	require.Equal(t, []string{"LIVE @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
+	require.Equal(t, []string{"WATCH_STARTED @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
 	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.asked)
 
 	events, s = follow(t, opts, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
 	require.Equal(t, []string{
-		"LIVE @5", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @5", "RESET @", "ADDED a @", "SYNCED @9",
+		"WATCH_STARTED @5", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @5", "LIST_STARTED @", "ADDED a @", "SYNCED @9",
 	}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
@@ -222,7 +222,7 @@ func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 			opts := &Options{NoStreamingList: true, Now: func() time.Time { now = now.Add(between); return now }}
 			for event := range ListAndWatch(ctx, s.client(t, Pods("")), opts) {
 				if event.Type == Interrupted {
-					events = append(events, event.Break.Err.Error())
+					events = append(events, event.Interruption.Err.Error())
 				}
 				require.Equal(t, began, time.Now())
 			}

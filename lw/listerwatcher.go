@@ -12,7 +12,7 @@ import (
 // A ListerWatcher that can stream lists also has a method StreamsLists() bool, which reports whether they are worth
 // requesting. Without it only ordinary lists are requested. A ListerWatcher around a [Client] should pass the method on.
 //
-// An error that matches [ErrExpired] or [ErrTooLarge] leads to a new list. A *[StatusError] says what was answered; any
+// An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] leads to a new list. A *[StatusError] says what was answered; any
 // other error that this package does not name is taken for the connection's fault, and tried again after a delay. When
 // ctx ends, whatever the sequence ends with is taken for context.Cause(ctx).
 type ListerWatcher[T Keyed] interface {

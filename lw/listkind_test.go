@@ -40,7 +40,7 @@ func TestListOfAnotherKindDeletesNothing(t *testing.T) {
 		events, _ := follow(t, nil, answer{body: podList("5", "", "a")}, answer{body: expiredEvent}, answer{body: wrong}, answer{body: podList("9", "", "a")})
 		require.Len(t, events, 9)
 		require.True(t, strings.HasPrefix(events[5], "INTERRUPTED malformed response"), "%v", events)
-		require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9"}, events[6:])
+		require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9"}, events[6:])
 	}
 }
 
@@ -50,5 +50,5 @@ func TestListsKindStaysAfterNotFound(t *testing.T) {
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},
 		answer{body: strings.Replace(list, "PodList", "PeaList", 1)}, answer{body: list})
 	require.Contains(t, events[len(events)-4], "another kind or apiVersion", "%v", events)
-	require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9"}, events[len(events)-3:])
 }

@@ -11,7 +11,7 @@ import (
 // TestAMarkThatNobodyAskedForIsABookmark: a watch that is no streaming list has no list part that could end.
 func TestAMarkThatNobodyAskedForIsABookmark(t *testing.T) {
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{body: endOfInitial, end: errReset})
-	require.Equal(t, []string{"RESET @", "SYNCED @5", "LIVE @5", "BOOKMARK @9", "INTERRUPTED connection reset @9"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5", "BOOKMARK @9", "INTERRUPTED connection reset @9"}, events)
 }
 
 // TestCheckYieldsNothing: a check of the resourceVersion lists one object, which is no event of the stream.
@@ -31,7 +31,7 @@ func TestCheckYieldsNothing(t *testing.T) {
 func TestStreamingRelist(t *testing.T) {
 	expired, list := answer{body: expiredEvent}, answer{body: podEvent("ADDED", "a", "7") + endOfInitial, end: errReset}
 	events, _ := follow(t, &Options{}, list, expired, list)
-	require.Equal(t, []string{"RESET @", "ADDED a @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events[len(events)-5:])
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events[len(events)-5:])
 }
 
 // TestEmptyPagesBehindObjects are paid by the request budget like any other.
@@ -41,13 +41,13 @@ func TestEmptyPagesBehindObjects(t *testing.T) {
 		answers = append(answers, answer{body: podList("5", "t"+strconv.Itoa(n))})
 	}
 	events, s := follow(t, nil, append(answers, answer{body: podList("5", "", "a")})...)
-	require.Equal(t, []string{"RESET @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
-		"RESET @", "ADDED a @", "SYNCED @5"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+		"LIST_STARTED @", "ADDED a @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[len(answers)])
 }
 
 func TestNamesOfEventTypes(t *testing.T) {
-	require.Equal(t, "RESET", Reset.String())
+	require.Equal(t, "LIST_STARTED", ListStarted.String())
 	require.Equal(t, "ERROR", errorEvent.String())
 	require.Equal(t, "UNKNOWN", EventType(0).String())
 	require.Equal(t, "UNKNOWN", EventType(len(eventNames)).String())

@@ -97,8 +97,8 @@ func (m *machine) list(from string) state {
 }
 
 // step applies a signal. It is the only function that changes the machine. It sets the type and the resourceVersion of an
-// event to those that the caller sees. It returns a Break when the request is over and the stream was interrupted.
-func (m *machine) step(in *input) (output, *Break) {
+// event to those that the caller sees. It returns an Interruption when the request is over and the stream was interrupted.
+func (m *machine) step(in *input) (output, *Interruption) {
 	out, result := m.apply(in)
 	switch out {
 	case liveNow:
@@ -109,7 +109,7 @@ func (m *machine) step(in *input) (output, *Break) {
 	return out, result
 }
 
-func (m *machine) apply(in *input) (output, *Break) {
+func (m *machine) apply(in *input) (output, *Interruption) {
 	switch in.signal {
 	case asking:
 		m.ask(in.now)
@@ -158,7 +158,7 @@ func (m *machine) open(now moment) output {
 	return hidden
 }
 
-func (m *machine) event(in *input) (output, *Break) {
+func (m *machine) event(in *input) (output, *Interruption) {
 	switch s := m.state.(type) {
 	case *streaming:
 		return m.initialEvent(s, in)
@@ -171,7 +171,7 @@ func (m *machine) event(in *input) (output, *Break) {
 // initialEvent notes an event before the end of a streaming list. The objects of a list arrive in the order of their keys,
 // and later changes in the order of their resourceVersions. So an object older than one before it is certainly part of the
 // list. A server that does not know streaming lists starts an ordinary watch instead, which has no such objects.
-func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
+func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
 		s.listed = in.now
 	} else if in.version != "" {
@@ -190,7 +190,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Break) {
 	return listItem, nil
 }
 
-func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
+func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 	if in.version == "0" { // it stands for no resourceVersion in particular, so no watch can resume from it
 		in.version = ""
 	}
@@ -216,7 +216,7 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Break) {
 
 // endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark. Some servers send the mark before the
 // objects. So an ordinary list confirms an empty streaming list, until the server has proven that it streams lists well.
-func (m *machine) endMark(in *input) (output, *Break) {
+func (m *machine) endMark(in *input) (output, *Interruption) {
 	s, ok := m.state.(*streaming)
 	if !ok {
 		in.event = Bookmark
@@ -256,7 +256,7 @@ func (m *machine) causeOfEnd(now moment) error {
 
 // end is the only exit of a request that does not simply go on. It decides, in this order: the kind of the fault, the
 // health of the watch, the next state, and the delay.
-func (m *machine) end(err error, in *input) *Break {
+func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
@@ -265,10 +265,10 @@ func (m *machine) end(err error, in *input) *Break {
 	n := m.state.after(m, f, err, in.now)
 	if m.stopOn != nil && m.stopOn(err) {
 		m.state = stopped{}
-		return &Break{Err: err, Final: true}
+		return &Interruption{Err: err, Final: true}
 	}
 	m.state = n.state
-	b := &Break{Err: err, Relist: isList(n.state)}
+	b := &Interruption{Err: err, Relist: isList(n.state)}
 	asked := retryAfter(err)
 	switch {
 	case resumes && !b.Relist:

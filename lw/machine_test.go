@@ -58,19 +58,19 @@ func TestResumeFrom(t *testing.T) {
 	resumed := func() *rig { return newRig(t, Options{ResumeFrom: "7"}) }
 	r := resumed().opens()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
-	require.Equal(t, &Break{Err: status(410), Relist: true}, r.fails(status(410)))
+	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 
 	r = resumed()
-	require.Equal(t, &Break{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
+	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest, because the server may be another one")
 
 	r = resumed().opens()
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
 	r.synced("3")
 
 	r = resumed()
-	require.Equal(t, &Break{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
+	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 
 	streams := newStreamingRig(t, Options{ResumeFrom: "7"})
@@ -93,9 +93,9 @@ func TestPageSizes(t *testing.T) {
 func TestRelistsAtTheLastVersionThenTheLatest(t *testing.T) {
 	r := newRig(t, Options{}).synced("7").opens()
 	r.brings("9")
-	require.Equal(t, &Break{Err: status(410), Relist: true}, r.fails(status(410)))
+	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
-	require.Equal(t, &Break{Err: status(410), Relist: true}, r.listFails(status(410)))
+	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "no other remedy is left")
 	r.synced("12").opens()
@@ -121,7 +121,7 @@ func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))
 	require.Equal(t, "abc", r.listOptions().ResourceVersion, "503 says nothing about the resourceVersion")
-	require.Equal(t, &Break{Err: status(400), Relist: true}, r.listFails(status(400)))
+	require.Equal(t, &Interruption{Err: status(400), Relist: true}, r.listFails(status(400)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.NotZero(t, r.listFails(status(400)).Delay)
 
@@ -143,7 +143,7 @@ func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
 func TestExpiredContinueTokenListsWhole(t *testing.T) {
 	r := newRig(t, Options{})
 	r.page("7", "next", "a", 1)
-	require.Equal(t, &Break{Err: status(410), Relist: true}, r.listFails(status(410)))
+	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
 	r.listFails(errReset)
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "whole until it is complete")
@@ -155,7 +155,7 @@ func TestExpiredContinueTokenListsWhole(t *testing.T) {
 func TestFailedPageRestartsTheList(t *testing.T) {
 	r := newRig(t, Options{})
 	r.page("7", "next", "a", 1)
-	require.Equal(t, &Break{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
+	require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
 	require.Empty(t, r.listOptions().Continue)
 }
 
@@ -164,7 +164,7 @@ func TestPagesHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newRig(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
-		require.Equal(t, &Break{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
+		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
 		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
 	}
 	r := newRig(t, Options{})
@@ -193,7 +193,7 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 					require.Nil(t, result)
 					continue
 				}
-				require.Equal(t, &Break{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
+				require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
 				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
 			}
 		})
@@ -216,7 +216,7 @@ func TestEmptyPagesArePaid(t *testing.T) {
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
-	require.Equal(t, &Break{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
+	require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
 	require.Zero(t, r.listOptions().Limit)
 }
 
@@ -226,7 +226,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 		r := newRig(t, Options{}).synced(none).opens()
 		require.Equal(t, WatchOptions{Timeout: shortTimeout}, r.watchOptions())
 		require.Nil(t, r.brings("8"))
-		require.Equal(t, &Break{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
+		require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
 		require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	}
 }
@@ -235,14 +235,14 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 func TestOlderListIsRejected(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
 	r.watchFails(status(410))
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	r.synced("6")
 }
 
 func TestStopOn(t *testing.T) {
-	r := newRig(t, Options{StopOn: Refused})
-	require.Equal(t, &Break{Err: status(403), Final: true}, r.listFails(status(403)))
+	r := newRig(t, Options{StopOn: IsPermanent})
+	require.Equal(t, &Interruption{Err: status(403), Final: true}, r.listFails(status(403)))
 	require.Equal(t, stopped{}, r.state)
 }
 
@@ -252,11 +252,11 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 		r := newRig(t, Options{}).synced("7")
 		for range 4 {
 			r.opens().pass(shortTimeout)
-			require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
+			require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 			require.IsType(t, &watching{}, r.state)
 		}
 		r.opens().pass(shortTimeout)
-		require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
+		require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 		require.Equal(t, checking{}, r.state)
 		require.Equal(t, ListOptions{Limit: 1}, r.listOptions())
 		return r
@@ -268,11 +268,11 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.IsType(t, &watching{}, r.state, "checked again after five minutes only")
 
 	r = quiet()
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 
 	r = quiet()
-	require.Equal(t, &Break{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
+	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
 	require.IsType(t, &watching{}, r.state, "a failed check is no reason not to watch")
 }
 

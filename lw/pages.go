@@ -9,7 +9,7 @@ func (m *machine) listed(version string) {
 }
 
 // page goes on to the next page, or completes the list or the check.
-func (m *machine) page(in *input) (output, *Break) {
+func (m *machine) page(in *input) (output, *Interruption) {
 	s, ok := m.state.(*listing)
 	version := in.meta.ResourceVersion
 	switch {

@@ -72,7 +72,7 @@ func TestConnectionRefused(t *testing.T) {
 func TestThreePages(t *testing.T) {
 	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
-	require.Equal(t, []string{"RESET @", "ADDED a @", "ADDED b @", "ADDED c @", "SYNCED @5"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "ADDED c @", "SYNCED @5"}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?resourceVersion=0&limit=2", "/api/v1/pods?limit=2&continue=one", "/api/v1/pods?limit=2&continue=two",
 	}, s.asked[:3])
@@ -85,7 +85,7 @@ func TestUnreadableObject(t *testing.T) {
 		`"reason":"StoreReadError","code":500}}` + "\n"
 	events, _ := follow(t, nil, answer{body: podList("5", "", "a", "b")}, answer{body: unreadable}, answer{body: unreadable}, answer{body: podList("7", "", "b")})
 	const told = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
-	require.Equal(t, []string{"LIVE @5", told, "LIVE @5", told, "RESET @", "ADDED b @", "SYNCED @7"}, events[4:])
+	require.Equal(t, []string{"WATCH_STARTED @5", told, "WATCH_STARTED @5", told, "LIST_STARTED @", "ADDED b @", "SYNCED @7"}, events[4:])
 }
 
 // TestTablesAreRefused: a server that answers with a Table in place of objects is told so, by list and by watch.
@@ -138,9 +138,9 @@ func TestRetryAfterInTheBodyOnly(t *testing.T) {
 		unspread := &Options{NoStreamingList: true, Random: func() float64 { return 0 }}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), unspread) {
 			if event.Type == Interrupted {
-				require.ErrorIs(t, event.Break.Err, ErrTooManyRequests)
-				require.Equal(t, 40*time.Second, event.Break.Delay)
-				require.False(t, event.Break.Relist)
+				require.ErrorIs(t, event.Interruption.Err, ErrTooManyRequests)
+				require.Equal(t, 40*time.Second, event.Interruption.Delay)
+				require.False(t, event.Interruption.Relist)
 				return
 			}
 		}
@@ -156,7 +156,7 @@ func TestEventsRepeatedAfterAReconnect(t *testing.T) {
 		answer{body: podEvent("ADDED", "a", "6") + podEvent("MODIFIED", "a", "7")},
 		answer{body: podList("7", "", "a")})
 	require.Equal(t, []string{
-		"LIVE @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
-		"LIVE @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "RESET @", "ADDED a @", "SYNCED @7",
+		"WATCH_STARTED @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
+		"WATCH_STARTED @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
 	}, events[2:])
 }

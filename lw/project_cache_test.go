@@ -26,7 +26,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(strings.NewReader(body)), nil
 }
 
-// TestReflectorOfProjections: a new list copies nothing of what is known by its version and yields no deltas, not even
+// TestReflectorOfProjections: a new list copies nothing of what is known by its version and yields no changes, not even
 // where fields differ that are not kept; where kept ones differ, as after a restored backup, it does both.
 func TestReflectorOfProjections(t *testing.T) {
 	const n = 1000
@@ -52,8 +52,8 @@ func TestReflectorOfProjections(t *testing.T) {
 		client, err := lw.NewClient(transport, lw.Pods(""), projection, nil)
 		require.NoError(t, err)
 		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
-		allocated, deltas := foldLists(t, reflector, 4)
-		require.Equal(t, []int{n, 0, 0, 1}, deltas)
+		allocated, changes := foldLists(t, reflector, 4)
+		require.Equal(t, []int{n, 0, 0, 1}, changes)
 		for _, bytes := range allocated[1:] {
 			require.Less(t, bytes, allocated[0]/4, "of %d", allocated)
 		}
@@ -64,25 +64,25 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists follows until so many lists were read, and returns what each allocated and how many deltas it brought.
-func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, deltas []int) {
+// foldLists follows until so many lists were read, and returns what each allocated and how many changes it brought.
+func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var before, after runtime.MemStats
 	count := 0
-	for event, changes := range reflector.Deltas(ctx) {
+	for event, changes := range reflector.Changes(ctx) {
 		count += len(changes)
 		switch event.Type {
-		case lw.Reset:
+		case lw.ListStarted:
 			count = 0
 			runtime.ReadMemStats(&before)
 		case lw.Synced:
 			runtime.ReadMemStats(&after)
-			allocated, deltas = append(allocated, after.TotalAlloc-before.TotalAlloc), append(deltas, count)
-			if len(deltas) == lists {
-				return allocated, deltas
+			allocated, counts = append(allocated, after.TotalAlloc-before.TotalAlloc), append(counts, count)
+			if len(counts) == lists {
+				return allocated, counts
 			}
 		}
 	}
-	return allocated, deltas
+	return allocated, counts
 }

@@ -12,11 +12,11 @@ import (
 
 // TestHealthyWatchResumesAtOnce after any end that is not the server's answer.
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
-	ends := map[string]func(*rig) *Break{
-		"connection error": func(r *rig) *Break { return r.fails(errReset) },
-		"body cut short":   func(r *rig) *Break { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
-		"idle timeout":     func(r *rig) *Break { return r.fails(ErrSilent) },
-		"clean close":      func(r *rig) *Break { return r.closes() },
+	ends := map[string]func(*rig) *Interruption{
+		"connection error": func(r *rig) *Interruption { return r.fails(errReset) },
+		"body cut short":   func(r *rig) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"idle timeout":     func(r *rig) *Interruption { return r.fails(ErrSilent) },
+		"clean close":      func(r *rig) *Interruption { return r.closes() },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	r := newRig(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
-	require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
+	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.opens().pass(4 * shortTimeout)
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
 }
@@ -91,11 +91,11 @@ func TestEndOfAWatch(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, Options{}).synced("7")
-			require.Equal(t, &Break{Err: c.err, Relist: c.once, Delay: c.delay}, r.watchFails(c.err))
+			require.Equal(t, &Interruption{Err: c.err, Relist: c.once, Delay: c.delay}, r.watchFails(c.err))
 			if c.once {
 				r.synced("7")
 			}
-			require.Equal(t, &Break{Err: c.err, Relist: c.twice, Delay: c.delay2}, r.watchFails(c.err))
+			require.Equal(t, &Interruption{Err: c.err, Relist: c.twice, Delay: c.delay2}, r.watchFails(c.err))
 		})
 	}
 }
@@ -149,11 +149,11 @@ func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 // TestThreeInstantCloses mean that the resourceVersion expired: some servers and proxies say so this way.
 func TestThreeInstantCloses(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
-	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
-	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
-	require.Equal(t, &Break{Err: ErrExpired, Relist: true}, r.opens().closes())
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
+	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
 	r.synced("7")
-	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "three more")
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "three more")
 }
 
 // TestInstantClosesCountInARow: a healthy watch or a failure in between shows that the resourceVersion is good, or nothing.
@@ -180,7 +180,7 @@ func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	for _, version := range []string{"7", "", "0"} {
 		r := newRig(t, Options{}).synced("7").opens()
 		r.bookmarks(version)
-		require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
+		require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 	}
 }
 
@@ -189,9 +189,9 @@ func TestSourceThatNeverSaysLive(t *testing.T) {
 	r := newRig(t, Options{}).synced("7").rest()
 	r.ask()
 	r.brings("8")
-	require.Equal(t, &Break{Err: ErrWatchClosed}, r.closes())
+	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.ask()
-	require.Equal(t, &Break{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 }
 
 // TestExpiredAgainAndAgain: the first relist goes at once. Further ones wait, although each watch brings an event first.
@@ -199,7 +199,7 @@ func TestExpiredAgainAndAgain(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
 		r.opens().brings(version)
-		want := &Break{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
+		want := &Interruption{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
 		require.Equal(t, want, r.fails(status(410)))
 		r.synced(version)
 	}

@@ -34,7 +34,7 @@ func newStreamingRig(t *testing.T, opts Options) *rig {
 	return r
 }
 
-func (r *rig) do(in input) *Break {
+func (r *rig) do(in input) *Interruption {
 	in.now = r.now
 	_, result := r.step(&in)
 	return result
@@ -52,7 +52,7 @@ func (r *rig) rest() *rig {
 }
 
 // page answers a page of a list, whose objects are numbered from start.
-func (r *rig) page(version, token, start string, objects int) *Break {
+func (r *rig) page(version, token, start string, objects int) *Interruption {
 	r.ask()
 	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: start}, objects: objects})
 }
@@ -71,26 +71,28 @@ func (r *rig) opens() *rig {
 	return r
 }
 
-func (r *rig) brings(version string) *Break {
+func (r *rig) brings(version string) *Interruption {
 	return r.do(input{signal: happened, event: Modified, version: version})
 }
 
-func (r *rig) bookmarks(version string) *Break {
+func (r *rig) bookmarks(version string) *Interruption {
 	return r.do(input{signal: happened, event: Bookmark, version: version})
 }
 
 // marks ends the list part of a streaming list.
-func (r *rig) marks(version string) *Break { return r.do(input{signal: endMarked, version: version}) }
+func (r *rig) marks(version string) *Interruption {
+	return r.do(input{signal: endMarked, version: version})
+}
 
-func (r *rig) fails(err error) *Break { return r.do(input{signal: failed, err: err}) }
+func (r *rig) fails(err error) *Interruption { return r.do(input{signal: failed, err: err}) }
 
-func (r *rig) closes() *Break { return r.do(input{signal: endedClean}) }
+func (r *rig) closes() *Interruption { return r.do(input{signal: endedClean}) }
 
 // watchFails makes a watch request that is answered and then fails at once.
-func (r *rig) watchFails(err error) *Break { return r.opens().fails(err) }
+func (r *rig) watchFails(err error) *Interruption { return r.opens().fails(err) }
 
 // listFails makes a list request that fails.
-func (r *rig) listFails(err error) *Break {
+func (r *rig) listFails(err error) *Interruption {
 	r.ask()
 	return r.fails(err)
 }

@@ -64,7 +64,7 @@ func (e *StatusError) Is(target error) bool {
 	switch target {
 	case ErrExpired:
 		return e.Code == 410 || e.Reason == "Expired" || e.Reason == "Gone"
-	case ErrTooLarge:
+	case ErrResourceVersionTooLarge:
 		return e.tooLarge()
 	}
 	return target != nil && target == sentinelOf(e.Code)

@@ -20,7 +20,7 @@ func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
 	require.Equal(t, []string{
-		"RESET @", "ADDED a @", "ADDED b @", "MODIFIED b @", "DELETED a @", "SYNCED @9", "LIVE @9", "ADDED c @10",
+		"LIST_STARTED @", "ADDED a @", "ADDED b @", "MODIFIED b @", "DELETED a @", "SYNCED @9", "WATCH_STARTED @9", "ADDED c @10",
 		"INTERRUPTED the server closed the watch in good order @10",
 	}, events)
 	require.Equal(t, []string{
@@ -32,7 +32,7 @@ func TestStreamingList(t *testing.T) {
 // TestEmptyStreamingListIsConfirmed: an ordinary list follows, because a server may send the end mark before the objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
-	require.Equal(t, []string{"RESET @", "SYNCED @9", "LIVE @9", "INTERRUPTED connection reset @9"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?resourceVersion=9",
@@ -101,10 +101,10 @@ func TestStreamingListFallsBack(t *testing.T) {
 		"refused by an old one":  {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
 		"shutting down":          {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
 		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
-		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"RESET @", "ADDED a @", refusedEnd}, false},
+		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
 		"ended at once":          {answer{}, []string{refusedEnd}, false},
 		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
-		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"RESET @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
+		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
 	}
 	const streaming, relist = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "/api/v1/pods?watch=1&resourceVersion=9&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 	for name, c := range cases {
@@ -116,7 +116,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 				answers, asked = []answer{c.answer, list, expired, list}, append(asked[:3:3], asked[4])
 			}
 			events, s := follow(t, &Options{}, answers...)
-			require.Equal(t, append(c.events, "RESET @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
+			require.Equal(t, append(c.events, "LIST_STARTED @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
 			for i, want := range asked {
 				if want != "" {
 					require.Equal(t, want, s.asked[i], "request %d", i)
@@ -132,7 +132,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	for _, version := range []string{"7", "8", "9"} {
 		require.IsType(t, &streaming{}, r.state)
 		r.rest().opens()
-		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, r.closes())
+		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.closes())
 		require.IsType(t, &listing{}, r.state)
 		r.synced(version)
 		r.watchFails(status(410))
@@ -158,7 +158,7 @@ func TestEndMarkBeforeSomeObjects(t *testing.T) {
 		r := newStreamingRig(t, Options{}).opens()
 		r.brings("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
+		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
@@ -181,7 +181,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Break{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
+	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
@@ -189,7 +189,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 // never silent on a busy collection. It is found because no event is certainly part of a list.
 func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	r := newStreamingRig(t, Options{}).opens()
-	moves := func(version string) *Break {
+	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
 		return r.brings(version)
 	}
@@ -200,7 +200,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	for _, version := range []string{"31", "32", "", "34", "35"} {
 		require.Nil(t, moves(version))
 	}
-	require.Equal(t, &Break{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
+	require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
 	require.IsType(t, &listing{}, r.state)
 }
 
@@ -227,8 +227,8 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 func TestStreamingListIsTriedAgain(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
 		r := newStreamingRig(t, Options{})
-		require.Equal(t, &Break{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
-		require.Equal(t, &Break{Err: err, Relist: true, Delay: 2 * firstDelay}, r.listFails(err))
+		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
+		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: 2 * firstDelay}, r.listFails(err))
 		require.True(t, r.watchOptions().SendInitialEvents)
 	}
 }
@@ -253,10 +253,10 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 		s := &script{answers: answers}
 		last := time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
-			if event.Break != nil && event.Break.Err == ErrSilent {
+			if event.Interruption != nil && event.Interruption.Err == ErrSilent {
 				silent = time.Since(last)
 			}
-			if event.Break != nil && event.Break.Err == errHang {
+			if event.Interruption != nil && event.Interruption.Err == errHang {
 				next = s.asked[len(s.asked)-2]
 				return
 			}
@@ -298,8 +298,8 @@ func TestSlowCallerIsNoSilence(t *testing.T) {
 		s := &script{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			time.Sleep(time.Hour) // simulated: the caller's work
-			if event.Break != nil {
-				require.Equal(t, errReset, event.Break.Err)
+			if event.Interruption != nil {
+				require.Equal(t, errReset, event.Interruption.Err)
 				return
 			}
 		}
@@ -326,9 +326,9 @@ func TestWakeEndsADelay(t *testing.T) {
 					case event.Type == Synced:
 						require.Equal(t, c.waits, time.Now().After(begun))
 						return
-					case event.Break != nil && c.closed:
+					case event.Interruption != nil && c.closed:
 						close(wake)
-					case event.Break != nil:
+					case event.Interruption != nil:
 						wake <- struct{}{}
 					}
 				}
@@ -346,7 +346,7 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 		answer{body: podList("99", "", "b")},
 	)
 	regressed := "INTERRUPTED " + ErrVersionRegressed.Error()
-	require.Equal(t, []string{"RESET @", "SYNCED @100", "LIVE @100", "ADDED a @101", regressed + " @101", "RESET @", "ADDED b @", "SYNCED @99"}, events)
+	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
 	require.Equal(t, "/api/v1/pods?limit=500", s.asked[2])
 
 	events, s = follow(t, plainLists,
@@ -355,7 +355,7 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 		answer{body: podList("99", "", "b")},
 		answer{body: podList("99", "", "b")},
 	)
-	require.Equal(t, []string{"RESET @", "ADDED b @", regressed + " @100", "RESET @", "ADDED b @", "SYNCED @99"}, events[4:])
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED b @", regressed + " @100", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events[4:])
 	require.Equal(t, "/api/v1/pods?limit=500", s.asked[3])
 }
 

@@ -8,19 +8,19 @@ import (
 // Trace sees what happens beneath a stream, for metrics and logs. Each func may be nil; they are called in the goroutine
 // that reads the stream, and hold it up while they run. A Trace may serve several streams at once if its funcs may.
 type Trace struct {
-	Open        func(req *Request)            // a request is about to be made
-	Opened      func(req *Request, err error) // its response arrived, or err says why not
-	Read        func(bytes int)               // bytes of a response arrived, after decompression
-	Frame       func(t EventType, bytes int)  // the object of a watch's event, as its type is on the wire, or a list's item, as Added, was read, of so many bytes of JSON
-	Page        func(meta ListMeta)           // a page of a list was read to its end
-	Bookmark    func(resourceVersion string)
-	Undecoded   func(*DecodeError)
-	Synced      func(resourceVersion string) // a list is complete
-	Live        func(resourceVersion string) // a watch is open
-	Interrupted func(*Break)                 // with the cause, the delay, and whether a list follows
-	Switched    func(cause error)            // another transport is used from now on; cause is what was wrong with the one before
-	Redirected  func(origin string)          // a request goes on to another origin, as "https://k8s.example:443", without credentials; the goroutine may be the transport's
-	Stopped     func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
+	Open         func(req *Request)            // a request is about to be made
+	Opened       func(req *Request, err error) // its response arrived, or err says why not
+	Read         func(bytes int)               // bytes of a response arrived, after decompression
+	Frame        func(t EventType, bytes int)  // the object of a watch's event, as its type is on the wire, or a list's item, as Added, was read, of so many bytes of JSON
+	Page         func(meta ListMeta)           // a page of a list was read to its end
+	Bookmark     func(resourceVersion string)
+	DecodeFailed func(*DecodeError)
+	Synced       func(resourceVersion string) // a list is complete
+	WatchStarted func(resourceVersion string) // a watch is open
+	Interrupted  func(*Interruption)          // with the cause, the delay, and whether a list follows
+	Switched     func(cause error)            // another transport is used from now on; cause is what was wrong with the one before
+	Redirected   func(origin string)          // a request goes on to another origin, as "https://k8s.example:443", without credentials; the goroutine may be the transport's
+	Stopped      func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 
 type traceKey struct{}
@@ -89,16 +89,16 @@ func (t *Trace) page(meta ListMeta) {
 }
 
 // event tells what an event of the stream is, besides being about an object.
-func (t *Trace) event(eventType EventType, resourceVersion string, b *Break, undecoded *DecodeError) {
+func (t *Trace) event(eventType EventType, resourceVersion string, b *Interruption, undecoded *DecodeError) {
 	switch {
-	case eventType == Undecoded && t.Undecoded != nil:
-		t.Undecoded(undecoded)
+	case eventType == DecodeFailed && t.DecodeFailed != nil:
+		t.DecodeFailed(undecoded)
 	case eventType == Bookmark && t.Bookmark != nil:
 		t.Bookmark(resourceVersion)
 	case eventType == Synced && t.Synced != nil:
 		t.Synced(resourceVersion)
-	case eventType == Live && t.Live != nil:
-		t.Live(resourceVersion)
+	case eventType == WatchStarted && t.WatchStarted != nil:
+		t.WatchStarted(resourceVersion)
 	case eventType == Interrupted && t.Interrupted != nil:
 		t.Interrupted(b)
 	}

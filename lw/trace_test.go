@@ -15,23 +15,23 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	bytes := 0
 	see := func(text string) { seen = append(seen, text) }
 	trace := &Trace{
-		Open:        func(req *Request) { see("open " + map[bool]string{true: "watch", false: "list"}[req.Watch]) },
-		Opened:      func(_ *Request, err error) { see("opened " + strconv.FormatBool(err == nil)) },
-		Read:        func(n int) { require.Positive(t, n); bytes += n },
-		Frame:       func(t EventType, n int) { see("frame " + t.String() + " " + strconv.Itoa(n)) },
-		Page:        func(meta ListMeta) { see("page " + meta.ResourceVersion) },
-		Bookmark:    func(version string) { see("bookmark " + version) },
-		Synced:      func(version string) { see("synced " + version) },
-		Live:        func(version string) { see("live " + version) },
-		Interrupted: func(b *Break) { see("interrupted " + strconv.FormatBool(b.Relist)) },
-		Stopped:     func() { see("stopped") },
+		Open:         func(req *Request) { see("open " + map[bool]string{true: "watch", false: "list"}[req.Watch]) },
+		Opened:       func(_ *Request, err error) { see("opened " + strconv.FormatBool(err == nil)) },
+		Read:         func(n int) { require.Positive(t, n); bytes += n },
+		Frame:        func(t EventType, n int) { see("frame " + t.String() + " " + strconv.Itoa(n)) },
+		Page:         func(meta ListMeta) { see("page " + meta.ResourceVersion) },
+		Bookmark:     func(version string) { see("bookmark " + version) },
+		Synced:       func(version string) { see("synced " + version) },
+		WatchStarted: func(version string) { see("live " + version) },
+		Interrupted:  func(b *Interruption) { see("interrupted " + strconv.FormatBool(b.Relist)) },
+		Stopped:      func() { see("stopped") },
 	}
 	run := func(trace *Trace) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{answers: []answer{{body: list}, {body: events}, {err: errHang}}}
 			ctx := WithTrace(t.Context(), trace)
 			for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
-				if event.Break != nil {
+				if event.Interruption != nil {
 					return
 				}
 			}

@@ -11,7 +11,7 @@ import (
 
 // mostBetweenLooks is the longest time between two looks. An idle request ends at most this long after its limit, and at
 // most this long after the machine resumed from suspension.
-const mostBetweenLooks = 10 * time.Second
+const longestInterval = 10 * time.Second
 
 // watchdog cancels the context of a request with ErrSilent when the request brought nothing for too long. Time that the
 // caller spends on an event does not count. A suspended machine stops the monotonic clock, and somebody may set the wall
@@ -35,7 +35,7 @@ func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (cont
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
 	d.resume(limit)
 	d.mu.Lock() // the timer may fire before d.timer is set
-	d.timer = time.AfterFunc(d.pause(), d.look)
+	d.timer = time.AfterFunc(d.interval(), d.check)
 	d.mu.Unlock()
 	if wake != nil {
 		go d.listen(ctx, wake)
@@ -53,7 +53,7 @@ func (d *watchdog) stop() {
 
 // hold suspends the idle timeout while the caller handles an event. resume starts it again. Neither takes a lock, because they
 // run for every event.
-func (d *watchdog) hold() { d.held.Store(true) }
+func (d *watchdog) pause() { d.held.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
@@ -61,12 +61,12 @@ func (d *watchdog) resume(limit time.Duration) {
 	d.held.Store(false) // last, because look reads it first
 }
 
-func (d *watchdog) pause() time.Duration {
-	return min(time.Duration(d.limit.Load())/4, mostBetweenLooks)
+func (d *watchdog) interval() time.Duration {
+	return min(time.Duration(d.limit.Load())/4, longestInterval)
 }
 
 // look cancels the request if it was idle for too long. Otherwise it sets the timer for the next look.
-func (d *watchdog) look() {
+func (d *watchdog) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	limit := time.Duration(d.limit.Load())
@@ -77,7 +77,7 @@ func (d *watchdog) look() {
 		d.cancel(ErrSilent)
 		return
 	}
-	d.timer.Reset(d.pause())
+	d.timer.Reset(d.interval())
 }
 
 func (d *watchdog) listen(ctx context.Context, wake <-chan struct{}) {
@@ -89,7 +89,7 @@ func (d *watchdog) listen(ctx context.Context, wake <-chan struct{}) {
 			if !open {
 				return
 			}
-			d.look()
+			d.check()
 		}
 	}
 }

@@ -52,7 +52,7 @@ func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 
 func TestSuspendedMachineIsNoticedByTheWallClock(t *testing.T) {
 	took := noticed(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
-	require.LessOrEqual(t, took, mostBetweenLooks)
+	require.LessOrEqual(t, took, longestInterval)
 }
 
 func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
 		c.addWall(-time.Hour)
 		c.addMonotonic(idleLimit)
 	})
-	require.LessOrEqual(t, took, mostBetweenLooks)
+	require.LessOrEqual(t, took, longestInterval)
 }
 
 func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
@@ -70,10 +70,10 @@ func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
 		defer dog.stop()
 		clocks.addMonotonic(idleLimit - 1)
 		clocks.addWall(idleLimit - 1)
-		dog.look()
+		dog.check()
 		require.NoError(t, ctx.Err())
 		clocks.addMonotonic(1)
-		dog.look()
+		dog.check()
 		require.Equal(t, ErrSilent, context.Cause(ctx))
 	})
 }
@@ -83,12 +83,12 @@ func TestCallersTimeIsNotIdleTime(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
-		dog.hold()
+		dog.pause()
 		clocks.addWall(time.Hour)
-		dog.look()
+		dog.check()
 		require.NoError(t, ctx.Err(), "the caller handles an event")
 		dog.resume(idleLimit)
-		dog.look()
+		dog.check()
 		require.NoError(t, ctx.Err(), "the idle time starts when the caller is done")
 	})
 }
@@ -115,7 +115,7 @@ func TestStoppedWatchdogLeavesNoTimer(t *testing.T) {
 		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
 		dog.stop()
 		require.Error(t, ctx.Err())
-		dog.look()
+		dog.check()
 		require.False(t, dog.timer.Stop(), "the timer is not set again")
 	})
 }

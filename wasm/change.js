@@ -8,15 +8,15 @@ export class Change {
    * @param {'added' | 'modified' | 'deleted'} type
    * @param {Item} item the new state of the object, or its last known state if it was deleted
    * @param {Item} [before] the state before; undefined if it was added
-   * @param {{ initial?: boolean, stale?: boolean, missed?: boolean }} [flags]
+   * @param {{ initial?: boolean, stale?: boolean, finalStateUnknown?: boolean }} [flags]
    */
-  constructor(type, item, before, { initial = false, stale = false, missed = false } = {}) {
+  constructor(type, item, before, { initial = false, stale = false, finalStateUnknown = false } = {}) {
     this.type = type
     this.key = item.key
     this.item = item
     this.initial = initial
     this.stale = stale
-    this.missed = missed
+    this.finalStateUnknown = finalStateUnknown
     this.#before = before
   }
 

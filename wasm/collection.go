@@ -43,22 +43,22 @@ func (c *collection) run(transport lw.Transport) {
 		Switched: func(cause error) { c.tell(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // until the host was told what it has told us
-	for event, deltas := range reflector.Deltas(ctx) {
+	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
-		case lw.Reset:
+		case lw.ListStarted:
 			c.tell(reset)
-		case lw.Live:
+		case lw.WatchStarted:
 			c.tell(live, event.ResourceVersion)
 			if c.turns {
 				c.waits() // the host takes live for the end of every cause
 			}
 		case lw.Interrupted:
 			c.turns = false
-			c.interruption(event.Break)
+			c.interruption(event.Interruption)
 		}
-		for i := range deltas {
+		for i := range changes {
 			if !quiet {
-				c.change(&deltas[i], event.ResourceVersion)
+				c.change(&changes[i], event.ResourceVersion)
 			}
 		}
 		if event.Type == lw.Synced {
@@ -155,24 +155,24 @@ func (c *collection) tell(kind byte, fields ...string) {
 }
 
 // change records what happened to an object.
-func (c *collection) change(delta *cache.Delta[*row], version string) {
-	if delta.Type == cache.Deleted {
+func (c *collection) change(change *cache.Change[*row], version string) {
+	if change.Type == cache.Deleted {
 		missed := ""
-		if delta.Missed {
+		if change.FinalStateUnknown {
 			missed = "1"
 		}
-		c.tell(deleted, delta.Old.key, version, missed)
+		c.tell(deleted, change.Old.key, version, missed)
 		return
 	}
-	if delta.New.text == nil {
+	if change.New.text == nil {
 		return // the host has this object already
 	}
 	kind := byte(added)
-	if delta.Type == cache.Updated {
+	if change.Type == cache.Modified {
 		kind = modified
 	}
 	c.out.add(c, kind, 6+len(c.indexes), func(batch []byte) []byte {
-		r := delta.New
+		r := change.New
 		text := c.rows.take(r)
 		for _, field := range []string{r.key, version, r.uid, r.version, r.sum} {
 			batch = appendField(batch, field)
@@ -191,7 +191,7 @@ func (c *collection) page(meta lw.ListMeta) {
 	c.tell(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
 }
 
-func (c *collection) interruption(b *lw.Break) {
+func (c *collection) interruption(b *lw.Interruption) {
 	kind := byte(interrupted)
 	if b.Final {
 		kind = stopped

@@ -34,15 +34,15 @@ func TestEveryRowKeepsItsTextUntilTheHostHasIt(t *testing.T) {
 	}
 	require.Len(t, decoded, 2)
 
-	record := func(delta cache.Delta[*row]) string {
+	record := func(change cache.Change[*row]) string {
 		c.batch = nil
-		c.change(&delta, "3")
+		c.change(&change, "3")
 		return string(c.batch)
 	}
 	for i, node := range []string{"north", "south"} {
-		told := record(cache.Delta[*row]{Type: cache.Added, New: decoded[i]})
+		told := record(cache.Change[*row]{Type: cache.Added, New: decoded[i]})
 		require.Equal(t, 2, strings.Count(told, node), "the index and the text of %s: %q", decoded[i].key, told)
 	}
-	require.Empty(t, record(cache.Delta[*row]{Type: cache.Updated, Old: decoded[0], New: decoded[0]}), "the host has it")
+	require.Empty(t, record(cache.Change[*row]{Type: cache.Modified, Old: decoded[0], New: decoded[0]}), "the host has it")
 	require.NotNil(t, c.rows.spare, "the next object's text uses the buffer of the last one")
 }

@@ -122,11 +122,11 @@ export class Mirror {
     return changes
   }
 
-  /** @param {Item} item @param {boolean} missed */
-  #remove(item, missed) {
+  /** @param {Item} item @param {boolean} finalStateUnknown */
+  #remove(item, finalStateUnknown) {
     this.items.delete(item.key)
     this.#unindex(item)
-    return new Change('deleted', item, item, { missed })
+    return new Change('deleted', item, item, { finalStateUnknown })
   }
 
   /** @param {Item} item */

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"math/bits"
 	"strconv"
 
@@ -120,45 +119,4 @@ func word(b []byte) uint64 {
 	_ = b[7]
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
-}
-
-// hopeless reports whether the server will say no as long as it is asked the same, as with a selector that does not parse.
-func hopeless(err error) bool {
-	status, ok := errors.AsType[*lw.StatusError](err)
-	return ok && (lw.Refused(err) || status.Code == 400 || status.Code == 422)
-}
-
-// describe returns an error's code, its text, and the status and the reason of what the server said.
-func describe(err error) []string {
-	if status, ok := errors.AsType[*lw.StatusError](err); ok {
-		code := kindOf(err, "status")
-		if code == "status" && hopeless(err) {
-			code = "invalid"
-		}
-		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
-	}
-	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
-		return []string{"malformed", err.Error(), "", ""}
-	}
-	_, frame := errors.AsType[*lw.FrameTooLargeError](err)
-	if _, objects := errors.AsType[*lw.TooManyObjectsError](err); frame || objects {
-		return []string{"too-large", err.Error(), "", ""}
-	}
-	return []string{kindOf(err, "network"), err.Error(), "", ""}
-}
-
-func kindOf(err error, otherwise string) string {
-	for _, known := range []struct {
-		err  error
-		code string
-	}{
-		{lw.ErrUnauthorized, "unauthorized"}, {lw.ErrForbidden, "forbidden"}, {lw.ErrNotFound, "not-found"},
-		{lw.ErrExpired, "expired"}, {lw.ErrTooManyRequests, "too-many-requests"}, {lw.ErrWatchClosed, "closed"},
-		{lw.ErrSilent, "silent"}, {errors.ErrUnsupported, "unsupported"},
-	} {
-		if errors.Is(err, known.err) {
-			return known.code
-		}
-	}
-	return otherwise
 }

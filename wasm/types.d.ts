@@ -185,7 +185,7 @@ export interface Change<T = KubernetesObject> {
   /** Reports whether the object was saved by an earlier page and is not confirmed by the server yet. */
   readonly stale: boolean
   /** Reports whether the deletion was inferred: the final state is unknown, because the server did not report it. */
-  readonly missed: boolean
+  readonly finalStateUnknown: boolean
 }
 
 /** A collection at one point in time. It is immutable. */

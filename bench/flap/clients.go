@@ -34,8 +34,8 @@ func (c *client) start(ctx context.Context, server string, running *sync.WaitGro
 		Wrap: func(next http.RoundTripper) http.RoundTripper { return observer{next, &c.outages} },
 	}
 	trace := &lw.Trace{
-		Interrupted: func(*lw.Break) { c.outages.begin(time.Now()) },
-		Live:        func(string) { c.outages.end(time.Now()) },
+		Interrupted:  func(*lw.Interruption) { c.outages.begin(time.Now()) },
+		WatchStarted: func(string) { c.outages.end(time.Now()) },
 	}
 	informer := clients.New(c.name, options)("flap")
 	informer.Handle(func(pod clients.Pod) {

@@ -51,12 +51,12 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 			return
 		}
 		switch event.Type {
-		case lw.Live:
+		case lw.WatchStarted:
 			c.alive, c.since = true, c.now
 		case lw.Interrupted:
 			c.alive = false
-			delay := event.Break.Delay
-			if event.Break.Err == lw.ErrWatchClosed {
+			delay := event.Interruption.Delay
+			if event.Interruption.Err == lw.ErrWatchClosed {
 				delay += time.Duration(random.Float64() * float64(s.pause))
 			}
 			c.sleep(delay)

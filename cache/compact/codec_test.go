@@ -36,7 +36,7 @@ func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (object
 		if err != nil {
 			return objects, err
 		}
-		if event.Type != lw.Live {
+		if event.Type != lw.WatchStarted {
 			objects = append(objects, event.Object)
 		}
 	}

@@ -45,8 +45,8 @@ func ExampleCodec() {
 	byNode := cache.NewIndex(pods.Store(), func(pod *compact.Object, keys []string) []string {
 		return append(keys, pod.Object().Get("spec.nodeName").String())
 	})
-	for event := range pods.Deltas(context.Background()) {
-		if event.Type == lw.Live { // the list is complete, and a watch is open: let something happen
+	for event := range pods.Changes(context.Background()) {
+		if event.Type == lw.WatchStarted { // the list is complete, and a watch is open: let something happen
 			fmt.Println("on node-3:", byNode.Len("node-3"))
 			put("web-3", "node-4")
 		}

@@ -33,8 +33,8 @@ func TestRelist(t *testing.T) {
 		var told []int
 		var objects [][]*Object
 		count := 0
-		for event, deltas := range reflector.Deltas(ctx) {
-			if count += len(deltas); event.Type != lw.Synced {
+		for event, changes := range reflector.Changes(ctx) {
+			if count += len(changes); event.Type != lw.Synced {
 				continue
 			}
 			told, count = append(told, count), 0

@@ -44,9 +44,9 @@ func TestFollowsAServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	lists, told := 0, 0
-	for event, deltas := range reflector.Deltas(ctx) {
-		told += len(deltas)
-		if event.Type == lw.Live && told == 200 {
+	for event, changes := range reflector.Changes(ctx) {
+		told += len(changes)
+		if event.Type == lw.WatchStarted && told == 200 {
 			put(200, 400, "Pending")
 		}
 		if event.Type == lw.Synced {

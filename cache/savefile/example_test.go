@@ -50,9 +50,9 @@ func Example() {
 		case err != nil:
 			fmt.Println(err)
 		}
-		for event, deltas := range pods.Deltas(context.Background()) {
-			for _, delta := range deltas {
-				fmt.Println(event.Type, delta.Type, delta.New.Key())
+		for event, changes := range pods.Changes(context.Background()) {
+			for _, change := range changes {
+				fmt.Println(event.Type, change.Type, change.New.Key())
 			}
 			if event.Type != lw.Synced && event.ResourceVersion != "" && pods.Store().Len() == until {
 				break

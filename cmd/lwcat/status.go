@@ -159,8 +159,8 @@ func (t *teller) tell(event lw.Event[*lw.Object], changes int) {
 	t.changes += changes
 	switch event.Type {
 	case lw.Interrupted:
-		t.interrupted(event.Break, event.ResourceVersion)
-	case lw.Reset:
+		t.interrupted(event.Interruption, event.ResourceVersion)
+	case lw.ListStarted:
 		t.relists = t.synced && (t.answered || t.broken) // the list that --resume begins with is the first of this run
 		t.answered, t.changes = true, 0
 		t.meter.lists(true)
@@ -173,7 +173,7 @@ func (t *teller) tell(event lw.Event[*lw.Object], changes int) {
 			t.meter.update(func() { t.meter.f.Relists++ })
 			t.say("listed again at version %s: %d changes while blind", event.ResourceVersion, t.changes)
 		}
-	case lw.Live:
+	case lw.WatchStarted:
 		t.answered = true
 		if t.broken {
 			t.say("watching from version %s", event.ResourceVersion)
@@ -182,7 +182,7 @@ func (t *teller) tell(event lw.Event[*lw.Object], changes int) {
 	}
 }
 
-func (t *teller) interrupted(b *lw.Break, version string) {
+func (t *teller) interrupted(b *lw.Interruption, version string) {
 	t.broken = true
 	t.meter.lists(false)
 	t.meter.update(func() { t.meter.f.Interruptions++ })

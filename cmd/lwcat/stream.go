@@ -50,12 +50,12 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
-	for event, deltas := range reflector.Deltas(s.traced(ctx)) {
+	for event, changes := range reflector.Changes(s.traced(ctx)) {
 		if s.restoring {
 			s.restored(event)
 			continue
 		}
-		if last, err := s.follow(event, deltas); last || err != nil {
+		if last, err := s.follow(event, changes); last || err != nil {
 			return err
 		}
 	}
@@ -97,13 +97,13 @@ func (s *stream) restored(event lw.Event[*lw.Object]) {
 }
 
 // follow prints what an event changed, and tells what it means. It returns whether it is the last.
-func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) (last bool, err error) {
+func (s *stream) follow(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
 	s.meter.decoded()
 	if event.Type != lw.Added {
-		s.listing = event.Type == lw.Reset
+		s.listing = event.Type == lw.ListStarted
 	}
-	s.blind = s.blind && event.Type != lw.Reset
-	events := s.told(event, deltas)
+	s.blind = s.blind && event.Type != lw.ListStarted
+	events := s.told(event, changes)
 	print := !s.config.when.watchOnly || s.synced
 	seen, last := s.ending.see(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
@@ -120,8 +120,8 @@ func (s *stream) follow(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Obj
 	if err := s.kept.note(seen, s.toldUpTo(event, all), written); err != nil {
 		return true, err
 	}
-	if event.Break != nil && event.Break.Final {
-		return true, fmt.Errorf("%s: %w", s.resource, event.Break.Err)
+	if event.Interruption != nil && event.Interruption.Final {
+		return true, fmt.Errorf("%s: %w", s.resource, event.Interruption.Err)
 	}
 	s.tell(event, len(events))
 	if event.Type == lw.Synced {

@@ -17,24 +17,24 @@ import (
 )
 
 // told makes of an event and its changes what is printed.
-func (s *stream) told(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) []output.Event {
+func (s *stream) told(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
 	now := s.clock()
 	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		var old *lw.Object
-		if event.Type == lw.Modified && len(deltas) == 1 { // a recreated object makes two
-			old = deltas[0].Old
+		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object makes two
+			old = changes[0].Old
 		}
 		s.add(event.Type, now, event.Object, old)
 		return s.events
 	}
-	for _, d := range deltas {
+	for _, d := range changes {
 		s.change(now, d)
 	}
 	return s.events
 }
 
-func (s *stream) change(now time.Time, d cache.Delta[*lw.Object]) {
+func (s *stream) change(now time.Time, d cache.Change[*lw.Object]) {
 	switch {
 	case d.Type == cache.Added:
 		s.add(lw.Added, now, d.New, nil)
@@ -69,7 +69,7 @@ func (s *stream) hopeless(cause error) bool {
 			return true
 		}
 	}
-	return lw.Refused(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
+	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
 }
 
 // A stub stands for an object of which --resume has kept the name and versions only.

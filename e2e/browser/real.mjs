@@ -88,7 +88,7 @@ async function outages(pages) {
       const changes = []
       await until(what, async () => {
         const shown = await show(page, transport)
-        changes.push(...shown.changes.map(({ type, key, missed }) => `${type} ${key.split('/')[1]}${missed ? ', missed' : ''}`))
+        changes.push(...shown.changes.map(({ type, key, finalStateUnknown }) => `${type} ${key.split('/')[1]}${finalStateUnknown ? ', missed' : ''}`))
         return changes.length >= expected.length && shown.state.phase === 'live'
       })
       assert.deepEqual(changes.sort(), expected, `${what}, ${transport}`)

@@ -219,7 +219,7 @@ func benchmarkCodec[T lw.Keyed](b *testing.B, codec lw.Codec[T]) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if event.Type == lw.Live {
+		if event.Type == lw.WatchStarted {
 			b.ResetTimer()
 			continue
 		}

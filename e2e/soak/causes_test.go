@@ -27,7 +27,7 @@ var causes = []struct {
 	{lw.ErrExpired, expired},
 	{lw.ErrWatchClosed, closed},
 	{lw.ErrSilent, silent},
-	{lw.ErrTooLarge, "version too large"},
+	{lw.ErrResourceVersionTooLarge, "version too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
 	{lw.ErrNoInitialEnd, "streaming list without its end"},
 	{syscall.ECONNRESET, broken},

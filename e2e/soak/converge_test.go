@@ -90,15 +90,15 @@ func (f *follower) equals(want map[string]string) error {
 	return nil
 }
 
-// verify compares the replay of the deltas with the store.
+// verify compares the replay of the changes with the store.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("the store holds another %v than the deltas led to", object.Key())
+			return fmt.Errorf("the store holds another %v than the changes led to", object.Key())
 		}
 	}
 	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
-		return fmt.Errorf("the deltas led to %d objects, the store has %d", told, stored)
+		return fmt.Errorf("the changes led to %d objects, the store has %d", told, stored)
 	}
 	return nil
 }

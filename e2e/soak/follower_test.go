@@ -106,14 +106,14 @@ func (f *follower) run(ctx context.Context) error {
 }
 
 func (f *follower) once(ctx context.Context) error {
-	for event, deltas := range f.reflector.Deltas(ctx) {
+	for event, changes := range f.reflector.Changes(ctx) {
 		f.events.Add(1)
-		f.changes.Add(int64(len(deltas)))
+		f.changes.Add(int64(len(changes)))
 		f.story.add(event)
-		if err := errors.Join(f.replay.step(event, deltas), f.wrong); err != nil {
+		if err := errors.Join(f.replay.step(event, changes), f.wrong); err != nil {
 			return err
 		}
-		if b := event.Break; b != nil && b.Delay > longestDelay && !f.steadfast && f.calm.Err() == nil {
+		if b := event.Interruption; b != nil && b.Delay > longestDelay && !f.steadfast && f.calm.Err() == nil {
 			return nil
 		}
 	}
@@ -133,7 +133,7 @@ func (f *follower) asked(req *lw.Request) {
 	}
 }
 
-func (f *follower) interrupted(b *lw.Break) {
+func (f *follower) interrupted(b *lw.Interruption) {
 	f.breaks.Add(1)
 	f.last = b.Err
 	cause, err := causeOf(b.Err)

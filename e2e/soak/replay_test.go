@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay folds a follower's deltas from empty, and finds fault with any that does not fit what was told before. It knows
+// replay folds a follower's changes from empty, and finds fault with any that does not fit what was told before. It knows
 // nothing of the store. This is done as they come: a log of minutes would fill the memory.
 //
 // Every write gives its object the serial number after the one before, across deletions, too. So outside of lists a
@@ -29,18 +29,18 @@ func newReplay(selective bool) *replay {
 	return &replay{selective: selective, held: map[lw.Key]*lw.Object{}, serials: map[lw.Key]int{}}
 }
 
-var effects = map[lw.EventType]cache.DeltaType{lw.Added: cache.Added, lw.Modified: cache.Updated, lw.Deleted: cache.Deleted}
+var effects = map[lw.EventType]cache.ChangeType{lw.Added: cache.Added, lw.Modified: cache.Modified, lw.Deleted: cache.Deleted}
 
-// step takes one event with its deltas.
-func (r *replay) step(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) error {
+// step takes one event with its changes.
+func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) error {
 	switch {
-	case event.Type == lw.Reset:
+	case event.Type == lw.ListStarted:
 		r.listing = true
-	case event.Object != nil && !r.listing && (len(deltas) != 1 || deltas[0].Type != effects[event.Type]):
-		return fmt.Errorf("%v of %v: %d changes, where one %v is due", event.Type, event.Object.Key(), len(deltas), effects[event.Type])
+	case event.Object != nil && !r.listing && (len(changes) != 1 || changes[0].Type != effects[event.Type]):
+		return fmt.Errorf("%v of %v: %d changes, where one %v is due", event.Type, event.Object.Key(), len(changes), effects[event.Type])
 	}
-	for _, delta := range deltas {
-		if err := r.apply(delta); err != nil {
+	for _, change := range changes {
+		if err := r.apply(change); err != nil {
 			return fmt.Errorf("%v with %v", err, event.Type)
 		}
 	}
@@ -55,7 +55,7 @@ func (r *replay) step(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Objec
 	return nil
 }
 
-func (r *replay) apply(d cache.Delta[*lw.Object]) error {
+func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	object := d.New
 	if d.Type == cache.Deleted {
 		object = d.Old
@@ -65,11 +65,11 @@ func (r *replay) apply(d cache.Delta[*lw.Object]) error {
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
 		return fmt.Errorf("%v of %v, held before: %v", d.Type, key, held != nil)
-	case (d.Type == cache.Updated || d.Missed) && d.Old != held:
+	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
 		return fmt.Errorf("%v of %v: the old object is not the one held", d.Type, key)
-	case d.Missed && !r.listing:
+	case d.FinalStateUnknown && !r.listing:
 		return fmt.Errorf("%v of %v: missed, outside of a list", d.Type, key)
-	case d.Type != cache.Added && !d.Missed && !r.listing && !older(held, object):
+	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
 		return fmt.Errorf("%v of %v from version %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
@@ -82,7 +82,7 @@ func (r *replay) apply(d cache.Delta[*lw.Object]) error {
 }
 
 // number checks that no state of the object was left out, and none told twice.
-func (r *replay) number(d cache.Delta[*lw.Object], object *lw.Object) error {
+func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
 	if err != nil {
@@ -111,7 +111,7 @@ func older(a, b *lw.Object) bool {
 
 type (
 	event  = lw.Event[*lw.Object]
-	deltas = []cache.Delta[*lw.Object]
+	changes = []cache.Change[*lw.Object]
 )
 
 // object is one state of an object, with a version that goes with its number.
@@ -124,8 +124,8 @@ func object(t *testing.T, name string, serial int) *lw.Object {
 // listed is a replay that was told of one object, a with number 4, by a list.
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
-	require.NoError(t, r.step(event{Type: lw.Reset}, nil))
-	require.NoError(t, r.step(event{Type: lw.Added, Object: held}, deltas{{Type: cache.Added, New: held}}))
+	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
+	require.NoError(t, r.step(event{Type: lw.Added, Object: held}, changes{{Type: cache.Added, New: held}}))
 	require.NoError(t, r.step(event{Type: lw.Synced}, nil))
 	return r, held
 }
@@ -133,55 +133,55 @@ func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 func TestReplayAcceptsHistory(t *testing.T) {
 	r, four := listed(t, false)
 	five, six := object(t, "a", 5), object(t, "a", 6)
-	require.NoError(t, r.step(event{Type: lw.Modified}, deltas{{Type: cache.Updated, Old: four, New: five}}))
+	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: four, New: five}}))
 	gone, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"101"},"data":{"serial":"5"}}`))
 	require.NoError(t, err)
-	require.NoError(t, r.step(event{Type: lw.Deleted}, deltas{{Type: cache.Deleted, Old: gone}}))
-	require.NoError(t, r.step(event{Type: lw.Added}, deltas{{Type: cache.Added, New: six}}))
-	require.NoError(t, r.step(event{Type: lw.Reset}, nil))
-	require.NoError(t, r.step(event{Type: lw.Synced}, deltas{{Type: cache.Deleted, Old: six, Missed: true}}))
+	require.NoError(t, r.step(event{Type: lw.Deleted}, changes{{Type: cache.Deleted, Old: gone}}))
+	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
+	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
+	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
 	nine := object(t, "a", 9) // it was there with other numbers while nobody watched
-	require.NoError(t, r.step(event{Type: lw.Added}, deltas{{Type: cache.Added, New: nine}}))
+	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }
 
 func TestReplayFindsFault(t *testing.T) {
-	for what, wrong := range map[string]func(t *testing.T, held *lw.Object) cache.Delta[*lw.Object]{
-		"an object added twice": func(t *testing.T, _ *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Added, New: object(t, "a", 5)}
+	for what, wrong := range map[string]func(t *testing.T, held *lw.Object) cache.Change[*lw.Object]{
+		"an object added twice": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Added, New: object(t, "a", 5)}
 		},
-		"an update of nothing": func(t *testing.T, _ *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Updated, Old: object(t, "b", 1), New: object(t, "b", 2)}
+		"an update of nothing": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "b", 1), New: object(t, "b", 2)}
 		},
-		"a deletion of nothing": func(t *testing.T, _ *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
+		"a deletion of nothing": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
 		},
-		"an update of another state than the one held": func(t *testing.T, _ *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Updated, Old: object(t, "a", 4), New: object(t, "a", 5)}
+		"an update of another state than the one held": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
-		"an update to an older state": func(t *testing.T, held *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Updated, Old: held, New: object(t, "a", 3)}
+		"an update to an older state": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 3)}
 		},
-		"an event left out": func(t *testing.T, held *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Updated, Old: held, New: object(t, "a", 6)}
+		"an event left out": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 6)}
 		},
-		"an event left out before a deletion": func(t *testing.T, _ *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
+		"an event left out before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
 		},
-		"a deletion missed though no list was made": func(_ *testing.T, held *lw.Object) cache.Delta[*lw.Object] {
-			return cache.Delta[*lw.Object]{Type: cache.Deleted, Old: held, Missed: true}
+		"a deletion missed though no list was made": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: held, FinalStateUnknown: true}
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			r, held := listed(t, false)
-			require.Error(t, r.step(event{Type: lw.Modified}, deltas{wrong(t, held)}))
+			require.Error(t, r.step(event{Type: lw.Modified}, changes{wrong(t, held)}))
 		})
 	}
 }
 
 // TestReplayHoldsEventsAgainstDeltas: outside of lists each event does one thing, and that which it says.
 func TestReplayHoldsEventsAgainstDeltas(t *testing.T) {
-	for _, wrong := range []deltas{nil, {{Type: cache.Added, New: object(t, "b", 1)}}} {
+	for _, wrong := range []changes{nil, {{Type: cache.Added, New: object(t, "b", 1)}}} {
 		r, _ := listed(t, false)
 		require.Error(t, r.step(event{Type: lw.Modified, Object: object(t, "b", 1)}, wrong))
 	}
@@ -191,6 +191,6 @@ func TestReplayHoldsEventsAgainstDeltas(t *testing.T) {
 func TestReplayBehindASelector(t *testing.T) {
 	r, four := listed(t, true)
 	six := object(t, "a", 6)
-	require.NoError(t, r.step(event{Type: lw.Modified}, deltas{{Type: cache.Updated, Old: four, New: six}}))
-	require.Error(t, r.step(event{Type: lw.Modified}, deltas{{Type: cache.Updated, Old: six, New: object(t, "a", 6)}}))
+	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: four, New: six}}))
+	require.Error(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: six, New: object(t, "a", 6)}}))
 }

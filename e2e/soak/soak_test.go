@@ -1,10 +1,10 @@
 // Package soak tests several followers of one collection while a real kube-apiserver and the connections to it keep failing.
-// In the end every follower must hold the objects of the server, and every delta on the way must have been right.
+// In the end every follower must hold the objects of the server, and every change on the way must have been right.
 //
 //   - The followers reach the server through a proxy that breaks their connections; see package faults.
 //   - The server is killed, terminated, and loses its history; see accidents_test.go.
 //   - Hundreds of writes per second go on over connections of their own; see writers_test.go.
-//   - Every delta is compared with those before it as it arrives; see replay_test.go.
+//   - Every change is compared with those before it as it arrives; see replay_test.go.
 package soak
 
 import (

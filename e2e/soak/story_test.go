@@ -21,8 +21,8 @@ func (s *story) add(event lw.Event[*lw.Object]) {
 		o := event.Object
 		s.objects = last(s.objects, fmt.Sprintf("%s: %s, version %s, number %s", text, o.GetName(), o.GetResourceVersion(), o.Get("data.serial").String()))
 		return
-	case event.Break != nil:
-		text += fmt.Sprintf(": %v; delay %v, relist %v", event.Break.Err, event.Break.Delay, event.Break.Relist)
+	case event.Interruption != nil:
+		text += fmt.Sprintf(": %v; delay %v, relist %v", event.Interruption.Err, event.Interruption.Delay, event.Interruption.Relist)
 	}
 	s.others = last(s.others, text)
 }

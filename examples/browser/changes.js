@@ -50,7 +50,7 @@ export function changeElement({ change, at }, { old, object, complete, reason },
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
   const found = old && object ? telling(diff(old, object)) : []
   const nothing = complete === undefined ? '…' : complete ? 'no field' : 'no field of the table'
-  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.missed ? 'while nobody watched' : ''
+  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while nobody watched' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]
   const part = reason && h('p', { class: 'part' }, inPart(reason))
   if (!found.length) return h('li', {}, h('div', { class: 'summary' }, ...head), part)

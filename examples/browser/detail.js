@@ -66,7 +66,7 @@ export class Detail {
     setText(this.#kind, resource.kind)
     setText(this.#name, row.item.name)
     const where = row.item.namespace ? `in ${row.item.namespace} · ` : ''
-    const gone = row.gone ? `deleted${row.mark?.missed ? ' while nobody watched' : ''} · ` : ''
+    const gone = row.gone ? `deleted${row.mark?.finalStateUnknown ? ' while nobody watched' : ''} · ` : ''
     setText(this.#sub, `${gone}${where}version ${row.item.resourceVersion}`)
     this.#element.classList.toggle('gone', row.gone)
     const latest = latestOf(row, entries[0], whole)

@@ -6,7 +6,7 @@ import { natural } from './columns/format.js'
  * @import { Change, Item } from './listwatch/index.js'
  * @import { Column, Kube } from './columns/format.js'
  *
- * @typedef {{ type: Change['type'], at: number, missed: boolean, cells: number[] }} Mark A recent change, and the columns that differ.
+ * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change, and the columns that differ.
  */
 
 /** How long a change is marked, and a deleted row stays, in milliseconds. */
@@ -116,7 +116,7 @@ export class Rows {
       if (!row.gone) this.#unread.add(row)
       this.#moved.add(row)
       if (change.initial) continue
-      row.mark = { type: change.type, at: now, missed: change.missed, cells: [] }
+      row.mark = { type: change.type, at: now, finalStateUnknown: change.finalStateUnknown, cells: [] }
       this.#marked.add(row)
     }
   }

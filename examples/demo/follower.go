@@ -37,11 +37,11 @@ func follow(url string) (*follower, error) {
 	go func() {
 		defer close(f.done)
 		defer transport.Close()
-		for event, deltas := range reflector.Deltas(ctx) {
-			f.events.Add(int64(len(deltas)))
-			if event.Break != nil {
+		for event, changes := range reflector.Changes(ctx) {
+			f.events.Add(int64(len(changes)))
+			if event.Interruption != nil {
 				f.breaks.Add(1)
-				if event.Break.Relist {
+				if event.Interruption.Relist {
 					f.relists.Add(1)
 				}
 			}

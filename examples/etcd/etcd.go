@@ -138,9 +138,9 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at %s", lw.ErrExpired, r.CompactRevision)
 	case r.Created && r.Header.Revision < after: // its data were restored; it would wait for this revision, and say nothing
-		return nil, fmt.Errorf("%w: etcd is at %d", lw.ErrTooLarge, r.Header.Revision)
+		return nil, fmt.Errorf("%w: etcd is at %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
-		return []lw.Event[*Entry]{{Type: lw.Live, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
+		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
 	case len(r.Events) == 0: // a report of progress: all up to this revision was sent
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}

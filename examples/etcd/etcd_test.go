@@ -97,7 +97,7 @@ func follow(t *testing.T, answers []string, stop string) (events []string, g *ga
 		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
 		store = r.Store()
 		for ctx.Err() == nil {
-			for event := range r.Deltas(ctx) {
+			for event := range r.Changes(ctx) {
 				events = append(events, describe(event))
 				if events[len(events)-1] == stop {
 					stop = ""
@@ -112,8 +112,8 @@ func follow(t *testing.T, answers []string, stop string) (events []string, g *ga
 func describe(event lw.Event[*Entry]) string {
 	text := event.Type.String()
 	switch {
-	case event.Break != nil:
-		text += " " + event.Break.Err.Error()
+	case event.Interruption != nil:
+		text += " " + event.Interruption.Err.Error()
 	case event.Object != nil:
 		text += " " + event.Object.GetName() + "=" + string(event.Object.Value)
 	}
@@ -131,10 +131,10 @@ func TestKeysAreFollowed(t *testing.T) {
 		`{"header":{"revision":"33"},"kvs":[{"key":"/a/y","create_revision":"10","mod_revision":"31","value":"new"}],"count":"1"}`,
 	}, "")
 	require.Equal(t, []string{
-		"RESET @", "ADDED /a/x=one @", "ADDED /a/z=was @", "SYNCED @9", "LIVE @9",
+		"LIST_STARTED @", "ADDED /a/x=one @", "ADDED /a/z=was @", "SYNCED @9", "WATCH_STARTED @9",
 		"MODIFIED /a/x=two @9", "ADDED /a/y= @9", "DELETED /a/z=was @10", "MODIFIED /a/x=three @11", "BOOKMARK @20",
 		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at 30 @20",
-		"RESET @", "ADDED /a/y=new @", "SYNCED @33",
+		"LIST_STARTED @", "ADDED /a/y=new @", "SYNCED @33",
 	}, events)
 	require.Equal(t, []string{
 		`kv/range {key:/a/,"limit":1,range_end:/a0,"revision":"0"}`,
@@ -157,7 +157,7 @@ func TestATransactionIsNotLostByHalves(t *testing.T) {
 // TestWatchesOfTheFutureAreRefused, for which etcd would wait, as after its data were restored from a backup.
 func TestWatchesOfTheFutureAreRefused(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
-	require.Equal(t, []string{"INTERRUPTED " + lw.ErrTooLarge.Error() + ": etcd is at 8 @9", "RESET @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
+	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
 }
 
 // TestRefusals are told by their kind, and what a watch was ended for by its text.
@@ -184,7 +184,7 @@ func TestRefusals(t *testing.T) {
 // TestAWatchEndsWhenItsTimeIsOver, in good order; with no time it goes on until its context ends.
 func TestAWatchEndsWhenItsTimeIsOver(t *testing.T) {
 	events, _, _ := follow(t, []string{list, created + "…"}, "")
-	require.Equal(t, []string{"LIVE @9", "INTERRUPTED " + lw.ErrWatchClosed.Error() + " @9"}, events[3:])
+	require.Equal(t, []string{"WATCH_STARTED @9", "INTERRUPTED " + lw.ErrWatchClosed.Error() + " @9"}, events[3:])
 
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -15,16 +15,16 @@ func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	keys := cache.NewReflector(&etcd.Keys{URL: "http://127.0.0.1:2379", Prefix: "/services/"}, nil)
-	for event, deltas := range keys.Deltas(ctx) {
-		if event.Break != nil {
-			fmt.Println(event.Break.Err)
+	for event, changes := range keys.Changes(ctx) {
+		if event.Interruption != nil {
+			fmt.Println(event.Interruption.Err)
 		}
-		for _, delta := range deltas {
-			entry := delta.New
-			if delta.Type == cache.Deleted {
-				entry = delta.Old
+		for _, change := range changes {
+			entry := change.New
+			if change.Type == cache.Deleted {
+				entry = change.Old
 			}
-			fmt.Printf("%v %s = %s\n", delta.Type, entry.Key, entry.Value)
+			fmt.Printf("%v %s = %s\n", change.Type, entry.Key, entry.Value)
 		}
 	}
 }

@@ -103,11 +103,11 @@ func (s *script) create() {
 // next takes the stream's event for the cue to what comes next. It returns true at the end.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
 	added := event.Type == lw.Added && event.ResourceVersion != "" // by a watch
-	if event.Type == lw.Live {
+	if event.Type == lw.WatchStarted {
 		s.lives++
 	}
 	switch {
-	case event.Type == lw.Live && s.lives%2 == 1:
+	case event.Type == lw.WatchStarted && s.lives%2 == 1:
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
@@ -125,11 +125,11 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	t.Helper()
 	switch event.Type {
-	case lw.Live:
+	case lw.WatchStarted:
 		require.Equal(t, []float64{1, 1}, []float64{live, synced})
 	case lw.Interrupted:
 		require.Zero(t, live)
-		require.Equal(t, event.Break.Relist, synced == 0)
+		require.Equal(t, event.Interruption.Relist, synced == 0)
 	}
 }
 

@@ -121,7 +121,7 @@ func TestOTelResources(t *testing.T) {
 	require.NoError(t, err)
 	_, err = otel.Trace(meter, "nodes")
 	require.NoError(t, err)
-	pods.Live("1")
+	pods.WatchStarted("1")
 	pods.Bookmark("1")
 	series := collect(t, reader)
 	require.Equal(t, 1.0, series["listwatch.live 1 listwatch.resource=pods"])
@@ -138,7 +138,7 @@ func TestOTelHooks(t *testing.T) {
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
 	}
-	trace.Undecoded(&lw.DecodeError{})
+	trace.DecodeFailed(&lw.DecodeError{})
 	trace.Redirected("https://k8s.example:443")
 	series := collect(t, reader)
 	require.Equal(t, 1.0, series["listwatch.undecoded {object} listwatch.resource=pods"])
@@ -150,8 +150,8 @@ func TestOTelFinal(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
-	trace.Live("1")
-	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})
+	trace.WatchStarted("1")
+	trace.Interrupted(&lw.Interruption{Err: lw.ErrWatchClosed, Final: true})
 	series := collect(t, reader)
 	require.Zero(t, series["listwatch.live 1 listwatch.resource=pods"])
 	for id := range series {

@@ -102,7 +102,7 @@ func TestPrometheusResources(t *testing.T) {
 	require.NoError(t, err)
 	_, err = adapter.Trace(registry, "nodes")
 	require.NoError(t, err)
-	pods.Live("1")
+	pods.WatchStarted("1")
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
 # HELP listwatch_live 1 while a watch is open and what was folded is fresh, else 0.
 # TYPE listwatch_live gauge
@@ -121,7 +121,7 @@ func TestPrometheusHooks(t *testing.T) {
 	for hook, value := range reflect.ValueOf(*trace).Fields() {
 		require.False(t, value.IsNil(), hook.Name)
 	}
-	trace.Undecoded(&lw.DecodeError{})
+	trace.DecodeFailed(&lw.DecodeError{})
 	trace.Redirected("https://k8s.example:443")
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_undecoded_total{resource=pods}"])
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_redirects_total{resource=pods}"])
@@ -132,8 +132,8 @@ func TestPrometheusFinal(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
-	trace.Live("1")
-	trace.Interrupted(&lw.Break{Err: lw.ErrWatchClosed, Final: true})
+	trace.WatchStarted("1")
+	trace.Interrupted(&lw.Interruption{Err: lw.ErrWatchClosed, Final: true})
 	series := gather(t, registry)
 	require.Zero(t, series["listwatch_live{resource=pods}"])
 	require.Zero(t, series["listwatch_retry_delay_seconds_count{resource=pods}"])

@@ -96,9 +96,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 func (s *Scheduler) handle() {
 	ask := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
-		Added:   func(object *lw.Object, _ bool) { ask(object) },
-		Updated: func(_, object *lw.Object) { ask(object) },
-		Deleted: func(object *lw.Object, _ bool) { ask(object) }, // so that a worker forgets it
+		Added:    func(object *lw.Object, _ bool) { ask(object) },
+		Modified: func(_, object *lw.Object) { ask(object) },
+		Deleted:  func(object *lw.Object, _ bool) { ask(object) }, // so that a worker forgets it
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{
@@ -109,7 +109,7 @@ func (s *Scheduler) handle() {
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
-		Updated: func(old, new *lw.Object) {
+		Modified: func(old, new *lw.Object) {
 			if cpuOf(old) != cpuOf(new) { // and not every heartbeat
 				s.wake()
 			}

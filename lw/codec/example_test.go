@@ -61,10 +61,10 @@ func ExampleJSON() {
 		switch event.Type {
 		case lw.Added:
 			fmt.Println(event.Object.Name, event.Object.Spec.Size)
-		case lw.Live:
+		case lw.WatchStarted:
 			create(`{"metadata":{"name":"large"},"spec":{"size":9007199254740993}}`)
 			create(`{"metadata":{"name":"wrong"},"spec":{"size":"huge"}}`)
-		case lw.Undecoded: // nothing else is lost
+		case lw.DecodeFailed: // nothing else is lost
 			fmt.Println(event.Err)
 			return
 		}

@@ -29,12 +29,12 @@ type odd struct{ generated }
 
 func (*odd) GetUID(length int) namedUID { return "" }
 
-// recreate returns the types of the deltas when a second object replaces a first of the same key.
-func recreate[T any](first, second T) (types []cache.DeltaType) {
+// recreate returns the types of the changes when a second object replaces a first of the same key.
+func recreate[T any](first, second T) (types []cache.ChangeType) {
 	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
 	w.Put(first)
-	for _, delta := range w.Put(second) {
-		types = append(types, delta.Type)
+	for _, change := range w.Put(second) {
+		types = append(types, change.Type)
 	}
 	return types
 }
@@ -42,7 +42,7 @@ func recreate[T any](first, second T) (types []cache.DeltaType) {
 // TestStructsAreRecreated: the store compares the UIDs of Go structs, also if GetUID returns a named string type.
 func TestStructsAreRecreated(t *testing.T) {
 	state := func(version string, uid namedUID) *generated { return &generated{objectMeta{"x", version, uid}} }
-	both, one := []cache.DeltaType{cache.Deleted, cache.Added}, []cache.DeltaType{cache.Updated}
+	both, one := []cache.ChangeType{cache.Deleted, cache.Added}, []cache.ChangeType{cache.Modified}
 	require.Equal(t, both, recreate(state("1", "a"), state("2", "b")))
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "a")))
 	require.Equal(t, one, recreate(state("1", "a"), state("2", "")))

@@ -43,7 +43,7 @@ func Example() {
 		switch event.Type {
 		case lw.Added:
 			fmt.Println("added", event.Object.GetName())
-		case lw.Live:
+		case lw.WatchStarted:
 			return
 		}
 	}

@@ -82,13 +82,13 @@ func TestCompressorsHoldNothingBack(t *testing.T) {
 	var seen []lw.EventType
 	for event := range lw.ListAndWatch(ctx, client, nil) {
 		switch seen = append(seen, event.Type); event.Type {
-		case lw.Live:
+		case lw.WatchStarted:
 			require.NoError(t, server.Delete("pods", "t", "a"))
 		case lw.Deleted:
 			cancel()
 		}
 	}
-	require.Equal(t, []lw.EventType{lw.Reset, lw.Added, lw.Synced, lw.Live, lw.Deleted}, seen)
+	require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Deleted}, seen)
 }
 
 // TestManyOpensShareOneConnection over HTTP/2, all of them open at the same time.

@@ -29,8 +29,8 @@ func TestRefusals(t *testing.T) {
 		wait             time.Duration
 	}{
 		"expired":                   {410, "", expired, lw.ErrExpired, "Expired", "The resourceVersion for the provided list is too old.", 0},
-		"too large, wait in body":   {504, "", tooLarge, lw.ErrTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", 2 * time.Second},
-		"too large, wait in header": {504, "1", tooLarge, lw.ErrTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", time.Second},
+		"too large, wait in body":   {504, "", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", 2 * time.Second},
+		"too large, wait in header": {504, "1", tooLarge, lw.ErrResourceVersionTooLarge, "Timeout", "Timeout: Too large resource version: 999999999, current: 232", time.Second},
 		"forbidden":                 {403, "", forbidden, lw.ErrForbidden, "Forbidden", "pods is forbidden", 0},
 		"unauthorized, bare":        {401, "", "", lw.ErrUnauthorized, "", "", 0},
 		"no such group":             {404, "", "404 page not found\n", lw.ErrNotFound, "", "404 page not found", 0},
@@ -54,7 +54,7 @@ func TestRefusals(t *testing.T) {
 			require.Equal(t, c.reason, status.Reason, name)
 			require.Equal(t, c.message, status.Message, name)
 			require.Equal(t, c.wait, status.RetryAfter, name)
-			for _, sentinel := range []error{lw.ErrExpired, lw.ErrTooLarge, lw.ErrForbidden, lw.ErrUnauthorized, lw.ErrNotFound, lw.ErrTooManyRequests} {
+			for _, sentinel := range []error{lw.ErrExpired, lw.ErrResourceVersionTooLarge, lw.ErrForbidden, lw.ErrUnauthorized, lw.ErrNotFound, lw.ErrTooManyRequests} {
 				require.Equal(t, sentinel == c.is, errors.Is(err, sentinel), "%s is %v", name, sentinel)
 			}
 		}

@@ -65,7 +65,7 @@ func TestEverythingThroughProxies(t *testing.T) {
 				require.NoError(t, err)
 				for event := range lw.ListAndWatch(t.Context(), client, nil) {
 					require.NotEqual(t, lw.Interrupted, event.Type, "%v", event)
-					if event.Type == lw.Live {
+					if event.Type == lw.WatchStarted {
 						break
 					}
 				}

@@ -45,7 +45,7 @@ func Example() {
 				}
 				return
 			}
-		case lw.Live:
+		case lw.WatchStarted:
 			create("web-1")
 		}
 	}

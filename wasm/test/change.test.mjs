@@ -67,11 +67,11 @@ test('a deletion and a later addition stay two changes and keep their flags', ()
   for (const take of [(changes) => changes.take(), (changes) => [changes.shift(), changes.shift(), changes.shift()]]) {
     const changes = new Changes()
     changes.add(change('modified', 1, 2))
-    changes.add(change('deleted', 2, 2, { missed: true }))
+    changes.add(change('deleted', 2, 2, { finalStateUnknown: true }))
     changes.add(change('added', undefined, 3, { stale: true }))
     changes.add(change('modified', 3, 4))
     changes.add(new Change('added', { key: 'other', object: 5 }))
-    assert.deepEqual(take(changes).map((c) => [...shape(c), c.missed, c.stale]), [['deleted', 1, 2, true, false], ['added', undefined, 4, false, false], ['added', undefined, 5, false, false]])
+    assert.deepEqual(take(changes).map((c) => [...shape(c), c.finalStateUnknown, c.stale]), [['deleted', 1, 2, true, false], ['added', undefined, 4, false, false], ['added', undefined, 5, false, false]])
     assert.deepEqual(changes.take(), [])
   }
 })
@@ -94,11 +94,11 @@ test('an addition of the first list stays initial when it is merged', () => {
   assert.deepEqual({ initial, stale }, { initial: true, stale: false })
 })
 
-test('a missed deletion stays missed when it is merged', () => {
+test('a deletion with an unknown final state stays one when it is merged', () => {
   const changes = new Changes()
   changes.add(change('modified', 1, 2))
-  changes.add(change('deleted', 2, 2, { missed: true }))
-  assert.equal(changes.take()[0].missed, true)
+  changes.add(change('deleted', 2, 2, { finalStateUnknown: true }))
+  assert.equal(changes.take()[0].finalStateUnknown, true)
 })
 
 test('shift returns the merged changes in order, including later ones', () => {

@@ -56,7 +56,7 @@ test('objects that a new host does not send are deleted', async () => {
   host.send([SAVED, ...fields('a', 1)], ...first(added('a', 2), added('c', 2)))
   const changes = await next
   assert.deepEqual(changes.map(shape), ['modified default/a', 'added default/c', 'deleted default/b'])
-  assert.equal(changes[2].missed, true)
+  assert.equal(changes[2].finalStateUnknown, true)
   assert.equal(collection.state.phase, 'live')
   host.send([DELETED, 'default/a', '9', ''], ...first(added('c', 3)))
   assert.equal(collection.size, 1)
@@ -106,7 +106,7 @@ test('an object that was recreated between two hosts is deleted and added', asyn
   const next = batch(collection)
   host.send([SAVED, ...fields('a', 5, { uid: 'new' })], ...first(added('b', 6, { uid: 'new' }), added('a', 7, { uid: 'new' }), added('c', 1)))
   const expected = ['deleted default/a uid-a true', 'added default/a new false', 'deleted default/b uid-b true', 'added default/b new false']
-  const words = ({ type, key, item, missed }) => [type, key, item.uid, missed].join(' ')
+  const words = ({ type, key, item, finalStateUnknown }) => [type, key, item.uid, finalStateUnknown].join(' ')
   assert.deepEqual((await next).map(words), expected)
   const yielded = [await read(), await read(), await read(), await read()].map(words)
   assert.deepEqual(yielded.sort(), expected.sort())

@@ -29,7 +29,7 @@ test('changes have the old object, the new object and the flags', () => {
   fold(mirror, [SYNCED, '1'])
   const [two, three, four, none] = fold(mirror, [MODIFIED, ...fields('a', 2)], added('b', 3), [DELETED, 'default/a', '4', '1'],
     [DELETED, 'default/a', '5', ''])
-  assert.deepEqual([one, two, three, four].map(({ type, initial, missed }) => [type, initial, missed]),
+  assert.deepEqual([one, two, three, four].map(({ type, initial, finalStateUnknown }) => [type, initial, finalStateUnknown]),
     [['added', true, false], ['modified', false, false], ['added', false, false], ['deleted', false, true]])
   assert.equal(two.old, one.object)
   assert.equal(four.object, two.object)
@@ -49,7 +49,7 @@ for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modifi
     const mirror = new Mirror(['node'])
     const [, one] = fold(mirror, ...first(added('b', 1), added('a', 1)))
     const [gone, come, none] = fold(mirror, again)
-    assert.deepEqual([gone, come].map(({ type, item, missed, old }) => [type, item.uid, missed, old]),
+    assert.deepEqual([gone, come].map(({ type, item, finalStateUnknown, old }) => [type, item.uid, finalStateUnknown, old]),
       [['deleted', 'uid-a', true, one.object], ['added', 'new', false, undefined]])
     assert.equal(none, undefined)
     assert.equal(mirror.items.get('default/a'), come.item)

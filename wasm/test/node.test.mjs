@@ -31,8 +31,8 @@ test('a collection is listed, then followed', async (t) => {
   assert.equal(pods.state.phase, 'loading')
   const seen = []
   const reading = (async () => {
-    for await (const { type, key, initial, stale, missed, old, object } of pods) {
-      seen.push([type, key, initial, stale, missed, old?.spec?.nodeName, object.spec?.nodeName].join(' '))
+    for await (const { type, key, initial, stale, finalStateUnknown, old, object } of pods) {
+      seen.push([type, key, initial, stale, finalStateUnknown, old?.spec?.nodeName, object.spec?.nodeName].join(' '))
       if (seen.length === 4) break
     }
   })()
@@ -80,8 +80,8 @@ test('an object that was recreated while the watch was down is deleted and added
   const { uid } = pods.item(`${space}/a`), seen = [], batches = []
   pods.subscribe((changes) => batches.push(...changes))
   const reading = (async () => {
-    for await (const { type, item, missed, initial } of pods) {
-      if (!initial) seen.push([type, item.name, item.uid === uid, missed].join(' '))
+    for await (const { type, item, finalStateUnknown, initial } of pods) {
+      if (!initial) seen.push([type, item.name, item.uid === uid, finalStateUnknown].join(' '))
       if (seen.length === 3) break
     }
   })()
@@ -97,7 +97,7 @@ test('an object that was recreated while the watch was down is deleted and added
   await reading
   const expected = ['deleted a true true', 'added a false false', 'added c false false']
   assert.deepEqual(seen, expected)
-  assert.deepEqual(batches.map(({ type, item, missed }) => [type, item.name, item.uid === uid, missed].join(' ')), expected)
+  assert.deepEqual(batches.map(({ type, item, finalStateUnknown }) => [type, item.name, item.uid === uid, finalStateUnknown].join(' ')), expected)
 })
 
 test('an index finds by a field, an element of an array included, also when a projection does not name it', async (t) => {
@@ -223,7 +223,7 @@ test('broken connections, clean ends and lost history are gone through, and what
   const phases = [], missed = []
   pods.subscribe((changes) => {
     phases.push(pods.state.phase)
-    missed.push(...changes.filter((change) => change.missed).map(({ key }) => key))
+    missed.push(...changes.filter((change) => change.finalStateUnknown).map(({ key }) => key))
   })
   await put(space, 'b')
   await until(() => pods.size === 2) // the watch brought news, so it is healthy

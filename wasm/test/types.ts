@@ -38,7 +38,7 @@ async function all(pods: ListWatch<Pod>) {
     const old: string | undefined = change.old?.spec.nodeName
     // @ts-expect-error there is nothing before what was added
     change.old.spec
-    const flags: boolean[] = [change.initial, change.stale, change.missed]
+    const flags: boolean[] = [change.initial, change.stale, change.finalStateUnknown]
     const item: Item<Pod> = change.item
     return { type, old, flags, item, key: change.key satisfies string, now: change.object.status?.phase }
   }

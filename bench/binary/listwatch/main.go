@@ -25,9 +25,9 @@ func main() {
 	}
 	informer := cache.NewInformer(client, nil)
 	informer.Handle(cache.Handler[*lw.Object]{
-		Added:   func(pod *lw.Object, _ bool) { printPod("ADDED", pod) },
-		Updated: func(_, pod *lw.Object) { printPod("MODIFIED", pod) },
-		Deleted: func(pod *lw.Object, _ bool) { printPod("DELETED", pod) },
+		Added:    func(pod *lw.Object, _ bool) { printPod("ADDED", pod) },
+		Modified: func(_, pod *lw.Object) { printPod("MODIFIED", pod) },
+		Deleted:  func(pod *lw.Object, _ bool) { printPod("DELETED", pod) },
 	}, nil)
 	log.Fatal(informer.Run(context.Background()))
 }

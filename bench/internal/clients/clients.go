@@ -76,10 +76,10 @@ type listwatchInformer struct{ informer *cache.Informer[*lw.Object] }
 
 func (i listwatchInformer) Handle(handle func(Pod)) {
 	i.informer.Handle(cache.Handler[*lw.Object]{
-		Added:   func(pod *lw.Object, _ bool) { handle(pod) },
-		Updated: func(_, pod *lw.Object) { handle(pod) },
-		Deleted: func(pod *lw.Object, _ bool) { handle(pod) },
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.KeepAll}) // client-go keeps all events, too
+		Added:    func(pod *lw.Object, _ bool) { handle(pod) },
+		Modified: func(_, pod *lw.Object) { handle(pod) },
+		Deleted:  func(pod *lw.Object, _ bool) { handle(pod) },
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go keeps all events, too
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {

@@ -75,7 +75,7 @@ func list(client *lw.Client[*lw.Object]) {
 
 func readList(client *lw.Client[*lw.Object], writer *cache.Writer[*lw.Object]) {
 	var meta lw.ListMeta
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Reset})
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
 	for object, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
 		must(err)
 		writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object})

@@ -20,8 +20,8 @@ globalThis.stage = {
     it.collection.synced.then(() => { it.outcome = 'synced' }, (error) => { it.outcome = plain(error) })
     it.collection.subscribe((changes) => {
       it.calls++
-      for (const { type, key, initial, stale, missed, object } of changes) {
-        it.changes.push({ type, key, initial, stale, missed })
+      for (const { type, key, initial, stale, finalStateUnknown, object } of changes) {
+        it.changes.push({ type, key, initial, stale, finalStateUnknown })
         if (type === 'deleted') delete it.told[key]
         else it.told[key] = object
       }

@@ -472,7 +472,7 @@ test('a long list is read over several frames, and its matches are announced at 
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
-  feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, missed: false })))
+  feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
   size(byId('grid'), 1000, -1000) // no row is in sight, so none is read to be drawn
   frame()
   assert.equal(heard(), 'Live. 10 pods')

@@ -4,8 +4,8 @@ import { all, texts, textOf } from './support/page.js'
 import { changeElement, inPart, objectsOf } from '../changes.js'
 
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
-const entry = (type, { old, object = pod('2'), missed = false } = {}) =>
-  ({ change: { type, old, object, missed, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
+const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
+  ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
 // Stands in for a Whole with these answers by version.
 const whole = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
@@ -69,8 +69,8 @@ test('a change without a visible difference says so', () => {
   assert.equal(paths({ old, object: undefined, complete: true }), 'no field')
 })
 
-test('additions and deletions are named, and a missed one is marked', () => {
-  const summary = (type, missed) => texts('.summary > *', changeElement(entry(type, { missed }), { complete: true }, true)).slice(0, 2)
+test('additions and deletions are named, and one with an unknown final state is marked', () => {
+  const summary = (type, finalStateUnknown) => texts('.summary > *', changeElement(entry(type, { finalStateUnknown }), { complete: true }, true)).slice(0, 2)
   assert.deepEqual(summary('added'), ['appeared', ''])
   assert.deepEqual(summary('deleted', true), ['deleted', 'while nobody watched'])
 })

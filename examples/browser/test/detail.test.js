@@ -12,7 +12,7 @@ const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
 })
 // Stands in for a Whole with these answers by version.
 const whole = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
-const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, missed: false }, at: NOW - 5000, before: '10', after: '20', ...more })
+const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
 let detail, history, closed
 beforeEach(() => {
@@ -60,11 +60,11 @@ test('its parts have names for screen readers and take the focus', () => {
 test('a deleted object is marked', () => {
   const row = new Row(item('7'))
   row.gone = true
-  row.mark = { type: 'deleted', missed: false }
+  row.mark = { type: 'deleted', finalStateUnknown: false }
   show(row, undefined)
   assert.equal(textOf('.sub'), 'deleted · in shop · version 7')
   assert.ok(byId('detail').classList.contains('gone'))
-  row.mark.missed = true
+  row.mark.finalStateUnknown = true
   show(row, undefined)
   assert.equal(textOf('.sub'), 'deleted while nobody watched · in shop · version 7')
 })

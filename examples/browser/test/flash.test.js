@@ -19,7 +19,7 @@ beforeEach(() => {
   }
   flash = new Flash(element)
 })
-const mark = (type, cells = []) => ({ type, at: 1000, missed: false, cells })
+const mark = (type, cells = []) => ({ type, at: 1000, finalStateUnknown: false, cells })
 const lit = () => lights.splice(0).map(({ name, from, to, duration, delay, easing, cancelled }) => [name, from, to, duration, delay, easing, !!cancelled])
 
 test('an added, deleted or unknown change lights the row', () => {

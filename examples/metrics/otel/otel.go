@@ -39,12 +39,12 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 		Frame: func(t lw.EventType, bytes int) {
 			m.frames.Record(ctx, int64(bytes), m.with(attribute.String("listwatch.event.type", t.String())))
 		},
-		Page:        func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
-		Bookmark:    func(string) { m.bookmarks.Add(ctx, 1, attrs) },
-		Undecoded:   func(*lw.DecodeError) { m.undecoded.Add(ctx, 1, attrs) },
-		Synced:      func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
-		Live:        func(string) { m.isLive.Store(1) },
-		Interrupted: func(b *lw.Break) { m.interrupted(ctx, b) },
+		Page:         func(lw.ListMeta) { m.pages.Add(ctx, 1, attrs) },
+		Bookmark:     func(string) { m.bookmarks.Add(ctx, 1, attrs) },
+		DecodeFailed: func(*lw.DecodeError) { m.undecoded.Add(ctx, 1, attrs) },
+		Synced:       func(string) { m.lists.Add(ctx, 1, attrs); m.isSynced.Store(1) },
+		WatchStarted: func(string) { m.isLive.Store(1) },
+		Interrupted:  func(b *lw.Interruption) { m.interrupted(ctx, b) },
 		Switched: func(cause error) {
 			m.switches.Add(ctx, 1, m.with(attribute.String("listwatch.cause", measure.Cause(cause))))
 		},
@@ -123,7 +123,7 @@ func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption 
 	return metric.WithAttributeSet(attribute.NewSet(append(more, m.resource)...))
 }
 
-func (m *instruments) interrupted(ctx context.Context, b *lw.Break) {
+func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
 	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, as a watch may end in good order
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)

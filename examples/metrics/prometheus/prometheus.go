@@ -32,17 +32,17 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 				m.failures.WithLabelValues(measure.Verb(req), measure.Cause(err)).Inc()
 			}
 		},
-		Read:        func(bytes int) { m.bytes.Add(float64(bytes)) },
-		Frame:       func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
-		Page:        func(lw.ListMeta) { m.pages.Inc() },
-		Bookmark:    func(string) { m.bookmarks.Inc() },
-		Undecoded:   func(*lw.DecodeError) { m.undecoded.Inc() },
-		Synced:      func(string) { m.lists.Inc(); m.synced.Set(1) },
-		Live:        func(string) { m.live.Set(1) },
-		Interrupted: m.interrupted,
-		Switched:    func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
-		Redirected:  func(string) { m.redirects.Inc() },
-		Stopped:     func() { m.live.Set(0) },
+		Read:         func(bytes int) { m.bytes.Add(float64(bytes)) },
+		Frame:        func(t lw.EventType, bytes int) { m.frames.WithLabelValues(t.String()).Observe(float64(bytes)) },
+		Page:         func(lw.ListMeta) { m.pages.Inc() },
+		Bookmark:     func(string) { m.bookmarks.Inc() },
+		DecodeFailed: func(*lw.DecodeError) { m.undecoded.Inc() },
+		Synced:       func(string) { m.lists.Inc(); m.synced.Set(1) },
+		WatchStarted: func(string) { m.live.Set(1) },
+		Interrupted:  m.interrupted,
+		Switched:     func(cause error) { m.switches.WithLabelValues(measure.Cause(cause)).Inc() },
+		Redirected:   func(string) { m.redirects.Inc() },
+		Stopped:      func() { m.live.Set(0) },
 	}, nil
 }
 
@@ -94,7 +94,7 @@ func added[C prometheus.Collector](m *metrics, metric C) C {
 	return metric
 }
 
-func (m *metrics) interrupted(b *lw.Break) {
+func (m *metrics) interrupted(b *lw.Interruption) {
 	cause := measure.Cause(b.Err)
 	m.live.Set(0)
 	m.interruptions.WithLabelValues(cause).Inc()

@@ -44,17 +44,17 @@ func (s *said) say(values ...any) {
 // trace hears everything.
 func (s *said) trace() *lw.Trace {
 	return &lw.Trace{
-		Open:        func(req *lw.Request) { s.say(req, *req) },
-		Opened:      func(req *lw.Request, err error) { s.say(req, err) },
-		Frame:       func(t lw.EventType, bytes int) { s.say(t, bytes) },
-		Page:        func(meta lw.ListMeta) { s.say(meta) },
-		Bookmark:    func(version string) { s.say(version) },
-		Undecoded:   func(err *lw.DecodeError) { s.say(err) },
-		Synced:      func(version string) { s.say(version) },
-		Live:        func(version string) { s.say(version) },
-		Interrupted: func(b *lw.Break) { s.say(b, *b, b.Err) },
-		Switched:    func(cause error) { s.say(cause) },
-		Redirected:  func(origin string) { s.say(origin) },
+		Open:         func(req *lw.Request) { s.say(req, *req) },
+		Opened:       func(req *lw.Request, err error) { s.say(req, err) },
+		Frame:        func(t lw.EventType, bytes int) { s.say(t, bytes) },
+		Page:         func(meta lw.ListMeta) { s.say(meta) },
+		Bookmark:     func(version string) { s.say(version) },
+		DecodeFailed: func(err *lw.DecodeError) { s.say(err) },
+		Synced:       func(version string) { s.say(version) },
+		WatchStarted: func(version string) { s.say(version) },
+		Interrupted:  func(b *lw.Interruption) { s.say(b, *b, b.Err) },
+		Switched:     func(cause error) { s.say(cause) },
+		Redirected:   func(origin string) { s.say(origin) },
 	}
 }
 
@@ -127,11 +127,11 @@ func follow(t *testing.T, s *said, server, over string, opts *lwhttp.Options) {
 	defer cancel()
 	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }})
 	s.say(transport, http, client, reflector)
-	for event := range reflector.Deltas(lw.WithTrace(ctx, s.trace())) {
-		if s.say(event); event.Break != nil {
-			s.say(event.Break.Err)
+	for event := range reflector.Changes(lw.WithTrace(ctx, s.trace())) {
+		if s.say(event); event.Interruption != nil {
+			s.say(event.Interruption.Err)
 		}
-		if event.Type == lw.Live {
+		if event.Type == lw.WatchStarted {
 			break
 		}
 	}

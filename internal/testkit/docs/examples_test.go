@@ -27,7 +27,7 @@ var beneath = map[string]string{
 	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
 	"lw.DecodeError":         "codec's ExampleJSON shows one",
 	"cache.IndexSnapshot":    "what Index.In returns",
-	"cache.DeltaType":        "constants",
+	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
 	"lwtest.Cause":           "a part of a Status",
 	"lwtest.Details":         "a part of a Status",

@@ -20,9 +20,9 @@ func (j *judge) order(e lw.Event[*lw.Object]) {
 	j.version = e.ResourceVersion
 }
 
-// fold finds deltas that are no legal sequence.
-func (j *judge) fold(deltas []cache.Delta[*lw.Object]) {
-	for _, d := range deltas {
+// fold finds changes that are no legal sequence.
+func (j *judge) fold(changes []cache.Change[*lw.Object]) {
+	for _, d := range changes {
 		object := d.New
 		if d.Type == cache.Deleted {
 			object = d.Old
@@ -41,7 +41,7 @@ func (j *judge) fold(deltas []cache.Delta[*lw.Object]) {
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
 	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
-		j.fault("the store holds %d, and the deltas come to %d", snapshot.Len(), len(j.folded))
+		j.fault("the store holds %d, and the changes come to %d", snapshot.Len(), len(j.folded))
 	}
 	if !j.trust || snapshot.ResourceVersion() == "" {
 		return

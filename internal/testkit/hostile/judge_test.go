@@ -32,7 +32,7 @@ type judge struct {
 	seen     map[lw.Key]bool // the objects of that list
 	page     time.Time       // when a page of that list ended
 	last     lw.EventType    // of Interrupted, Reset, Synced and Live, the last one
-	broken   *lw.Break
+	broken   *lw.Interruption
 	due      time.Time // of the next request
 	heard    time.Time // of the last sign of life while Live
 	version  string    // the last resourceVersion
@@ -140,12 +140,12 @@ func kindOf(q url.Values) string {
 	return "list"
 }
 
-// event judges one event and its deltas.
-func (j *judge) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+// event judges one event and its changes.
+func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := time.Now()
-	if quiet := now.Sub(j.heard); j.last == lw.Live && quiet > 150*time.Second {
+	if quiet := now.Sub(j.heard); j.last == lw.WatchStarted && quiet > 150*time.Second {
 		j.fault("%v came after %v without a sign of life", e.Type, quiet)
 	}
 	if j.broken != nil && j.broken.Final {
@@ -154,12 +154,12 @@ func (j *judge) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) 
 	j.heard = now
 	switch e.Type {
 	case lw.Interrupted:
-		j.breaks(e.Break)
+		j.breaks(e.Interruption)
 		j.last = e.Type
-	case lw.Reset, lw.Synced, lw.Live:
+	case lw.ListStarted, lw.Synced, lw.WatchStarted:
 		j.last = e.Type
 	}
-	if r := j.list; r != nil && (e.Type == lw.Added || e.Type == lw.Synced) && j.last != lw.Live {
+	if r := j.list; r != nil && (e.Type == lw.Added || e.Type == lw.Synced) && j.last != lw.WatchStarted {
 		r.full = true
 		if last := j.requests[len(j.requests)-1]; e.Type == lw.Added && last.kind == "page" && !j.seen[e.Object.Key()] {
 			last.free = true
@@ -172,13 +172,13 @@ func (j *judge) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) 
 		j.list, j.version = nil, e.ResourceVersion
 	}
 	j.order(e)
-	j.fold(deltas)
-	if j.last == lw.Live || e.Type == lw.Synced {
+	j.fold(changes)
+	if j.last == lw.WatchStarted || e.Type == lw.Synced {
 		j.compare(e)
 	}
 }
 
-func (j *judge) breaks(b *lw.Break) {
+func (j *judge) breaks(b *lw.Interruption) {
 	j.text(b.Err)
 	if b.Err == nil || errors.Is(b.Err, context.Canceled) {
 		j.fault("an interruption has the cause %v", b.Err)

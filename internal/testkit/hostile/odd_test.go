@@ -59,7 +59,7 @@ func serversThatAreOdd() []server {
 			}
 			c.list()
 		})},
-		{name: "too-large", does: "answers each list of a version with 504, too large, and expires all watches", opts: ordinary, causes: []error{lw.ErrTooLarge},
+		{name: "too-large", does: "answers each list of a version with 504, too large, and expires all watches", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
 			serve: func(c *call) {
 				switch v := c.q.Get("resourceVersion"); {
 				case c.watch:

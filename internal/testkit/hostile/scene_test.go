@@ -83,8 +83,8 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		for event, deltas := range reflector.Deltas(ctx) {
-			j.event(event, deltas)
+		for event, changes := range reflector.Changes(ctx) {
+			j.event(event, changes)
 		}
 	}()
 	go func() {
@@ -133,7 +133,7 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 		synctest.Wait()
 		j.lock(func() {
 			state, known := j.world.state(j.store.ResourceVersion())
-			right := known && j.last == lw.Live && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), state) == "" &&
+			right := known && j.last == lw.WatchStarted && j.store.ResourceVersion() != "" && differ(j.store.Snapshot(), state) == "" &&
 				differ(j.store.Snapshot(), j.world.latest()) == ""
 			switch {
 			case !right:
@@ -157,7 +157,7 @@ func (j *judge) unversioned() {
 		synctest.Wait()
 		j.lock(func() {
 			diff := differ(j.store.Snapshot(), j.world.latest())
-			if diff == "" || !j.trust || j.last != lw.Live || j.store.ResourceVersion() != "" {
+			if diff == "" || !j.trust || j.last != lw.WatchStarted || j.store.ResourceVersion() != "" {
 				wrong = time.Now()
 			} else if time.Since(wrong) > time.Minute {
 				j.fault("for a minute of an open watch, the store is wrong: %s", diff)

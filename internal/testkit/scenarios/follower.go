@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector, and folds its deltas a second time, strictly: a delta that is illegal for its key is an error.
+// follower runs a reflector, and folds its changes a second time, strictly: a change that is illegal for its key is an error.
 type follower struct {
 	*run
 	link      *link
@@ -22,8 +22,8 @@ type follower struct {
 
 	mu     sync.Mutex
 	fold   map[lw.Key]*lw.Object
-	deltas []cache.Delta[*lw.Object]
-	breaks []*lw.Break
+	changes []cache.Change[*lw.Object]
+	breaks []*lw.Interruption
 	live   bool
 	syncs  int
 	faults []error
@@ -63,8 +63,8 @@ func (f *follower) start() {
 	}
 	go func() {
 		defer close(f.done)
-		for event, deltas := range f.reflector.Deltas(ctx) {
-			f.step(event, deltas)
+		for event, changes := range f.reflector.Changes(ctx) {
+			f.step(event, changes)
 		}
 	}()
 	f.Cleanup(func() {
@@ -73,27 +73,27 @@ func (f *follower) start() {
 	})
 }
 
-func (f *follower) step(event lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+func (f *follower) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch event.Type {
 	case lw.Interrupted:
-		f.breaks, f.live = append(f.breaks, event.Break), false
-		f.Logf("interrupted: %v (delay %v, relist %v)", event.Break.Err, event.Break.Delay, event.Break.Relist)
-	case lw.Live:
+		f.breaks, f.live = append(f.breaks, event.Interruption), false
+		f.Logf("interrupted: %v (delay %v, relist %v)", event.Interruption.Err, event.Interruption.Delay, event.Interruption.Relist)
+	case lw.WatchStarted:
 		f.live = true
 	case lw.Synced:
 		f.syncs++
 	}
-	for _, delta := range deltas {
-		f.deltas = append(f.deltas, delta)
-		if err := f.apply(delta); err != nil {
+	for _, change := range changes {
+		f.changes = append(f.changes, change)
+		if err := f.apply(change); err != nil {
 			f.faults = append(f.faults, err)
 		}
 	}
 }
 
-func (f *follower) apply(d cache.Delta[*lw.Object]) error {
+func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	object := d.New
 	if d.Type == cache.Deleted {
 		object = d.Old
@@ -102,9 +102,9 @@ func (f *follower) apply(d cache.Delta[*lw.Object]) error {
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
 		return fmt.Errorf("%v of %v, which is there: %v", d.Type, object.Key(), held != nil)
-	case d.Type == cache.Updated && d.Old != held:
+	case d.Type == cache.Modified && d.Old != held:
 		return fmt.Errorf("the old object of the update of %v is not the one held", object.Key())
-	case d.Type == cache.Updated && d.New.GetResourceVersion() == held.GetResourceVersion():
+	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
 		return fmt.Errorf("%v was updated to the version that it has", object.Key())
 	case d.Type == cache.Deleted:
 		delete(f.fold, object.Key())
@@ -115,7 +115,7 @@ func (f *follower) apply(d cache.Delta[*lw.Object]) error {
 }
 
 // broke returns how many interruptions have a cause that matches.
-func (f *follower) broke(match func(*lw.Break) bool) (n int) {
+func (f *follower) broke(match func(*lw.Interruption) bool) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.breaks {
@@ -126,11 +126,11 @@ func (f *follower) broke(match func(*lw.Break) bool) (n int) {
 	return n
 }
 
-func is(target error) func(*lw.Break) bool {
-	return func(b *lw.Break) bool { return errors.Is(b.Err, target) }
+func is(target error) func(*lw.Interruption) bool {
+	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store, and the fold of the deltas, are what the server lists.
+// equal waits until the store, and the fold of the changes, are what the server lists.
 func (f *follower) equal(list string) {
 	f.Helper()
 	var want map[string]map[string]any

@@ -13,10 +13,10 @@ import (
 func refused(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
 	r.eventually("a refusal is told each time", func() bool { return patient.broke(is(target)) >= 2 })
-	require.Empty(r, patient.deltas)
+	require.Empty(r, patient.changes)
 	require.Zero(r, patient.syncs)
 
-	stopping := r.follow(resource, token, &lw.Options{StopOn: lw.Refused}, nil)
+	stopping := r.follow(resource, token, &lw.Options{StopOn: lw.IsPermanent}, nil)
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
@@ -90,7 +90,7 @@ func oneObjectByName(r *run) {
 	r.write(http.MethodDelete, r.configMaps("cm-1"), "")
 	f.equal(selected)
 	require.Zero(r, f.reflector.Store().Len())
-	require.Len(r, f.deltas, 3)
+	require.Len(r, f.changes, 3)
 }
 
 // labelSelector: an object that leaves the selection is deleted, with its last selected state; one that enters is added.
@@ -102,7 +102,7 @@ func labelSelector(r *run) {
 	require.Equal(r, 2, f.reflector.Store().Len())
 	r.write(http.MethodPatch, r.configMaps("cm-0"), `{"metadata":{"labels":{"app":"other"}}}`)
 	f.equal(selected)
-	left := f.deltas[len(f.deltas)-1]
+	left := f.changes[len(f.changes)-1]
 	require.Equal(r, cache.Deleted, left.Type)
 	app, _ := left.Old.Label("app")
 	require.Equal(r, "demo", app)
@@ -135,7 +135,7 @@ func metadataOnly(r *run) {
 	seen := 0
 	for event := range lw.ListAndWatch(r.ctx, client, &lw.Options{NoStreamingList: !r.streaming}) {
 		require.NotEqual(r, lw.Interrupted, event.Type)
-		if event.Type == lw.Live {
+		if event.Type == lw.WatchStarted {
 			r.create(1, "later-")
 		}
 		if event.Type != lw.Added {

@@ -25,7 +25,7 @@ func resumesFromASave(r *run) {
 	resumed.equal(r.configMaps())
 	require.Equal(r, 1, resumed.syncs, "that of what was saved")
 	require.Zero(r, resumed.lists())
-	require.Len(r, resumed.deltas, 20+1+1+2)
+	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
 
 	r.expire()
@@ -33,7 +33,7 @@ func resumesFromASave(r *run) {
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
 	require.Equal(r, 2, late.syncs)
-	require.Len(r, late.deltas, 20+1+1+2, "only the difference")
+	require.Len(r, late.changes, 20+1+1+2, "only the difference")
 	require.Equal(r, 1, late.missed())
 }
 

@@ -98,7 +98,7 @@ func thousandRandomWrites(r *run) {
 	}
 	f.equal(r.configMaps())
 	require.Len(r, f.fold, len(names))
-	require.Zero(r, f.broke(func(*lw.Break) bool { return true }))
+	require.Zero(r, f.broke(func(*lw.Interruption) bool { return true }))
 }
 
 // pagedList: 1,200 objects come in 12 pages and more, and none is missing.
@@ -160,8 +160,8 @@ func (f *follower) cut() {
 func (f *follower) missed() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, d := range f.deltas {
-		if d.Missed {
+	for _, d := range f.changes {
+		if d.FinalStateUnknown {
 			n++
 		}
 	}
@@ -175,7 +175,7 @@ func versionExpiresWhileBlind(r *run) {
 	f.equal(r.configMaps())
 	r.create(5, "by-watch-") // the list that follows must know these too
 	f.equal(r.configMaps())
-	before := len(f.deltas)
+	before := len(f.changes)
 	f.cut()
 	for i := range 10 {
 		r.write(http.MethodDelete, r.configMaps("cm-"+strconv.Itoa(i)), "")
@@ -188,9 +188,9 @@ func versionExpiresWhileBlind(r *run) {
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
-	require.Len(r, f.deltas[before:], 10+1+5, "only the difference")
-	for _, d := range f.deltas[before:] {
-		require.Equal(r, d.Type == cache.Deleted, d.Missed)
+	require.Len(r, f.changes[before:], 10+1+5, "only the difference")
+	for _, d := range f.changes[before:] {
+		require.Equal(r, d.Type == cache.Deleted, d.FinalStateUnknown)
 	}
 }
 
@@ -223,7 +223,7 @@ func serverKilledAndStarted(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
 	r.kill()
-	r.eventually("the interruption is told", func() bool { return f.broke(func(*lw.Break) bool { return true }) > 0 })
+	r.eventually("the interruption is told", func() bool { return f.broke(func(*lw.Interruption) bool { return true }) > 0 })
 	require.NoError(r, r.Start(r.ctx))
 	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
 	r.create(5, "new-")

@@ -15,9 +15,9 @@ type budget struct {
 	excess time.Duration // the most paid requests in any window that ends now, minus the window
 	tokens time.Duration // a bucket that pays for the same requests
 	at     time.Time
-	lists          []time.Time // when the lists began that were answered with 200
-	wakes          []time.Time
-	seen           map[string]bool // the keys on earlier pages of the list
+	lists  []time.Time // when the lists began that were answered with 200
+	wakes  []time.Time
+	seen   map[string]bool // the keys on earlier pages of the list
 }
 
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }

@@ -17,7 +17,7 @@ type checker struct {
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // the sum of all deltas
+	fold    map[lw.Key]*lw.Object // the sum of all changes
 	claim   claim                 // what the store says that it is
 	pledge  claim                 // what the list under way will make of it
 	unread  claim                 // what the engine may have read before a restore, and not told yet
@@ -28,7 +28,7 @@ type checker struct {
 	resumed int                   // runs that began with a watch
 	listing bool                  // between Reset and Synced
 	live    bool                  // Live is the last word
-	broken  *lw.Break             // the last one told, until the next request
+	broken  *lw.Interruption      // the last one told, until the next request
 	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle  *oracle
 	budget  *budget
@@ -61,9 +61,9 @@ const (
 	idleLimit = 150 * time.Second // of a watch, until the engine must have noticed
 )
 
-// event checks one event with its deltas.
-func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
-	c.describe(e, deltas)
+// event checks one event with its changes.
+func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
+	c.describe(e, changes)
 	if c.broken != nil && c.broken.Final {
 		c.fail("stops when told", "%v came after the end", e.Type)
 	}
@@ -71,11 +71,11 @@ func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]
 		c.fail("stops at once", "%v came after the context's end", e.Type)
 	}
 	switch e.Type {
-	case lw.Reset:
+	case lw.ListStarted:
 		c.reset(e)
 	case lw.Synced:
 		c.synced(e)
-	case lw.Live:
+	case lw.WatchStarted:
 		c.becameLive(e)
 	case lw.Interrupted:
 		c.interrupted(e)
@@ -84,7 +84,7 @@ func (c *checker) event(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]
 	default:
 		c.changed(e)
 	}
-	c.deltas(e, deltas)
+	c.changes(e, changes)
 	c.compare()
 	c.heard()
 }
@@ -98,14 +98,14 @@ func (c *checker) heard() {
 func (c *checker) reset(e lw.Event[*lw.Object]) {
 	c.listing = true
 	if c.live || e.ResourceVersion != "" {
-		c.fail("says what is stale", "RESET@%s while live is %v", e.ResourceVersion, c.live)
+		c.fail("says what is stale", "LIST_STARTED@%s while live is %v", e.ResourceVersion, c.live)
 	}
 }
 
 func (c *checker) synced(e lw.Event[*lw.Object]) {
 	before := c.claim
 	if !c.listing {
-		c.fail("brackets lists", "SYNCED without RESET")
+		c.fail("brackets lists", "SYNCED without LIST_STARTED")
 	}
 	c.listing, c.doubt = false, false
 	if c.saved {
@@ -140,30 +140,30 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 	c.live = true
 	switch conn := c.conn; {
 	case c.listing:
-		c.fail("live is live", "LIVE within a list")
+		c.fail("live is live", "WATCH_STARTED within a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
-		c.fail("live is live", "LIVE@%s, but no watch is open from there", e.ResourceVersion)
+		c.fail("live is live", "WATCH_STARTED@%s, but no watch is open from there", e.ResourceVersion)
 	case number(e.ResourceVersion) != c.claim.revision:
-		c.fail("live is live", "LIVE@%s at version %d", e.ResourceVersion, c.claim.revision)
+		c.fail("live is live", "WATCH_STARTED@%s at version %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
 func (c *checker) interrupted(e lw.Event[*lw.Object]) {
-	c.live, c.broken = false, e.Break
+	c.live, c.broken = false, e.Interruption
 	conn := c.conn
 	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision)
 	if conn.open {
 		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
 	}
-	if stops := c.stopsOn && conn.rejection.final(); stops != e.Break.Final {
-		c.fail("stops when told", "at %v: final is %v", conn.rejection, e.Break.Final)
+	if stops := c.stopsOn && conn.rejection.final(); stops != e.Interruption.Final {
+		c.fail("stops when told", "at %v: final is %v", conn.rejection, e.Interruption.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
 		c.budget.tokens -= time.Second // nobody knows whether a page was paid for that did not come
 	}
-	if now := time.Now(); !e.Break.Final && !c.over() {
-		c.oracle.broke(e.Break, now, c.budget.wait(now))
+	if now := time.Now(); !e.Interruption.Final && !c.over() {
+		c.oracle.broke(e.Interruption, now, c.budget.wait(now))
 	}
 }
 
@@ -240,25 +240,25 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	}
 }
 
-// describe traces an event. A sweep's deltas come in no order.
-func (c *checker) describe(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
+// describe traces an event. A sweep's changes come in no order.
+func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	text := e.Type.String()
 	if e.Object != nil {
 		text += " " + e.Object.Key().String() + " (" + e.Object.GetResourceVersion() + ")"
 	}
-	if b := e.Break; b != nil {
+	if b := e.Interruption; b != nil {
 		text += " " + b.Err.Error() + ", delay " + b.Delay.String() + ", relist " + strconv.FormatBool(b.Relist)
 	}
-	var changes []string
-	for _, d := range deltas {
-		object := d.New
+	var lines []string
+	for _, change := range changes {
+		object := change.New
 		if object == nil {
-			object = d.Old
+			object = change.Old
 		}
-		changes = append(changes, d.Type.String()+" "+object.Key().String())
+		lines = append(lines, change.Type.String()+" "+object.Key().String())
 	}
-	slices.Sort(changes)
-	c.trace("  %s @%s %v", text, e.ResourceVersion, changes)
+	slices.Sort(lines)
+	c.trace("  %s @%s %v", text, e.ResourceVersion, lines)
 }
 
 func number(version string) int64 {

@@ -5,28 +5,28 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// deltas checks that the deltas of a key alternate. A missed deletion is legal at the end of a list, directly before the Added
+// changes checks that the changes of a key alternate. A missed deletion is legal at the end of a list, directly before the Added
 // of a recreated object, and if the event deletes another object of the same key.
-func (c *checker) deltas(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object]) {
-	for i, d := range deltas {
+func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
+	for i, d := range changes {
 		object := d.New
 		if d.Type == cache.Deleted {
 			object = d.Old
 		}
 		key := object.Key()
-		recreated := d.Missed && e.Type != lw.Synced && i+1 < len(deltas) && deltas[i+1].Type == cache.Added &&
-			deltas[i+1].New.Key() == key && deltas[i+1].New.GetUID() != object.GetUID()
-		recreated = recreated || d.Missed && e.Type == lw.Deleted && e.Object.GetUID() != object.GetUID()
+		recreated := d.FinalStateUnknown && e.Type != lw.Synced && i+1 < len(changes) && changes[i+1].Type == cache.Added &&
+			changes[i+1].New.Key() == key && changes[i+1].New.GetUID() != object.GetUID()
+		recreated = recreated || d.FinalStateUnknown && e.Type == lw.Deleted && e.Object.GetUID() != object.GetUID()
 		held := c.fold[key]
-		legal := d.Type == cache.Added && held == nil || d.Type == cache.Updated && held == d.Old && held != nil ||
+		legal := d.Type == cache.Added && held == nil || d.Type == cache.Modified && held == d.Old && held != nil ||
 			d.Type == cache.Deleted && held != nil
 		if !legal {
-			c.fail("deltas alternate", "%v of %v after %v", d.Type, key, held)
+			c.fail("changes alternate", "%v of %v after %v", d.Type, key, held)
 		}
-		if d.Missed != (e.Type == lw.Synced || recreated) || d.Missed && d.Type != cache.Deleted {
-			c.fail("missed only in sweeps", "%v of %v with %v: missed is %v", d.Type, key, e.Type, d.Missed)
+		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != cache.Deleted {
+			c.fail("missed only in sweeps", "%v of %v with %v: missed is %v", d.Type, key, e.Type, d.FinalStateUnknown)
 		}
-		if c.loose && d.Missed && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
+		if c.loose && d.FinalStateUnknown && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
 			c.fail("the fold is the server's state", "%v was swept, and the server had it", key)
 		}
 		if c.fold[key] = object; d.Type == cache.Deleted {
@@ -35,15 +35,15 @@ func (c *checker) deltas(e lw.Event[*lw.Object], deltas []cache.Delta[*lw.Object
 	}
 }
 
-// compare holds the store against the deltas, and outside of lists against the server's state at the claimed version.
+// compare holds the store against the changes, and outside of lists against the server's state at the claimed version.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {
-		c.fail("deltas sum up", "%d objects, %d by deltas", len(held), len(c.fold))
+		c.fail("changes sum up", "%d objects, %d by changes", len(held), len(c.fold))
 	}
 	for _, object := range held {
 		if c.fold[object.Key()] != object {
-			c.fail("deltas sum up", "%v is not what the deltas brought", object.Key())
+			c.fail("changes sum up", "%v is not what the changes brought", object.Key())
 		}
 	}
 	if c.listing || c.claim.of == nil || c.loose {

@@ -20,8 +20,8 @@ type delays struct {
 	spreads, still int // delays after healthy watches, and those of zero
 }
 
-// broke holds a Break against the verdict. allowed is how long the request budget may make the next request wait.
-func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
+// broke holds an Interruption against the verdict. allowed is how long the request budget may make the next request wait.
+func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
 	if o.conn.watch && longer >= resetLife || v.spread != no {
@@ -56,7 +56,7 @@ func (o *oracle) broke(b *lw.Break, now time.Time, allowed time.Duration) {
 }
 
 // spread checks the delay after a healthy watch.
-func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
+func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
 	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // it ended alone, because timeouts are random
 		most = 0
@@ -73,7 +73,7 @@ func (o *oracle) spread(b *lw.Break, life, longer, allowed time.Duration) {
 
 // backOff checks the delay of exponential backoff. The first ten answers in a row with Retry-After do not count as failures:
 // their own delay is obeyed, with up to 10 % at random.
-func (o *oracle) backOff(b *lw.Break, v verdict, wait, allowed time.Duration) {
+func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Duration) {
 	if b.Relist {
 		allowed = max(allowed, o.check.budget.listWait(time.Now()))
 	}

@@ -26,14 +26,14 @@
 //   - never goes back: the claimed version goes back only by a list, and only if a restore has undone it, or if the list
 //     is the first request of a run.
 //   - brackets lists: Reset, objects without a version, Synced.
-//   - deltas alternate: the deltas of a key are Added, any number of Updated, Deleted, and so on.
-//   - deltas sum up: applying the deltas gives the content of the store.
-//   - missed only in sweeps: the end of a list has only Missed deletions. Elsewhere, the Added of an object with another
-//     UID follows a Missed deletion directly.
+//   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
+//   - changes sum up: applying the changes gives the content of the store.
+//   - missed only in sweeps: the end of a list has only FinalStateUnknown deletions. Elsewhere, the Added of an object with another
+//     UID follows a FinalStateUnknown deletion directly.
 //   - live is live: at Live a watch is open from the version claimed; watch events come between Live and Interrupted only.
 //   - says what is stale: no request is made, and no list begins, while Live is the last word.
-//   - tells how it goes on: the next request comes after Break.Delay, to the nanosecond, or when Options.Wake ends the
-//     delay. It is a list if Break.Relist says so, and else a watch or a version check.
+//   - tells how it goes on: the next request comes after Interruption.Delay, to the nanosecond, or when Options.Wake ends the
+//     delay. It is a list if Interruption.Relist says so, and else a watch or a version check.
 //   - relists, resumes: see the oracle below.
 //   - notices silence: the engine ends a watch that brought nothing for 150 s, an unanswered request or a list after 100 s,
 //     and the list part of a streaming list after 20 s. Each bound includes the 10 s between two looks of the watchdog.
@@ -76,7 +76,7 @@
 //
 // One seed in eight has a server whose events or lists have no resourceVersion, or which marks the end of a streaming list
 // before its objects. Nobody can say what the next event must be there. The exact checks are off (checker.loose). Only an
-// object that the server's list lacks may be swept, the deltas must sum up, all rules for requests and delays hold, and the
+// object that the server's list lacks may be swept, the changes must sum up, all rules for requests and delays hold, and the
 // fold converges.
 //
 // # How long convergence takes

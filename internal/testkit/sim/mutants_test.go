@@ -73,14 +73,14 @@ type naiveFold struct {
 func (f naiveFold) engine(t lw.Transport, opts *lw.Options) Subject {
 	f.source, f.opts, f.held, f.seen = Client(t), opts, map[lw.Key]object{}, map[lw.Key]bool{}
 	return Subject{
-		Deltas:  f.deltas,
+		Deltas:  f.changes,
 		Held:    func() []object { return slices.Collect(maps.Values(f.held)) },
 		Version: func() string { return f.version },
 	}
 }
 
-func (f *naiveFold) deltas(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
-	return func(yield func(event, []cache.Delta[object]) bool) {
+func (f *naiveFold) changes(ctx context.Context) iter.Seq2[event, []cache.Change[object]] {
+	return func(yield func(event, []cache.Change[object]) bool) {
 		opts := *f.opts
 		if f.hasty {
 			opts.ResumeFrom = f.version
@@ -93,41 +93,41 @@ func (f *naiveFold) deltas(ctx context.Context) iter.Seq2[event, []cache.Delta[o
 	}
 }
 
-func (f *naiveFold) fold(e event) (deltas []cache.Delta[object]) {
+func (f *naiveFold) fold(e event) (changes []cache.Change[object]) {
 	switch e.Type {
-	case lw.Reset:
+	case lw.ListStarted:
 		if f.begins || !f.listing {
 			clear(f.seen)
 		}
 		f.listing = true
 	case lw.Added, lw.Modified:
 		key := e.Object.Key()
-		delta := cache.Delta[object]{Type: cache.Added, Old: f.held[key], New: e.Object}
-		if delta.Old != nil {
-			delta.Type = cache.Updated
+		change := cache.Change[object]{Type: cache.Added, Old: f.held[key], New: e.Object}
+		if change.Old != nil {
+			change.Type = cache.Modified
 		}
 		f.held[key], f.seen[key] = e.Object, true
-		deltas = append(deltas, delta)
+		changes = append(changes, change)
 	case lw.Deleted:
-		deltas = f.drop(deltas, e.Object, false)
+		changes = f.drop(changes, e.Object, false)
 	case lw.Synced:
 		f.listing = false
 		for key, old := range f.held {
 			if f.sweeps && !f.seen[key] {
-				deltas = f.drop(deltas, old, true)
+				changes = f.drop(changes, old, true)
 			}
 		}
 	}
 	if e.ResourceVersion != "" {
 		f.version = e.ResourceVersion
 	}
-	return deltas
+	return changes
 }
 
-func (f *naiveFold) drop(deltas []cache.Delta[object], old object, missed bool) []cache.Delta[object] {
+func (f *naiveFold) drop(changes []cache.Change[object], old object, missed bool) []cache.Change[object] {
 	if f.held[old.Key()] == nil {
-		return deltas
+		return changes
 	}
 	delete(f.held, old.Key())
-	return append(deltas, cache.Delta[object]{Type: cache.Deleted, Old: old, Missed: missed})
+	return append(changes, cache.Change[object]{Type: cache.Deleted, Old: old, FinalStateUnknown: missed})
 }

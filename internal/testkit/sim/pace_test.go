@@ -37,8 +37,8 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// told checks a request against the Break before it.
-func (c *checker) told(q query, b *lw.Break, now time.Time) {
+// told checks a request against the Interruption before it.
+func (c *checker) told(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
 		c.fail("stops when told", "a request after the end")
 	}

@@ -193,7 +193,7 @@ func (w *following) limit() time.Duration {
 
 func (w *following) follow() ending {
 	w.guard.set(w.limit())
-	if !w.streaming && !w.send(event{Type: lw.Live, ResourceVersion: w.version}) {
+	if !w.streaming && !w.send(event{Type: lw.WatchStarted, ResourceVersion: w.version}) {
 		return ending{}
 	}
 	for {
@@ -242,7 +242,7 @@ func (w *following) initial(e, o wire) ending {
 			return end
 		}
 		w.streaming, w.behind = false, true
-		w.send(event{Type: lw.Live, ResourceVersion: w.version})
+		w.send(event{Type: lw.WatchStarted, ResourceVersion: w.version})
 	}
 	return ending{}
 }

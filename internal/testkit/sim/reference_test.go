@@ -42,8 +42,8 @@ func (r reference) engine(t lw.Transport, opts *lw.Options) Subject {
 	r.transport, r.opts = t, opts
 	r.fold = naiveFold{sweeps: true, begins: true, held: map[lw.Key]object{}, seen: map[lw.Key]bool{}}
 	return Subject{
-		Deltas: func(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
-			return func(yield func(event, []cache.Delta[object]) bool) {
+		Deltas: func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] {
+			return func(yield func(event, []cache.Change[object]) bool) {
 				r.yield = func(e event) bool { return yield(e, r.fold.fold(e)) }
 				r.run(ctx)
 			}
@@ -90,7 +90,7 @@ func (r *reference) begin() bool {
 		return true
 	}
 	r.reset = true
-	return r.send(event{Type: lw.Reset})
+	return r.send(event{Type: lw.ListStarted})
 }
 
 // why is why a request ended.
@@ -147,16 +147,16 @@ func (r *reference) interrupt(end ending) {
 		r.streams, r.proven = 0, true
 	}
 	r.reset = false
-	b := &lw.Break{Err: end.err, Relist: relist}
+	b := &lw.Interruption{Err: end.err, Relist: relist}
 	if b.Final = r.opts.StopOn != nil && r.opts.StopOn(end.err); b.Final {
 		b.Relist = false
-		r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Break: b})
+		r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Interruption: b})
 		r.over = true
 		return
 	}
 	b.Delay = r.delay(end, relist, atOnce)
 	r.listing = relist
-	if !r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Break: b}) || b.Delay == 0 {
+	if !r.send(event{Type: lw.Interrupted, ResourceVersion: r.version, Interruption: b}) || b.Delay == 0 {
 		return
 	}
 	timer := time.NewTimer(b.Delay)

@@ -74,9 +74,9 @@ func TestBrokenClocksAndDice(t *testing.T) {
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
 			s := Real(t, opts)
 			s.Reborn = nil
-			deltas := s.Deltas
-			s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Delta[object]] {
-				return deltas(clock.With(ctx, nil))
+			changes := s.Deltas
+			s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] {
+				return changes(clock.With(ctx, nil))
 			}
 			return s
 		}, "notices silence")

@@ -19,7 +19,7 @@ func (b *Broken) Error() string { return b.Promise + ": " + b.How }
 
 // Subject is what is put to the test: a fold that follows a collection.
 type Subject struct {
-	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Delta[*lw.Object]]
+	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
 
@@ -66,7 +66,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		}
 		return subjectOf(again, source, opts), err == nil
 	}
-	return Subject{Deltas: r.Deltas, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
+	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
 }
 
 // Report is what came of a seed.
@@ -139,8 +139,8 @@ func (s *sim) run(subject Subject) {
 	s.check.ctx = ctx
 	s.check.begin(subject)
 	s.trace("a run begins")
-	for event, deltas := range subject.Deltas(ctx) {
-		s.check.event(event, deltas)
+	for event, changes := range subject.Deltas(ctx) {
+		s.check.event(event, changes)
 		if steps--; s.over() || steps == 0 {
 			break
 		}
@@ -152,8 +152,8 @@ func (s *sim) run(subject Subject) {
 		}
 		s.check.heard()
 		s.check.requested = s.check.word
-		if event.Break != nil && !event.Break.Final {
-			s.check.wakeLater(event.Break.Delay)
+		if event.Interruption != nil && !event.Interruption.Final {
+			s.check.wakeLater(event.Interruption.Delay)
 		}
 	}
 	s.trace("the run is over")

@@ -44,7 +44,7 @@ func newFollower(resource lw.Resource, selector string, paths ...string) (*follo
 		return nil, err
 	}
 	f := &follower{origin: cache.Origin{Resource: resource, LabelSelector: selector}, wake: make(chan struct{}, 1)}
-	f.reflector = cache.NewReflector(client, &lw.Options{LabelSelector: selector, Wake: f.wake, StopOn: lw.Refused})
+	f.reflector = cache.NewReflector(client, &lw.Options{LabelSelector: selector, Wake: f.wake, StopOn: lw.IsPermanent})
 	f.index = cache.NewIndex(f.reflector.Store(), cache.ByField(paths[0]))
 	if err := f.reflector.Restore(page{}, f.origin, lw.ParseObject); err != nil {
 		println(err.Error())
@@ -60,16 +60,16 @@ func (f *follower) run() error {
 	ctx = lw.WithTrace(ctx, &lw.Trace{
 		Opened:      func(req *lw.Request, err error) { println(req.Path, req.Query, req.Accept, req.Watch, err) },
 		Read:        func(bytes int) { println(bytes) },
-		Interrupted: func(b *lw.Break) { println(b.Err.Error(), b.Delay.Milliseconds(), b.Relist, b.Final) },
+		Interrupted: func(b *lw.Interruption) { println(b.Err.Error(), b.Delay.Milliseconds(), b.Relist, b.Final) },
 	})
-	for event, deltas := range f.reflector.Deltas(ctx) {
+	for event, changes := range f.reflector.Changes(ctx) {
 		switch event.Type {
 		case lw.Interrupted:
-			println(event.Break.Err.Error(), lw.Refused(event.Break.Err))
-		case lw.Undecoded:
+			println(event.Interruption.Err.Error(), lw.IsPermanent(event.Interruption.Err))
+		case lw.DecodeFailed:
 			println(event.Err.Error())
 		default:
-			println(event.Type.String(), len(deltas))
+			println(event.Type.String(), len(changes))
 			if err := f.show(); err != nil {
 				return err
 			}
@@ -81,17 +81,17 @@ func (f *follower) run() error {
 // show tells what changed since it was called last.
 func (f *follower) show() error {
 	snapshot := f.reflector.Store().Snapshot()
-	deltas, err := cache.Diff(f.shown, snapshot)
+	changes, err := cache.Diff(f.shown, snapshot)
 	if err != nil {
 		return err
 	}
 	f.shown = snapshot
-	for _, delta := range deltas {
-		switch delta.Type {
+	for _, change := range changes {
+		switch change.Type {
 		case cache.Deleted:
-			println(delta.Old.Key().String())
+			println(change.Old.Key().String())
 		default:
-			println(delta.New.Key().String(), delta.New.Raw(), delta.New.Get("status.phase").String())
+			println(change.New.Key().String(), change.New.Raw(), change.New.Get("status.phase").String())
 		}
 	}
 	return nil

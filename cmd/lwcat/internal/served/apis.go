@@ -84,17 +84,17 @@ func complete(ctx context.Context, recorded *recording.Recording, c recording.Co
 }
 
 // events are those of a collection, as the recorded run had them, with what they changed.
-func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Delta[*lw.Object]) bool) {
-	return func(yield func(lw.Event[*lw.Object], []cache.Delta[*lw.Object]) bool) {
+func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
+	return func(yield func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 		defer view.Close()
 		client, err := lw.NewClient(view, c.Resource(), lw.RawCodec{KeepManagedFields: true}, nil)
 		if err != nil {
-			yield(lw.Event[*lw.Object]{Type: lw.Interrupted, Break: &lw.Break{Err: err, Final: true}}, nil)
+			yield(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: err, Final: true}}, nil)
 			return
 		}
 		reflector := cache.NewReflector(client, &lw.Options{
 			LabelSelector: c.Labels, FieldSelector: c.Fields, ShardSelector: c.Shard, ResumeFrom: c.From, Now: view.Now, StopOn: recording.Over,
 		})
-		reflector.Deltas(ctx)(yield)
+		reflector.Changes(ctx)(yield)
 	}
 }

@@ -37,14 +37,14 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 		c.PlayTo(recorded.From)
 		known()
 	}
-	var listed []cache.Delta[*lw.Object]
+	var listed []cache.Change[*lw.Object]
 	listing := false
-	for event, deltas := range events(ctx, view, recorded) {
-		if event.Type == lw.Reset || event.Type == lw.Synced { // an interruption is not a list's end
-			listing = event.Type == lw.Reset
+	for event, changes := range events(ctx, view, recorded) {
+		if event.Type == lw.ListStarted || event.Type == lw.Synced { // an interruption is not a list's end
+			listing = event.Type == lw.ListStarted
 		}
-		listed = append(listed, deltas...)
-		if b := event.Break; b != nil && b.Final && !errors.Is(b.Err, recording.ErrEnd) {
+		listed = append(listed, changes...)
+		if b := event.Interruption; b != nil && b.Final && !errors.Is(b.Err, recording.ErrEnd) {
 			return fmt.Errorf("%s: %w", recorded.Resource(), b.Err)
 		}
 		if listing {
@@ -61,15 +61,15 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 }
 
 // apply takes what has changed up to a version: objects in the order of their versions, then what a list has shown to be gone.
-func (c *collection) apply(version string, deltas []cache.Delta[*lw.Object]) error {
-	slices.SortStableFunc(deltas, func(a, b cache.Delta[*lw.Object]) int {
+func (c *collection) apply(version string, changes []cache.Change[*lw.Object]) error {
+	slices.SortStableFunc(changes, func(a, b cache.Change[*lw.Object]) int {
 		if a.New == nil || b.New == nil {
 			return btoi(a.New == nil) - btoi(b.New == nil)
 		}
 		order, _ := lw.CompareResourceVersions(a.New.GetResourceVersion(), b.New.GetResourceVersion())
 		return order
 	})
-	for _, d := range deltas {
+	for _, d := range changes {
 		if d.New != nil {
 			if _, err := c.Play(c.id, d.New.Raw()); err != nil {
 				return err

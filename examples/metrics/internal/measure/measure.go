@@ -39,7 +39,7 @@ var causes = []struct {
 }{
 	{"closed", is(lw.ErrWatchClosed)},
 	{"expired", is(lw.ErrExpired)},
-	{"too_large", is(lw.ErrTooLarge)},
+	{"too_large", is(lw.ErrResourceVersionTooLarge)},
 	{"regressed", is(lw.ErrVersionRegressed)},
 	{"silent", is(lw.ErrSilent)},
 	{"no_initial_end", is(lw.ErrNoInitialEnd)},

@@ -32,7 +32,7 @@ func TestCause(t *testing.T) {
 	}{
 		{"closed", []error{lw.ErrWatchClosed}},
 		{"expired", []error{lw.ErrExpired, status(410, "Expired"), status(410, ""), status(200, "Gone")}},
-		{"too_large", []error{lw.ErrTooLarge, &lw.StatusError{Status: lw.Status{Code: 504, Details: lw.StatusDetails{
+		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{Status: lw.Status{Code: 504, Details: lw.StatusDetails{
 			Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}}}}}}},
 		{"regressed", []error{lw.ErrVersionRegressed}},
 		{"silent", []error{lw.ErrSilent}},

@@ -1,0 +1,51 @@
+//go:build js
+
+package main
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// hopeless reports whether the server will say no as long as it is asked the same, as with a selector that does not parse.
+func hopeless(err error) bool {
+	status, ok := errors.AsType[*lw.StatusError](err)
+	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
+}
+
+// describe returns an error's code, its text, and the status and the reason of what the server said.
+func describe(err error) []string {
+	if status, ok := errors.AsType[*lw.StatusError](err); ok {
+		code := kindOf(err, "status")
+		if code == "status" && hopeless(err) {
+			code = "invalid"
+		}
+		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
+	}
+	if _, ok := errors.AsType[*lw.MalformedError](err); ok {
+		return []string{"malformed", err.Error(), "", ""}
+	}
+	_, frame := errors.AsType[*lw.FrameTooLargeError](err)
+	if _, objects := errors.AsType[*lw.TooManyObjectsError](err); frame || objects {
+		return []string{"too-large", err.Error(), "", ""}
+	}
+	return []string{kindOf(err, "network"), err.Error(), "", ""}
+}
+
+func kindOf(err error, otherwise string) string {
+	for _, known := range []struct {
+		err  error
+		code string
+	}{
+		{lw.ErrUnauthorized, "unauthorized"}, {lw.ErrForbidden, "forbidden"}, {lw.ErrNotFound, "not-found"},
+		{lw.ErrExpired, "expired"}, {lw.ErrTooManyRequests, "too-many-requests"}, {lw.ErrWatchClosed, "closed"},
+		{lw.ErrSilent, "silent"}, {errors.ErrUnsupported, "unsupported"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.code
+		}
+	}
+	return otherwise
+}
