@@ -177,10 +177,10 @@ func (s *Store[T]) upsert(object T) {
 		s.mark(s.add(hash, object))
 		s.changes = append(s.changes, Change[T]{Type: Added, New: object, Initial: s.initial})
 		return
-	case s.recreated(old, object):
+	case s.compare.recreated(old, object):
 		s.set(slot, old, object)
 		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true}, Change[T]{Type: Added, New: object, Initial: s.initial})
-	case !s.unchanged(old, object, s.doubtful):
+	case !s.compare.unchanged(old, object, s.doubtful):
 		s.set(slot, old, object)
 		s.changes = append(s.changes, Change[T]{Type: Modified, Old: old, New: object})
 	}
@@ -199,7 +199,7 @@ func (s *Store[T]) remove(object T) {
 	}
 	s.take(slot, hash, old)
 	s.removed = old
-	if s.recreated(old, object) {
+	if s.compare.recreated(old, object) {
 		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old, FinalStateUnknown: true})
 		return
 	}

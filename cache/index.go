@@ -11,10 +11,10 @@ import (
 
 // Index finds the objects of a store by something else than their key. All methods may run concurrently.
 type Index[T any, K comparable] struct {
-	store *Store[T]
-	keys  func(T, []K) []K
-	seed  maphash.Seed
-	postings[K]
+	store    *Store[T]
+	keys     func(T, []K) []K
+	seed     maphash.Seed
+	postings postings[K]
 
 	// The rest belongs to the store's writer.
 	free     []uint32

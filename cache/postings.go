@@ -54,7 +54,7 @@ func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 	}
 	keys := x.scratch
 	if only > 0 {
-		p, _ := x.cells.Get(only - 1)
+		p, _ := x.postings.cells.Get(only - 1)
 		keys[0] = p.key
 	} else {
 		keys = x.keys(object, keys[:0])
@@ -88,7 +88,7 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 			only = x.insert(epoch, key, slot) + 1
 		}
 	}
-	if x.store.equal != nil {
+	if x.store.compare.equal != nil {
 		x.note(slot, only)
 	}
 }
@@ -116,8 +116,8 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 			x.next++
 		}
 		p = &posting[K]{key: ownKey(key), epoch: epoch}
-		x.table.Insert(epoch, x.hash(key), cell)
-		x.cells.Set(epoch, cell, p)
+		x.postings.table.Insert(epoch, x.hash(key), cell)
+		x.postings.cells.Set(epoch, cell, p)
 	}
 	x.own(epoch, cell, p).slots.Insert(epoch, slot)
 	return cell
@@ -132,8 +132,8 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 		x.own(epoch, cell, p).slots.Remove(epoch, slot)
 		return
 	}
-	x.cells.Clear(epoch, cell)
-	x.table.Remove(epoch, x.hash(key), cell)
+	x.postings.cells.Clear(epoch, cell)
+	x.postings.table.Remove(epoch, x.hash(key), cell)
 	x.free = append(x.free, cell)
 }
 
@@ -141,7 +141,7 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 func (x *Index[T, K]) own(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
-		x.cells.Set(epoch, cell, p)
+		x.postings.cells.Set(epoch, cell, p)
 	}
 	return p
 }

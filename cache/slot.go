@@ -91,7 +91,7 @@ func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	}
 	key := lw.Key{Namespace: unsafe.String(unsafe.SliceData(namespace), len(namespace)), Name: unsafe.String(unsafe.SliceData(name), len(name))}
 	_, held, found := s.find(&s.state, s.hash(key), key)
-	if !found || s.version(held) != string(version) {
+	if !found || s.compare.version(held) != string(version) {
 		return object, false
 	}
 	return held, true

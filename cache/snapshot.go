@@ -186,7 +186,7 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {
-		if s.identical(before, after) {
+		if s.compare.identical(before, after) {
 			return changes
 		}
 		return append(changes, Change[T]{Type: Modified, Old: before, New: after})
@@ -196,7 +196,7 @@ func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, aft
 		switch {
 		case !ok:
 			changes = append(changes, Change[T]{Type: Deleted, Old: before})
-		case !s.identical(before, now):
+		case !s.compare.identical(before, now):
 			changes = append(changes, Change[T]{Type: Modified, Old: before, New: now})
 		}
 	}

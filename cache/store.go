@@ -14,9 +14,9 @@ import (
 // and as immutable snapshots. All methods may run concurrently. The objects are shared: do not change them. Only the
 // store's writer changes it, which is a [Reflector], or a [Writer].
 type Store[T any] struct {
-	key  func(T) lw.Key
-	seed maphash.Seed
-	comparison[T]
+	key     func(T) lw.Key
+	seed    maphash.Seed
+	compare comparison[T]
 
 	mu                   lock.RWMutex
 	state                state[T]
@@ -53,9 +53,9 @@ type state[T any] struct {
 // that have GetNamespace, GetName and GetResourceVersion. An object of any other type that is not comparable by == should
 // have a method Equal(T) bool, or else each that is written anew counts as changed.
 func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
-	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), comparison: newComparison[T]()}
+	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison[T]()}
 	if s.key == nil {
-		if s.version == nil {
+		if s.compare.version == nil {
 			panic("cache: NewStore needs a key func for a type without GetNamespace, GetName and GetResourceVersion")
 		}
 		s.key = func(object T) lw.Key { return lw.KeyOf(any(object).(lw.Keyed)) }
