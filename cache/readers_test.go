@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -17,9 +18,8 @@ func TestReadersWhileItWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := &world{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
-	opts := plainLists()
-	opts.Now = time.Now // no delay is waited for
-	reflector := NewReflector(w, opts)
+	ctx = clock.WithReplay(ctx, time.Now) // no delay is waited for
+	reflector := NewReflector(w, plainLists())
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {

@@ -274,7 +274,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		require.Equal(t, want, last)
 		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
-	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support)).watchOptions().SendInitialEvents)
+	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support), nil).watchOptions().SendInitialEvents)
 }
 
 func TestResourceStringsAndMistakes(t *testing.T) {

@@ -36,14 +36,14 @@ func TestStateDiagram(t *testing.T) {
 // walk gives random signals to a machine and notes its transitions.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
-	opts := &Options{NoStreamingList: random.IntN(2) == 0, Random: random.Float64}
+	opts := &Options{NoStreamingList: random.IntN(2) == 0}
 	if random.IntN(3) == 0 {
 		opts.ResumeFrom = "5"
 	}
 	if random.IntN(2) == 0 {
 		opts.StopOn = func(error) bool { return random.IntN(20) == 0 }
 	}
-	m, now := newMachine(opts, new(support)), time.Second
+	m, now := newMachine(opts, new(support), random.Float64), time.Second
 	seen["[*] --> "+nameOf(m.state)] = true
 	for range 50 {
 		if m.state == (stopped{}) {

@@ -14,9 +14,10 @@ type engine[T Keyed] struct {
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
-	epoch   time.Time // of the machine's moments
-	reset   bool      // Reset was sent since the last interruption
-	gone    bool      // the caller wants no more
+	replay  func() time.Time // see clock.Clock; nil for a stream that is not replayed
+	epoch   time.Time        // of the machine's moments
+	reset   bool             // Reset was sent since the last interruption
+	gone    bool             // the caller wants no more
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
@@ -188,8 +189,8 @@ func (e *engine[T]) signal(s signal) *Interruption {
 
 func (e *engine[T]) step(in *input) (output, *Interruption) {
 	now := time.Now()
-	if e.opts.Now != nil {
-		now = e.opts.Now()
+	if e.replay != nil {
+		now = e.replay()
 	}
 	if e.epoch.IsZero() {
 		e.epoch = now.Add(-time.Second)
@@ -200,7 +201,7 @@ func (e *engine[T]) step(in *input) (output, *Interruption) {
 
 // idle returns how long the request may bring nothing. In a replay, which has a clock of its own, nothing takes too long.
 func (e *engine[T]) idle() time.Duration {
-	if e.opts.Now != nil {
+	if e.replay != nil {
 		return 1<<63 - 1
 	}
 	return e.machine.idle()
@@ -208,7 +209,7 @@ func (e *engine[T]) idle() time.Duration {
 
 // wait waits for the delay of an Interruption, and returns false if ctx ends first. Wake skips the rest of the delay.
 func (e *engine[T]) wait(b *Interruption) bool {
-	if b.Delay <= 0 || e.opts.Now != nil {
+	if b.Delay <= 0 || e.replay != nil {
 		return true
 	}
 	wake := e.opts.Wake

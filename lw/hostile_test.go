@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
 	"github.com/stretchr/testify/require"
 )
@@ -168,9 +169,10 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	require.NoError(t, err)
 	client, err := NewClient(server, Pods(""), fields, &ClientOptions{MaxFrame: hostileFrame})
 	require.NoError(t, err)
-	opts.StopOn, opts.Random = func(error) bool { return true }, func() float64 { return 0 }
+	opts.StopOn = func(error) bool { return true }
+	ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
 	var end *Interruption
-	for event := range ListAndWatch(t.Context(), client, opts) {
+	for event := range ListAndWatch(ctx, client, opts) {
 		if end = event.Interruption; event.Type == Added {
 			objects++
 		}

@@ -3,7 +3,8 @@ package lw
 import (
 	"context"
 	"iter"
-	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 )
 
 const defaultPageSize = 500
@@ -38,14 +39,6 @@ type Options struct {
 	// needs its own channel.
 	Wake <-chan struct{}
 
-	// Random gives numbers in [0, 1) for delays and timeouts; math/rand/v2 if nil. It is for tests that repeat themselves.
-	Random func() float64
-
-	// Now is what dates what happens, in place of the clock, for a stream that is replayed: see that its ListerWatcher brings
-	// everything at its time, as nothing is waited for then, and no silence is too long. What ended by [ErrSilent] has to
-	// end so again.
-	Now func() time.Time
-
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
 	// means to go on trying. [IsPermanent] stops where the server says no for good.
 	StopOn func(cause error) bool
@@ -62,7 +55,9 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		opts = &Options{}
 	}
 	return func(yield func(Event[T]) bool) {
-		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: newMachine(opts, supportOf(lw)), trace: TraceOf(ctx), yield: yield}
+		c := clock.From(ctx)
+		machine := newMachine(opts, supportOf(lw), c.Random)
+		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: machine, replay: c.Replay, trace: TraceOf(ctx), yield: yield}
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.request() {
 		}

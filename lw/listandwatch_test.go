@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/stretchr/testify/require"
 )
 
@@ -219,8 +220,8 @@ func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 			s := &script{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
-			opts := &Options{NoStreamingList: true, Now: func() time.Time { now = now.Add(between); return now }}
-			for event := range ListAndWatch(ctx, s.client(t, Pods("")), opts) {
+			ctx = clock.WithReplay(ctx, func() time.Time { now = now.Add(between); return now })
+			for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
 				if event.Type == Interrupted {
 					events = append(events, event.Interruption.Err.Error())
 				}

@@ -68,12 +68,12 @@ type machine struct {
 	relisted bool   // an expired resourceVersion led to a list at once since the backoff was reset
 }
 
-func newMachine(opts *Options, server *support) *machine {
+func newMachine(opts *Options, server *support, random func() float64) *machine {
 	m := &machine{
 		streams:  !opts.NoStreamingList && opts.ShardSelector == "",
 		pageSize: defaultPageSize,
 		stopOn:   opts.StopOn,
-		random:   opts.Random,
+		random:   random,
 		server:   server,
 	}
 	if m.random == nil {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/stretchr/testify/require"
 )
 
@@ -57,8 +58,8 @@ func TestConnectionRefused(t *testing.T) {
 				s.answers = append(s.answers, answer{err: errReset})
 			}
 			s.answers = append(s.answers, answer{body: podList("1", "")})
-			opts := &Options{NoStreamingList: true, Random: func() float64 { return 0 }}
-			for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
+			ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
+			for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
 				if event.Type == Synced {
 					break
 				}
@@ -135,8 +136,8 @@ func TestRetryAfterInTheBodyOnly(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
-		unspread := &Options{NoStreamingList: true, Random: func() float64 { return 0 }}
-		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), unspread) {
+		ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
+		for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
 			if event.Type == Interrupted {
 				require.ErrorIs(t, event.Interruption.Err, ErrTooManyRequests)
 				require.Equal(t, 40*time.Second, event.Interruption.Delay)

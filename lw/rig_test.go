@@ -29,7 +29,7 @@ func newRig(t *testing.T, opts Options) *rig {
 }
 
 func newStreamingRig(t *testing.T, opts Options) *rig {
-	r := &rig{T: t, machine: newMachine(&opts, new(support)), now: time.Second}
+	r := &rig{T: t, machine: newMachine(&opts, new(support), nil), now: time.Second}
 	r.random = func() float64 { return 0 }
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+	lwclock "github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -37,12 +38,13 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{
 		NoStreamingList: s.plain,
-		Now:             func() time.Time { return time.Unix(0, 0).Add(c.now) }, // the engine does not wait by itself
-		Random:          random.Float64,
 	}
+	dice := random.Float64
 	if s.noJitter {
-		opts.Random = func() float64 { return 0 }
+		dice = func() float64 { return 0 }
 	}
+	ctx = lwclock.WithRandom(ctx, dice)
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait by itself
 	if s.saved > 0 {
 		opts.ResumeFrom = strconv.Itoa(c.server.version() - s.saved)
 	}

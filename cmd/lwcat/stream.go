@@ -9,6 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/table"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -45,12 +46,11 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		FieldSelector: s.config.what.fields,
 		ShardSelector: s.config.what.shardSelector,
 		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.hopeless(cause) },
-		Now:           s.now,
 	})
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
-	for event, changes := range reflector.Changes(s.traced(ctx)) {
+	for event, changes := range reflector.Changes(clock.WithReplay(s.traced(ctx), s.now)) {
 		if s.restoring {
 			s.restored(event)
 			continue

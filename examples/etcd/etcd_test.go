@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -94,7 +95,8 @@ func follow(t *testing.T, answers []string, stop string) (events []string, g *ga
 		defer cancel()
 		g = &gateway{answers: answers, stop: cancel}
 		keys := &Keys{URL: "http://127.0.0.1:2379", Prefix: "/a/", Client: http.Client{Transport: g}}
-		r := cache.NewReflector(keys, &lw.Options{PageSize: 1, Random: func() float64 { return 0 }})
+		ctx = clock.WithRandom(ctx, func() float64 { return 0 })
+		r := cache.NewReflector(keys, &lw.Options{PageSize: 1})
 		store = r.Store()
 		for ctx.Err() == nil {
 			for event := range r.Changes(ctx) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -56,8 +57,8 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // a list of the latest version follows, which servers page
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
-	opts := &lw.Options{NoStreamingList: true, PageSize: 2, Random: func() float64 { return 0 }}
-	for event := range lw.ListAndWatch(ctx, client, opts) {
+	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
+	for event := range lw.ListAndWatch(ctx, client, &lw.Options{NoStreamingList: true, PageSize: 2}) {
 		check(event)
 		switch event.Type {
 		case lw.Added:

@@ -1,4 +1,4 @@
-// Package clock lets tests replace the two clocks that the engine reads.
+// Package clock lets tests and replays replace the clocks and the random numbers of the engine.
 package clock
 
 import (
@@ -12,6 +12,13 @@ import (
 type Clock struct {
 	Monotonic func() time.Duration // since the process started
 	Wall      func() time.Time
+
+	// Random returns numbers in [0, 1) for delays and timeouts. nil stands for math/rand/v2.
+	Random func() float64
+
+	// Replay dates the events of a stream that is replayed. Such a stream waits for nothing, and no silence is too long. nil
+	// stands for a stream that is not replayed.
+	Replay func() time.Time
 }
 
 var (
@@ -26,6 +33,20 @@ type key struct{}
 
 // With returns a context that carries c. From finds it there and in all derived contexts.
 func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
+
+// WithRandom returns a context whose clock takes its random numbers from random.
+func WithRandom(ctx context.Context, random func() float64) context.Context {
+	c := *From(ctx)
+	c.Random = random
+	return With(ctx, &c)
+}
+
+// WithReplay returns a context for a stream that is replayed.
+func WithReplay(ctx context.Context, now func() time.Time) context.Context {
+	c := *From(ctx)
+	c.Replay = now
+	return With(ctx, &c)
+}
 
 // From returns the clock that ctx carries, or the system's clocks. It never returns nil.
 func From(ctx context.Context) *Clock {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -74,11 +75,10 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	defer closeWire()
 	client, err := lw.NewClient(source, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
-	opts := s.opts
-	opts.Random = rand.New(rand.NewPCG(seed, 11)).Float64
-	reflector := cache.NewReflector(client, &opts)
+	reflector := cache.NewReflector(client, &s.opts)
 	j := &judge{world: w, nameless: s.nameless, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
-	ctx, cancel := context.WithCancel(lw.WithTrace(t.Context(), j.trace()))
+	ctx := clock.WithRandom(t.Context(), rand.New(rand.NewPCG(seed, 11)).Float64)
+	ctx, cancel := context.WithCancel(lw.WithTrace(ctx, j.trace()))
 	defer cancel()
 	over := make(chan struct{})
 	go func() {

@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
@@ -116,7 +116,7 @@ var mayImport = map[string][]string{
 	"cmd/lwcat/internal/condition": {"lw"},
 	"cmd/lwcat/internal/recording": {"lw"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
-	"cmd/lwcat/internal/served":    {"lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery"},
+	"cmd/lwcat/internal/served":    {"lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {

@@ -20,15 +20,15 @@ type follower struct {
 	link      *link
 	reflector *cache.Reflector[*lw.Object]
 
-	mu     sync.Mutex
-	fold   map[lw.Key]*lw.Object
+	mu      sync.Mutex
+	fold    map[lw.Key]*lw.Object
 	changes []cache.Change[*lw.Object]
-	breaks []*lw.Interruption
-	live   bool
-	syncs  int
-	faults []error
-	stop   context.CancelFunc
-	done   chan struct{}
+	breaks  []*lw.Interruption
+	live    bool
+	syncs   int
+	faults  []error
+	stop    context.CancelFunc
+	done    chan struct{}
 }
 
 // follow starts to follow a resource with a token. edit may change each request's query; opts may be nil.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -135,7 +136,7 @@ func (r *reference) synced(version, kind string) ending {
 
 // asking returns the query of a watch, and its timeout.
 func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
-	timeout := time.Duration(60+r.opts.Random()*60) * time.Second
+	timeout := time.Duration(60+clock.From(r.ctx).Random()*60) * time.Second
 	if r.bookmarks {
 		timeout *= 5
 	}

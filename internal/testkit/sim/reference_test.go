@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -244,7 +245,7 @@ func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	if end.lived >= 2*time.Minute {
 		r.failures, r.asked = 0, 0
 	}
-	random := r.opts.Random()
+	random := clock.From(r.ctx).Random()
 	if r.noJitter {
 		random = 0
 	}

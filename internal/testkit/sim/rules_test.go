@@ -65,22 +65,27 @@ func TestBrokenClocksAndDice(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			opts.Random = func() float64 { return 0 }
-			return Real(t, opts)
+			return in(Real(t, opts), func(ctx context.Context) context.Context {
+				return clock.WithRandom(ctx, func() float64 { return 0 })
+			})
 		}, "has jitter")
 	})
 	t.Run("an ignored wall clock", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
-			s := Real(t, opts)
-			s.Reborn = nil
-			changes := s.Deltas
-			s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] {
-				return changes(clock.With(ctx, nil))
-			}
-			return s
+			return in(Real(t, opts), func(ctx context.Context) context.Context {
+				return clock.WithRandom(clock.With(ctx, nil), clock.From(ctx).Random)
+			})
 		}, "notices silence")
 	})
+}
+
+// in runs a subject in another context. It is never reborn.
+func in(s Subject, with func(context.Context) context.Context) Subject {
+	s.Reborn = nil
+	changes := s.Deltas
+	s.Deltas = func(ctx context.Context) iter.Seq2[event, []cache.Change[object]] { return changes(with(ctx)) }
+	return s
 }
 
 // found plays seeds until an engine breaks a promise, which must be one of those named.

@@ -82,11 +82,10 @@ type Report struct {
 // Play lets an engine live in a seed's world. It must be called in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
-	random := newDice(seed, 2)
+	s.random = newDice(seed, 2)
 	opts := &lw.Options{
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
-		Random:          random.Float64,
 	}
 	if s.oneIn(4) {
 		s.check.stopsOn = true
@@ -135,6 +134,7 @@ func (s *sim) run(subject Subject) {
 	ctx = clock.With(ctx, &clock.Clock{
 		Monotonic: func() time.Duration { return time.Since(s.start) },
 		Wall:      func() time.Time { return time.Now().Add(time.Duration(s.offset.Load())).Round(0) },
+		Random:    s.random.Float64,
 	})
 	s.check.ctx = ctx
 	s.check.begin(subject)

@@ -17,6 +17,7 @@ type sim struct {
 	check   *checker
 	conn    *conn // the last one asked for
 	start   time.Time
+	random  *dice         // of the engine
 	next    time.Time     // when the world moves on
 	calmAt  time.Time     // when the weather clears up, for good
 	asked   int           // requests

@@ -118,7 +118,7 @@ func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
 	return queue[0], len(queue) == 1, nil
 }
 
-// Now is when that was recorded which was played last. It is made for [lw.Options.Now].
+// Now returns the time at which the last played record was recorded. A replayed stream dates its events by it.
 func (c *Playback) Now() time.Time { return c.player.recording.Start.Add(time.Duration(c.now.Load())) }
 
 // Open implements [lw.Transport] by the recording, in its order: resource versions and continue tokens need not be those

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/internal/clock"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
@@ -93,8 +94,8 @@ func events(ctx context.Context, view *recording.Playback, c recording.Collectio
 			return
 		}
 		reflector := cache.NewReflector(client, &lw.Options{
-			LabelSelector: c.Labels, FieldSelector: c.Fields, ShardSelector: c.Shard, ResumeFrom: c.From, Now: view.Now, StopOn: recording.Over,
+			LabelSelector: c.Labels, FieldSelector: c.Fields, ShardSelector: c.Shard, ResumeFrom: c.From, StopOn: recording.Over,
 		})
-		reflector.Changes(ctx)(yield)
+		reflector.Changes(clock.WithReplay(ctx, view.Now))(yield)
 	}
 }
