@@ -15,6 +15,9 @@ type comparison[T any] struct {
 
 func newComparison[T any]() (c comparison[T]) {
 	var none T
+	if any(none) == nil {
+		return comparison[T]{version: versionOf[T], uid: uidOf[T], byValue: true}
+	}
 	if _, ok := any(none).(lw.Keyed); ok {
 		c.version = func(object T) string { return any(object).(lw.Keyed).GetResourceVersion() }
 	}
@@ -32,7 +35,28 @@ func newComparison[T any]() (c comparison[T]) {
 	return c
 }
 
-// isComparable reports whether == is defined for a type; of an interface's values that cannot be known.
+// versionOf returns the resourceVersion of an object of an interface type, or "".
+func versionOf[T any](object T) string {
+	if keyed, ok := any(object).(lw.Keyed); ok {
+		return keyed.GetResourceVersion()
+	}
+	return ""
+}
+
+// uidOf returns the UID of an object of an interface type, or "".
+func uidOf[T any](object T) string {
+	if o, ok := any(object).(interface{ GetUID() string }); ok {
+		return o.GetUID()
+	}
+	if uid.Reader != nil {
+		if read := uid.Reader(object); read != nil {
+			return read(object)
+		}
+	}
+	return ""
+}
+
+// isComparable reports whether == is defined for a type that is not an interface.
 func isComparable[T any]() (ok bool) {
 	defer func() { recover() }() // from a type that does not have it
 	var none T
@@ -78,7 +102,7 @@ func (c *comparison[T]) identical(a, b T) bool {
 	return false
 }
 
-// same compares by ==. A struct may have a field of an interface type that holds what cannot be compared: then it is not.
+// same compares by ==. Values are different if they or a field of theirs hold a type for which == is not defined.
 func same(a, b any) (equal bool) {
 	defer func() { recover() }()
 	return a == b

@@ -49,9 +49,11 @@ type state[T any] struct {
 	version string
 }
 
-// NewStore returns an empty store of objects of any type, and its only writer. key names an object; it may be nil for types
-// that have GetNamespace, GetName and GetResourceVersion. An object of any other type that is not comparable by == should
-// have a method Equal(T) bool, or else each that is written anew counts as changed.
+// NewStore returns an empty store of objects of any type, and its only writer. key returns the key of an object. It may be nil
+// if objects have the methods of [lw.Keyed]. T may be an interface type.
+//
+// A type without these methods should be comparable by == or have a method Equal(T) bool. Otherwise every object that is
+// written again counts as changed.
 func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
 	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison[T]()}
 	if s.key == nil {

@@ -1,6 +1,8 @@
 // Package codec decodes objects into Go structs: a user's own, or those of k8s.io/api.
 //
-//	client, err := lw.NewClient(transport, lw.Pods("default"), codec.JSON[*corev1.Pod]{}, nil)
+//	pods, err := codec.ResourceOf[*corev1.Pod]("default")
+//	…
+//	client, err := lw.NewClient(transport, pods, codec.JSON[*corev1.Pod]{}, nil)
 //
 // A struct needs the three methods of [lw.Keyed], and json tags for the fields that it wants; the rest of an object is
 // skipped. It holds only what it has fields for, so a small struct is the way to a small store.
@@ -36,7 +38,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// JSON is the [lw.Codec] of T, a pointer to a struct. The zero value is ready for use, by several goroutines at once.
+// JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use, by
+// several goroutines at once. If the struct is a built-in Kubernetes type, an object of another kind or apiVersion is a
+// *[KindError].
 //
 // An object has kind and apiVersion also when it came from a list whose items lack them. It has no metadata.managedFields
 // unless KeepManagedFields is set.
@@ -45,6 +49,10 @@ import (
 // takes an object that is held at the same key and resourceVersion for unchanged.
 type JSON[T lw.Keyed] struct {
 	KeepManagedFields bool
+
+	// New, if set, returns the value into which an object is decoded. It must return another pointer for each call. T may then
+	// be an interface type such as client.Object, whose concrete type is known only at run time.
+	New func() T
 
 	// Transform, if set, is given every object before it is kept, and returns what to keep: the object itself, changed, or
 	// another of the same namespace, name and resource version. It owns the object, and must not return nil.
@@ -63,14 +71,14 @@ func newAPI() jsoniter.API {
 // DropsManagedFields tells a client that the server need not send metadata.managedFields.
 func (c JSON[T]) DropsManagedFields() bool { return !c.KeepManagedFields }
 
-// Decode implements [lw.Codec]. The error is a *[FieldError].
+// Decode implements [lw.Codec]. The error is a *[KindError] or a *[FieldError].
 func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	text, err := lw.RawCodec{KeepManagedFields: c.KeepManagedFields}.Decode(s)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	object, err := FromObject[T](text)
+	object, err := fromObject(text, c.New)
 	if err != nil {
 		return object, err
 	}
@@ -81,24 +89,37 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 }
 
 // FromObject decodes an object that is held as text, for programs that keep [lw.Object]s and want a struct now and then.
-// The error is a *[FieldError].
-func FromObject[T any](o *lw.Object) (T, error) {
+// The error is a *[KindError] or a *[FieldError].
+func FromObject[T any](o *lw.Object) (T, error) { return fromObject[T](o, nil) }
+
+// fromObject decodes into the value that create returns, or into a new T if create is nil.
+func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
-	object, ok := decode[T](text)
-	if !ok {
-		return object, locate[T](text)
+	into, t := any(&object), reflect.TypeFor[T]()
+	if create != nil {
+		object = create()
+		into, t = any(object), reflect.TypeOf(object)
+		if t == nil || t.Kind() != reflect.Pointer {
+			return object, errNew
+		}
 	}
-	return object, nil
+	if err = checkKind(t, text); err == nil {
+		if decode(text, into) {
+			return object, nil
+		}
+		err = locate(text, t)
+	}
+	var none T
+	return none, err
 }
 
-// decode reads a T from text that is known to be valid, and returns none if it does not fit.
-func decode[T any](text string) (T, bool) {
-	var object, none T
+// errNew reports a JSON.New that returns no pointer, or that is missing for an interface type.
+var errNew = &FieldError{Expected: "JSON.New to return a pointer", Found: "none"}
+
+// decode reads text that is known to be valid into a pointer, and reports whether it fits.
+func decode(text string, into any) bool {
 	// The bytes are the string's own: json-iterator only reads them.
-	if api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), &object) != nil {
-		return none, false
-	}
-	return object, true
+	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
 }
 
 // checkKey finds structs that do not read the metadata which the engine goes by, for want of a tag or an embedded struct:

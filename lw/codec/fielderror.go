@@ -25,17 +25,17 @@ func (e *FieldError) Error() string {
 	return field + ": expected " + e.Expected + ", found " + e.Found
 }
 
-// locate finds the field for which a T cannot be decoded from text, and only runs when it cannot.
+// locate finds the field for which a value of type t cannot be decoded from text, and only runs when it cannot.
 //
 // It decodes parts of the object: its members one by one, each alone in its place, and goes on with the first that fails.
 // json-iterator's errors tell Go's names of fields rather than the API's, know nothing of array indexes, and quote the
 // object in such a way that nothing of them can be cut out safely.
-func locate[T any](text string) *FieldError {
-	l := locator{fails: func(text string) bool {
-		_, ok := decode[T](text)
-		return !ok
-	}}
-	l.descend("", lw.Value(text), "", reflect.TypeFor[T]())
+func locate(text string, t reflect.Type) error {
+	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
+		return errNew
+	}
+	l := locator{fails: func(text string) bool { return !decode(text, reflect.New(t).Interface()) }}
+	l.descend("", lw.Value(text), "", t)
 	return &l.found
 }
 

@@ -2,54 +2,46 @@ package lwtest
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/labels"
 )
 
-// selector chooses among the objects of a collection, by labels and fields.
-type selector []requirement
-
-// requirement is one condition on the object's value of one key.
-type requirement struct {
-	value  func(*object) (string, bool)
-	holds  func(value string) bool // nil: any value
-	negate bool                    // no such value; without the key too
-}
+// selector chooses among the objects of a collection, by labels and fields. An object must meet every condition.
+type selector []func(*object) bool
 
 func (s selector) matches(o *object) bool {
-	for _, r := range s {
-		value, ok := r.value(o)
-		hit := ok && (r.holds == nil || r.holds(value))
-		if hit == r.negate {
+	for _, holds := range s {
+		if !holds(o) {
 			return false
 		}
 	}
 	return true
 }
 
-// among holds of some values.
-func among(values ...string) func(string) bool {
-	return func(value string) bool { return slices.Contains(values, value) }
-}
-
-// beyond holds of the whole numbers on one side of another: above it for a sign of 1, below it for -1.
-func beyond(limit int64, sign int) func(string) bool {
-	return func(value string) bool {
-		n, err := strconv.ParseInt(value, 10, 64)
-		return err == nil && (sign > 0 && n > limit || sign < 0 && n < limit)
+func parseLabels(text string) (selector, error) {
+	parsed, err := labels.Parse(text)
+	if err != nil {
+		return nil, badRequest("%v", err)
 	}
+	if len(parsed) == 0 {
+		return nil, nil
+	}
+	return selector{func(o *object) bool {
+		all := o.labelled()
+		return parsed.Matches(func(key string) (string, bool) { value, ok := all[key]; return value, ok })
+	}}, nil
 }
 
 // parseFields reads a fieldSelector. It knows the fields that every resource has: metadata.name and, if namespaced,
 // metadata.namespace.
 func parseFields(res *Resource, text string) (selector, error) {
-	known := map[string]func(*object) (string, bool){
-		"metadata.name": func(o *object) (string, bool) { return o.name, true },
+	known := map[string]func(*object) string{
+		"metadata.name": func(o *object) string { return o.name },
 	}
 	list := `"metadata.name"`
 	if res.Namespaced {
-		known["metadata.namespace"] = func(o *object) (string, bool) { return o.namespace, true }
+		known["metadata.namespace"] = func(o *object) string { return o.namespace }
 		list += `, "metadata.namespace"`
 	}
 	var s selector
@@ -74,7 +66,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 		if !ok {
 			return nil, badRequest("%s", fmt.Sprintf("%q is not a known field selector: only %s", name, list))
 		}
-		s = append(s, requirement{value: value, holds: among(want), negate: negate})
+		s = append(s, func(o *object) bool { return (value(o) == want) != negate })
 	}
 	return s, nil
 }

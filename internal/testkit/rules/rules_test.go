@@ -46,11 +46,11 @@ var heavy = map[string]string{
 
 // mayImport names the packages of this module that each package may import. Tests may import any.
 var mayImport = map[string][]string{
-	"lw":                   {"internal/clock", "internal/lock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean"},
+	"lw":                   {"internal/clock", "internal/lock", "internal/recall", "internal/builtin", "lw/internal/jsonscan", "lw/internal/lean"},
 	"lw/internal/jsonscan": {"lw/internal/lean"},
 	"lw/internal/lean":     nil,
-	"lw/codec":             {"lw", "internal/uid"},
-	"cache":                {"lw", "cache/internal/slots", "internal/lock", "internal/recall", "internal/uid"},
+	"lw/codec":             {"lw", "internal/builtin", "internal/uid"},
+	"cache":                {"lw", "cache/internal/slots", "internal/labels", "internal/lock", "internal/recall", "internal/uid"},
 	"cache/compact":        {"lw"},
 	"cache/workqueue":      nil,
 	"cache/savefile":       {"lw", "cache"},
@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"transport/ws":         {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
 	"transport/fallback":   {"lw"},
 	"transport/kubeconfig": {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
-	"lw/lwtest":            {"internal/revlog"},
+	"lw/lwtest":            {"internal/labels", "internal/revlog"},
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
 	"examples/etcd":        {"lw"},
 	"examples/browser":     nil,
@@ -77,7 +77,9 @@ var mayImport = map[string][]string{
 	"internal/nearest":             nil,
 	"internal/testkit/need":        nil,
 	"internal/testkit/certs":       nil,
+	"internal/builtin":             nil,
 	"internal/clock":               nil,
+	"internal/labels":              nil,
 	"internal/lock":                nil,
 	"internal/recall":              nil,
 	"internal/jsx":                 nil,

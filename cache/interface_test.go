@@ -1,0 +1,91 @@
+package cache
+
+import (
+	"context"
+	"iter"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// anyObject is an interface type for the objects of an informer.
+type anyObject interface {
+	lw.Keyed
+	String() string
+}
+
+// anyLive yields the objects of a live source as values of an interface type.
+type anyLive struct{ *live }
+
+func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[anyObject, error] {
+	return func(yield func(anyObject, error) bool) {
+		for object, err := range l.live.List(ctx, opts, meta) {
+			if !yield(object, err) {
+				return
+			}
+		}
+	}
+}
+
+func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[anyObject], error] {
+	return func(yield func(lw.Event[anyObject], error) bool) {
+		for event, err := range l.live.Watch(ctx, opts) {
+			as := lw.Event[anyObject]{Type: event.Type, ResourceVersion: event.ResourceVersion}
+			if event.Object != nil {
+				as.Object = event.Object
+			}
+			if !yield(as, err) {
+				return
+			}
+		}
+	}
+}
+
+// TestInformerOfAnInterfaceType checks additions, updates, an unchanged object of a relist, a recreated object and a deletion.
+func TestInformerOfAnInterfaceType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := anyLive{&live{first: []string{"a/x@1#u"}, events: make(chan lw.Event[*lw.Object])}}
+		informer := NewInformer[anyObject](source, plainLists())
+		var told []string
+		informer.Handle(Handler[anyObject]{
+			Added:    func(o anyObject, _ bool) { told = append(told, "+"+o.String()) },
+			Modified: func(old, o anyObject) { told = append(told, "~"+old.String()+">"+o.String()) },
+			Deleted:  func(o anyObject, _ bool) { told = append(told, "-"+o.String()) },
+		}, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- informer.Run(ctx) }()
+		<-informer.Synced()
+		send := func(kind lw.EventType, word string) {
+			o := object(word)
+			source.events <- lw.Event[*lw.Object]{Type: kind, Object: o, ResourceVersion: o.GetResourceVersion()}
+			synctest.Wait()
+		}
+		send(lw.Modified, "a/x@3#u")
+		source.first = []string{"a/x@3#u"}
+		source.expire()
+		synctest.Wait()
+		send(lw.Modified, "a/x@4#v")
+		send(lw.Deleted, "a/x@5#v")
+		stop()
+		require.ErrorIs(t, <-done, context.Canceled)
+		require.Equal(t, []string{"+ a/x@1", "~ a/x@1> a/x@3", "- a/x@3", "+ a/x@4", "- a/x@5"}, told)
+		require.Zero(t, informer.Store().Len())
+	})
+}
+
+func TestSnapshotsOfAnInterfaceType(t *testing.T) {
+	store, writer := NewStore[anyObject](nil)
+	writer.Put(object("x@1"), object("y@1"))
+	before := store.Snapshot()
+	writer.Put(object("y@2"))
+	deltas, err := Diff(before, store.Snapshot())
+	require.NoError(t, err)
+	require.Len(t, deltas, 1)
+	found, ok := store.Get(lw.Key{Name: "y"})
+	require.True(t, ok)
+	require.Equal(t, "2", found.GetResourceVersion())
+}

@@ -1,0 +1,135 @@
+package clients
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// clientObject has the methods of controller-runtime's client.Object.
+type clientObject interface {
+	metav1.Object
+	runtime.Object
+}
+
+func TestResourceOfBuiltInTypes(t *testing.T) {
+	pods, err := codec.ResourceOf[*corev1.Pod]("shop")
+	require.NoError(t, err)
+	require.Equal(t, lw.Pods("shop"), pods)
+	deployments, err := codec.ResourceOf[*appsv1.Deployment]("")
+	require.NoError(t, err)
+	require.Equal(t, lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}, deployments)
+	nodes, err := codec.ResourceOf[*corev1.Node]("")
+	require.NoError(t, err)
+	require.Equal(t, lw.Resource{Version: "v1", Plural: "nodes"}, nodes)
+
+	_, err = codec.ResourceOf[*corev1.Node]("shop")
+	_, ok := errors.AsType[*lw.ResourceError](err)
+	require.True(t, ok)
+	_, err = codec.ResourceOf[*metav1.PartialObjectMetadata]("")
+	require.ErrorContains(t, err, "*v1.PartialObjectMetadata is not a pointer to a built-in Kubernetes type")
+}
+
+// TestBuiltInTypesDecode decodes an object of each row of the table into its Go type, and rejects an object of the next row.
+func TestBuiltInTypesDecode(t *testing.T) {
+	var before clientObject
+	for _, b := range builtin.Resources {
+		empty, err := scheme.Scheme.New(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
+		if err != nil {
+			require.NotContains(t, b.Package, "k8s.io/api/") // client-go does not know the others
+			continue
+		}
+		object := empty.(clientObject)
+		object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
+		object.SetName("a")
+		got, err := decodeAs(t, object, object)
+		require.NoError(t, err, b.Kind)
+		require.Equal(t, object.GetObjectKind(), got.GetObjectKind())
+		require.IsType(t, object, got)
+		if before != nil {
+			_, err = decodeAs(t, object, before)
+			fault, ok := errors.AsType[*codec.KindError](err)
+			require.True(t, ok, b.Kind)
+			require.Equal(t, schema.GroupVersion{Group: b.Group, Version: b.Version}.String()+" "+b.Kind, fault.Found)
+		}
+		before = object
+	}
+}
+
+// decodeAs decodes the JSON of an object into a new value of the type of another one.
+func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
+	text, err := json.Marshal(object)
+	require.NoError(t, err)
+	into := codec.JSON[clientObject]{New: func() clientObject { return reflect.New(reflect.TypeOf(as).Elem()).Interface().(clientObject) }}
+	client, err := lw.NewClient(&loop{text: []byte(`{"type":"ADDED","object":` + string(text) + "}\n")}, lw.Pods(""), into, nil)
+	require.NoError(t, err)
+	for event, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+		if err != nil || event.Type == lw.Added {
+			return event.Object, err
+		}
+	}
+	return nil, errors.New("the watch has no event")
+}
+
+// TestWrongBuiltInType checks that pods are not decoded into Deployments.
+func TestWrongBuiltInType(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	_, err = server.Create("pods", `{"metadata":{"name":"web-0"}}`)
+	require.NoError(t, err)
+	store := follow(t, server, lw.Pods(""), codec.JSON[*appsv1.Deployment]{})
+	require.Zero(t, store.Len())
+	require.Len(t, store.DecodeErrors(), 1)
+	require.EqualError(t, store.DecodeErrors()[0].Err,
+		"*v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns")
+}
+
+// TestInformerOfAnInterfaceType follows pods with an informer that knows only an interface.
+func TestInformerOfAnInterfaceType(t *testing.T) {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	defer server.Close()
+	for _, app := range []string{"web", "db"} {
+		_, err = server.Create("pods", `{"metadata":{"name":"`+app+`","labels":{"app":"`+app+`"}}}`)
+		require.NoError(t, err)
+	}
+	transport, err := lwhttp.New(server.URL, nil)
+	require.NoError(t, err)
+	defer transport.Close()
+	pods := codec.JSON[clientObject]{New: func() clientObject { return &corev1.Pod{} }}
+	client, err := lw.NewClient(transport, lw.Pods(""), pods, nil)
+	require.NoError(t, err)
+	informer := cache.NewInformer(client, nil)
+	lister := cache.NewLister(informer.Store())
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		informer.Run(ctx)
+	}()
+	defer func() { cancel(); <-done }()
+	<-informer.Synced()
+	found, err := lister.Select("default", "app in (web, x)")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.IsType(t, &corev1.Pod{}, found[0])
+	require.Equal(t, "web", found[0].GetName())
+}

@@ -1,0 +1,41 @@
+// Package labels selects objects by label selectors in the syntax of Kubernetes.
+package labels
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Selector is a parsed label selector. The zero value selects everything.
+type Selector []requirement
+
+// requirement is a condition on the value of one label.
+type requirement struct {
+	key      string
+	operator string // "" for the existence of the label
+	negate   bool   // the condition must not hold
+	values   []string
+	limit    int64 // of the operators < and >
+}
+
+// Matches reports whether the labels that get returns meet all requirements.
+func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
+	for i := range s {
+		value, ok := get(s[i].key)
+		if (ok && s[i].holds(value)) == s[i].negate {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *requirement) holds(value string) bool {
+	switch r.operator {
+	case "":
+		return true
+	case "<", ">":
+		n, err := strconv.ParseInt(value, 10, 64)
+		return err == nil && (r.operator == ">" && n > r.limit || r.operator == "<" && n < r.limit)
+	}
+	return slices.Contains(r.values, value)
+}

@@ -1,0 +1,158 @@
+package labels
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Parse reads a label selector. It consists of requirements of the forms a, !a, a=b, a==b, a!=b, a>1, a<1, a in (b,c) and
+// a notin (b,c), with commas between them. The empty text selects everything.
+func Parse(text string) (Selector, error) {
+	var s Selector
+	p := &parser{rest: text}
+	p.advance()
+	for p.token != "" {
+		r, ok := p.requirement()
+		if ok && p.take(",") {
+			ok = p.token != "" // another requirement has to follow
+		} else {
+			ok = ok && p.token == ""
+		}
+		if !ok {
+			return nil, errors.New("unable to parse requirement: " + strconv.Quote(text) + ", at " + strconv.Quote(p.token+p.rest))
+		}
+		s = append(s, r)
+	}
+	return s, nil
+}
+
+type parser struct {
+	rest  string
+	token string // "" at the end
+}
+
+const (
+	specials = "=!(),<>"
+	spaces   = " \t\r\n"
+)
+
+// advance moves to the next token. A token is "==", "!=", another special character, or text without these and spaces.
+func (p *parser) advance() {
+	p.rest = strings.TrimLeft(p.rest, spaces)
+	end := strings.IndexAny(p.rest, specials+spaces)
+	switch {
+	case end < 0:
+		end = len(p.rest)
+	case end == 0 && (strings.HasPrefix(p.rest, "==") || strings.HasPrefix(p.rest, "!=")):
+		end = 2
+	case end == 0:
+		end = 1
+	}
+	p.token, p.rest = p.rest[:end], p.rest[end:]
+}
+
+// take moves behind a token if it is the next one.
+func (p *parser) take(token string) bool {
+	if p.token != token {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// word takes the next token unless it is a special character.
+func (p *parser) word() (word string, ok bool) {
+	if p.token == "" || strings.Contains(specials, p.token[:1]) {
+		return "", false
+	}
+	word = p.token
+	p.advance()
+	return word, true
+}
+
+func (p *parser) requirement() (r requirement, ok bool) {
+	r.negate = p.take("!")
+	r.key, ok = p.word()
+	if !ok || !isKey(r.key) {
+		return r, false
+	}
+	if r.negate || p.token == "" || p.token == "," {
+		return r, true
+	}
+	r.operator = p.token
+	p.advance()
+	switch r.operator {
+	case "in", "notin":
+		r.values, ok = p.list()
+	case "=", "==", "!=", "<", ">":
+		r.values = []string{""}
+		if p.token != "" && p.token != "," {
+			r.values[0], ok = p.word()
+		}
+	default:
+		ok = false
+	}
+	for _, value := range r.values {
+		ok = ok && isValue(value)
+	}
+	r.negate = r.operator == "notin" || r.operator == "!="
+	if ok && (r.operator == "<" || r.operator == ">") {
+		var err error
+		r.limit, err = strconv.ParseInt(r.values[0], 10, 64)
+		ok = err == nil
+	}
+	return r, ok
+}
+
+// list reads values in parentheses. A missing value is "".
+func (p *parser) list() (values []string, ok bool) {
+	if !p.take("(") {
+		return nil, false
+	}
+	for {
+		value, _ := p.word()
+		values = append(values, value)
+		switch {
+		case p.take(")"):
+			return values, true
+		case !p.take(","):
+			return nil, false
+		}
+	}
+}
+
+// isKey reports whether text is a name, or a DNS subdomain and a name with a slash between them.
+func isKey(text string) bool {
+	prefix, name, prefixed := strings.Cut(text, "/")
+	if !prefixed {
+		return isName(text)
+	}
+	if len(prefix) > 253 {
+		return false
+	}
+	for more := true; more; {
+		var label string
+		label, prefix, more = strings.Cut(prefix, ".")
+		if !isMade(label, "-", false) {
+			return false
+		}
+	}
+	return isName(name)
+}
+
+func isValue(text string) bool { return text == "" || isName(text) }
+
+func isName(text string) bool { return len(text) <= 63 && isMade(text, "-_.", true) }
+
+// isMade reports whether text begins and ends with a letter or digit, and has only these and the bytes of inner between.
+func isMade(text, inner string, upper bool) bool {
+	for i := range len(text) {
+		c := text[i]
+		alphanumeric := 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || upper && 'A' <= c && c <= 'Z'
+		if !alphanumeric && (i == 0 || i == len(text)-1 || strings.IndexByte(inner, c) < 0) {
+			return false
+		}
+	}
+	return text != ""
+}

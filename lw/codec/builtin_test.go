@@ -1,0 +1,138 @@
+package codec
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// deployment is decoded like a built-in type for apps/v1 Deployments. e2e/clients has the tests with the types of k8s.io/api.
+type deployment struct {
+	meta `json:"metadata"`
+}
+
+// registerDeployment enters the type where decoding looks for built-in types.
+func registerDeployment() {
+	wireTypes.Store(reflect.TypeFor[*deployment](), newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}))
+}
+
+func TestKindErrors(t *testing.T) {
+	registerDeployment()
+	const metadata = `"metadata":{"name":"a","namespace":"b","resourceVersion":"5"}`
+	long := strings.Repeat("x", 1000)
+	for members, found := range map[string]string{
+		`"kind":"Deployment","apiVersion":"apps/v1",`:                 "",
+		`"apiVersion":"apps/v1","kind":"Deployment",`:                 "",
+		`"spec":{"kind":"Pod"},"kind" : "Deployment",`:                "",
+		`"apiVersion":"apps/v1",`:                                     "",
+		`"kind":"Deployment",`:                                        "",
+		`"kind":null,"apiVersion":null,`:                              "",
+		``:                                                            "",
+		`"kind":"Pod","apiVersion":"v1",`:                             "v1 Pod",
+		`"kind":"Deployment","apiVersion":"extensions/v1beta1",`:      "extensions/v1beta1 Deployment",
+		`"kind":"DeploymentList","apiVersion":"apps/v1",`:             "apps/v1 DeploymentList",
+		`"kind":"Pod",`:                                               "Pod",
+		`"kind":"s3cret\n","apiVersion":"v1",`:                        "another kind",
+		`"kind":"` + long + `","apiVersion":"apps/v1",`:               "another kind",
+		`"kind":"Deployment","apiVersion":"apps/v1beta1","spec":"x",`: "apps/v1beta1 Deployment",
+	} {
+		_, err := watch(t, JSON[*deployment]{}, "{"+members+metadata+"}")
+		object, parseErr := lw.ParseObject([]byte("{" + members + metadata + "}"))
+		require.NoError(t, parseErr)
+		_, textErr := FromObject[*deployment](object)
+		if found == "" {
+			require.NoError(t, err, members)
+			require.NoError(t, textErr, members)
+			continue
+		}
+		want := &KindError{Type: "*codec.deployment", Expected: "apps/v1 Deployment", Found: found}
+		fault, ok := errors.AsType[*KindError](err)
+		require.True(t, ok, members)
+		require.Equal(t, want, fault)
+		require.Equal(t, want, textErr)
+		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment is for objects of apps/v1 Deployment, found "+found+
+			": use the collection that codec.ResourceOf returns")
+	}
+}
+
+// TestKindErrorOfAList checks items without a kind, which have that of their list.
+func TestKindErrorOfAList(t *testing.T) {
+	registerDeployment()
+	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
+	require.Empty(t, objects)
+	fault, ok := errors.AsType[*KindError](err)
+	require.True(t, ok)
+	require.Equal(t, "v1 Pod", fault.Found)
+}
+
+func TestKindIsCheckedWithoutAllocations(t *testing.T) {
+	registerDeployment()
+	for _, text := range []string{`{"kind":"Deployment","apiVersion":"apps/v1","spec":{}}`, `{"apiVersion":"apps/v1","kind":"Deployment","spec":{}}`} {
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			if checkKind(reflect.TypeFor[*deployment](), text) != nil {
+				t.Error("the kind differs")
+			}
+		}))
+	}
+}
+
+func TestResourceOfAnotherType(t *testing.T) {
+	_, err := ResourceOf[*thing]("shop")
+	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
+}
+
+// other is a second type for decoding at run time.
+type other struct {
+	meta  `json:"metadata"`
+	Count int `json:"count"`
+}
+
+func TestNewChoosesTheTypeAtRunTime(t *testing.T) {
+	for _, into := range []lw.Keyed{&thing{}, &other{}} {
+		create := func() lw.Keyed { return reflect.New(reflect.TypeOf(into).Elem()).Interface().(lw.Keyed) }
+		items, err := list(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"},"int":1,"count":2},{"metadata":{"name":"b"}}`)
+		require.NoError(t, err)
+		require.Len(t, items, 2)
+		require.IsType(t, into, items[0])
+		require.NotSame(t, items[0], items[1])
+		require.Equal(t, []string{"a", "b"}, []string{items[0].GetName(), items[1].GetName()})
+	}
+	_, err := watch(t, JSON[lw.Keyed]{New: func() lw.Keyed { return &other{} }}, `{"metadata":{"name":"a"},"count":"x"}`)
+	require.ErrorContains(t, err, "field count: expected int, found a string")
+	prefilled, err := watch(t, JSON[*other]{New: func() *other { return &other{Count: 7} }}, `{"metadata":{"name":"a"}}`)
+	require.NoError(t, err)
+	require.Equal(t, 7, prefilled.Count)
+
+	registerDeployment()
+	_, err = watch(t, JSON[lw.Keyed]{New: func() lw.Keyed { return &deployment{} }}, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`)
+	_, ok := errors.AsType[*KindError](err)
+	require.True(t, ok)
+}
+
+// byValue is a Keyed that is no pointer.
+type byValue struct{ other }
+
+func (byValue) GetNamespace() string       { return "" }
+func (byValue) GetName() string            { return "" }
+func (byValue) GetResourceVersion() string { return "" }
+
+func TestNewMustReturnAPointer(t *testing.T) {
+	for name, create := range map[string]func() lw.Keyed{
+		"missing":  nil,
+		"nil":      func() lw.Keyed { return nil },
+		"a struct": func() lw.Keyed { return byValue{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := watch(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"}}`)
+			require.ErrorContains(t, err, "expected JSON.New to return a pointer, found none")
+		})
+	}
+	_, err := watch(t, JSON[*other]{New: func() *other { return nil }}, `{"metadata":{"name":"a"}}`)
+	require.Error(t, err)
+}

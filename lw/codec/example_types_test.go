@@ -1,0 +1,45 @@
+//go:build !js
+
+package codec_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+)
+
+// A program with k8s.io/api writes codec.ResourceOf[*corev1.Pod]("default"). Only built-in types have a known collection.
+func ExampleResourceOf() {
+	_, err := codec.ResourceOf[*Widget]("default")
+	fmt.Println(err)
+	widgets, err := lw.ParseResource("widgets.v1.lw.example.com", "default")
+	fmt.Println(widgets, err)
+	// Output:
+	// codec: *codec_test.Widget is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf
+	// default/widgets.lw.example.com <nil>
+}
+
+// A JSON[*appsv1.Deployment] that reads pods returns this error in a DecodeError.
+func ExampleKindError() {
+	var err error = &lw.DecodeError{
+		Key: lw.Key{Namespace: "shop", Name: "web-0"}, ResourceVersion: "7",
+		Err: &codec.KindError{Type: "*v1.Deployment", Expected: "apps/v1 Deployment", Found: "v1 Pod"},
+	}
+	if wrong, ok := errors.AsType[*codec.KindError](err); ok {
+		fmt.Println(wrong.Found)
+	}
+	fmt.Println(err)
+	// Output:
+	// v1 Pod
+	// object shop/web-0 at resource version 7: *v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns
+}
+
+// New chooses the concrete type of an interface type such as client.Object.
+func ExampleJSON_new() {
+	types := map[string]func() lw.Keyed{"widgets": func() lw.Keyed { return &Widget{} }}
+	decode := codec.JSON[lw.Keyed]{New: types["widgets"]}
+	fmt.Printf("%T\n", decode.New())
+	// Output: *codec_test.Widget
+}

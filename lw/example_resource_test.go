@@ -1,0 +1,34 @@
+package lw_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+func ExampleParseResource() {
+	for _, name := range []string{"pods", "deployments.apps", "widgets.v1.example.com"} {
+		resource, err := lw.ParseResource(name, "shop")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(resource, resource.Version)
+	}
+	// Output:
+	// shop/pods v1
+	// shop/deployments.apps v1
+	// shop/widgets.example.com v1
+}
+
+// A custom resource needs its version and its group.
+func ExampleResourceError() {
+	_, err := lw.ParseResource("widgets.example.com", "shop")
+	fmt.Println(err)
+	if unknown, ok := errors.AsType[*lw.ResourceError](err); ok {
+		fmt.Println(unknown.Suggestion)
+	}
+	// Output:
+	// lw: resource "widgets.example.com" is not built in, so it needs a version; write for example "widgets.v1.example.com"
+	// widgets.v1.example.com
+}

@@ -1,0 +1,104 @@
+package lw
+
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+)
+
+// ParseResource returns the collection with a name such as "pods", "deployments.apps" or "widgets.v1.example.com". An empty
+// namespace means all namespaces.
+//
+// A name is a plural, a version and a group, as in kubectl. A built-in resource may omit the group and the version. It then
+// has the group and the version that Kubernetes prefers. A custom resource needs both, because ParseResource asks no server.
+// For the same reason short names such as "po" are unknown. The error is a *[ResourceError].
+func ParseResource(name, namespace string) (Resource, error) {
+	plural, rest, _ := strings.Cut(name, ".")
+	version, group, _ := strings.Cut(rest, ".")
+	explicit := isAPIVersion(version)
+	if !explicit {
+		version, group = "", rest
+	}
+	anyGroup := rest == ""
+	near := ""
+	for i := range builtin.Resources {
+		b := &builtin.Resources[i]
+		if !anyGroup && group != b.Group || explicit && version != b.Version {
+			continue
+		}
+		if b.Plural == plural {
+			return builtinResource(b, name, namespace)
+		}
+		if near == "" && isNear(plural, b) {
+			near = b.Plural + strings.TrimPrefix(name, plural)
+		}
+	}
+	if explicit && group != "" && plural != "" {
+		return Resource{Group: group, Version: version, Plural: plural, Namespace: namespace}, nil
+	}
+	return Resource{}, unknownResource(name, plural, group, near)
+}
+
+func builtinResource(b *builtin.Resource, name, namespace string) (Resource, error) {
+	if namespace != "" && !b.Namespaced {
+		return Resource{}, &ResourceError{Name: name, Reason: "has no namespaces; pass an empty namespace instead of " + namespace}
+	}
+	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
+}
+
+// isNear reports whether a word was probably meant as the plural of b: its kind in any case, or one letter differs.
+func isNear(word string, b *builtin.Resource) bool {
+	other := b.Plural
+	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
+		return true
+	}
+	for word != "" && other != "" && word[0] == other[0] {
+		word, other = word[1:], other[1:]
+	}
+	for word != "" && other != "" && word[len(word)-1] == other[len(other)-1] {
+		word, other = word[:len(word)-1], other[:len(other)-1]
+	}
+	return len(word) <= 1 && len(other) <= 1
+}
+
+// isAPIVersion reports whether text is a version such as v1 or v2beta1. The first part of a group may be v2ray.
+func isAPIVersion(text string) bool {
+	const digits = "0123456789"
+	number, ok := strings.CutPrefix(text, "v")
+	stage := strings.TrimLeft(number, digits)
+	if !ok || stage == number || stage == "" {
+		return ok && stage != number
+	}
+	number, ok = strings.CutPrefix(stage, "alpha")
+	if !ok {
+		number, ok = strings.CutPrefix(stage, "beta")
+	}
+	return ok && number != "" && strings.TrimLeft(number, digits) == ""
+}
+
+func unknownResource(name, plural, group, near string) error {
+	switch {
+	case near != "":
+		return &ResourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
+	case plural == "":
+		return &ResourceError{Name: name, Reason: "has no plural; write for example", Suggestion: "pods"}
+	case group == "":
+		return &ResourceError{Name: name, Reason: "is not built in, so it needs a version and a group; write for example", Suggestion: plural + ".v1.example.com"}
+	}
+	return &ResourceError{Name: name, Reason: "is not built in, so it needs a version; write for example", Suggestion: plural + ".v1." + group}
+}
+
+// ResourceError reports a name for which [ParseResource] knows no collection.
+type ResourceError struct {
+	Name       string // the name that was parsed
+	Reason     string
+	Suggestion string // a name to write instead, or ""
+}
+
+func (e *ResourceError) Error() string {
+	text := "lw: resource \"" + e.Name + "\" " + e.Reason
+	if e.Suggestion != "" {
+		text += " \"" + e.Suggestion + "\""
+	}
+	return text
+}
