@@ -62,6 +62,20 @@ test('objects that a new host does not send are deleted', async () => {
   assert.equal(collection.size, 1)
 })
 
+test('the snapshot is replaced when the host is lost', async () => {
+  const { collection, host, opened } = withFakeHost()
+  await opened
+  host.send(...first(added('a', 1)))
+  const live = collection.getSnapshot()
+  await batch(collection)
+  const next = batch(collection)
+  host.client.lost()
+  await next
+  const { state, size } = collection.getSnapshot()
+  assert.deepEqual([state.phase, state.stale, size], ['interrupted', true, 1])
+  assert.deepEqual([live.state.phase, live.state.stale], ['live', false])
+})
+
 test('unchanged objects of a new host cause no changes', async () => {
   const { collection, host, opened } = withFakeHost({ indexes: { node: 'spec.nodeName' } })
   await opened
