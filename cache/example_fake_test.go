@@ -1,0 +1,48 @@
+package cache_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// crowded is the code under test. It only reads: it waits for the first list, then counts the Pods of a Node.
+func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.Index[*lw.Object, string], node string) bool {
+	select {
+	case <-pods.Synced():
+	case <-ctx.Done():
+	}
+	return byNode.Len(node) > 1
+}
+
+// NewStore fakes the store of an informer in a test. The writer is in the hands of the test. Replace plays a list, so it closes
+// Synced and sets the resourceVersion. Put and Delete play changes, and Fold plays events with their resourceVersions. An
+// index, a lister, or a snapshot of the fake needs nothing else.
+func ExampleNewStore_fake() {
+	ctx := context.Background()
+	pods, writer := cache.NewStore[*lw.Object](nil)
+	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
+
+	writer.Replace("7", onNode("web-0", "n1"))
+	fmt.Println(crowded(ctx, pods, byNode, "n1"))
+
+	writer.Put(onNode("web-1", "n1"))
+	fmt.Println(crowded(ctx, pods, byNode, "n1"))
+
+	writer.Delete(lw.Key{Namespace: "shop", Name: "web-0"})
+	fmt.Println(crowded(ctx, pods, byNode, "n1"))
+
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: onNode("web-2", "n1"), ResourceVersion: "8"})
+	fmt.Println(pods.WaitFor(ctx, "8"), crowded(ctx, pods, byNode, "n1"))
+
+	_, found := cache.NewLister(pods).Get("shop", "web-2")
+	fmt.Println(found)
+	// Output:
+	// false
+	// true
+	// false
+	// <nil> true
+	// true
+}

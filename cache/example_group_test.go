@@ -1,0 +1,83 @@
+//go:build !js
+
+package cache_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// A controller with two informers and two workers. Leader election calls Run with a context that ends when the lease is lost.
+func ExampleGroup() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	queue := workqueue.New[lw.Key](nil)
+	web := cache.NewInformer(client, &lw.Options{LabelSelector: "app!=db", StopOn: lw.IsPermanent})
+	web.Handle(cache.Handler[*lw.Object]{Added: func(pod *lw.Object, _ bool) { queue.Add(pod.Key()) }}, nil)
+	all := cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
+
+	var group cache.Group
+	group.Add("web Pods", web)
+	group.Add("all Pods", all)
+	ctx, loseLease := context.WithCancel(context.Background())
+	work := func(ctx context.Context) error {
+		for key := range queue.Keys(ctx) {
+			fmt.Println("work on", key, "in a cache of", all.Store().Len())
+			loseLease()
+		}
+		return nil
+	}
+	fmt.Println(group.Run(ctx, work, work)) // no handler and no worker is called after this
+	// Output:
+	// work on shop/web-0 in a cache of 1
+	// context canceled
+}
+
+// A health endpoint reports whether the caches are ready.
+func ExampleGroup_WaitSynced() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	var group cache.Group
+	pods := cache.NewInformer(client, nil)
+	group.Add("Pods", pods)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- group.Run(ctx) }()
+	fmt.Println(group.WaitSynced(ctx), pods.Store().Len())
+	stop()
+	fmt.Println(<-done)
+	// Output:
+	// <nil> 1
+	// context canceled
+}
+
+// namespaces makes a Runner of a MergedStore, whose store knows when all namespaces are synced.
+type namespaces struct{ *cache.MergedStore[*lw.Object] }
+
+func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
+
+// A MergedStore and a Reflector become a Runner by a method Synced.
+func ExampleRunner() {
+	server, client, end := serve("shop")
+	defer end()
+	put(server, "shop", "web-0", "n1")
+	pods := cache.NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"shop": client}, nil, nil)
+	var runner cache.Runner = namespaces{pods}
+	var group cache.Group
+	group.Add("Pods of some namespaces", runner)
+	ctx, stop := context.WithCancel(context.Background())
+	fmt.Println(group.Run(ctx, func(context.Context) error {
+		fmt.Println("Pods:", pods.Store().Len())
+		stop()
+		return nil
+	}))
+	// Output:
+	// Pods: 1
+	// context canceled
+}

@@ -1,0 +1,155 @@
+package cache
+
+import (
+	"context"
+	"sync"
+
+	"github.com/seed-6d2a410a/listwatch/internal/lock"
+)
+
+// Runner is a member of a [Group]. Every [Informer] is a Runner.
+type Runner interface {
+	// Run blocks until ctx ends or the Runner fails for good. It returns the reason, which is never nil.
+	Run(ctx context.Context) error
+	// Synced returns a channel that is closed when the first list is complete.
+	Synced() <-chan struct{}
+}
+
+// Group starts several informers, waits until all are synced, runs workers, and stops everything in order. The zero value is
+// an empty group. A Group must not be copied. All methods may run concurrently, but only one Run at a time.
+type Group struct {
+	mu      lock.Mutex
+	members []member
+	running bool
+	latest  *groupRun // the current run, or the next one if none has begun; nil before the first use
+}
+
+type member struct {
+	name string
+	Runner
+}
+
+// groupRun is the part of a Group that each Run renews.
+type groupRun struct {
+	over  chan struct{} // closed when the run begins to stop
+	cause error         // why it stops
+}
+
+// Add adds an informer. Its name appears in the error of Run. Add panics while the group runs.
+func (g *Group) Add(name string, informer Runner) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		panic("cache: Group.Add is called while the Group runs; add all informers before Run")
+	}
+	g.members = append(g.members, member{name, informer})
+}
+
+// Run runs all informers. When all are synced, it starts each worker in a goroutine.
+//
+// Run stops when ctx ends, an informer fails for good, or a worker returns an error. An informer fails for good if its
+// Options.StopOn returns true. Run first ends the context of the workers and waits for them. Then it ends all streams and
+// waits for the handler calls in progress. A worker can therefore still read current stores while it finishes.
+//
+// When Run has returned, nothing is left running, and no handler is called. So a program that has lost an election can
+// return from Run and release its lease. The handlers do not receive the changes that still wait. A later Run continues where
+// this one stopped, and delivers them.
+//
+// Run returns context.Cause(ctx), the error of the worker, or the error of the informer with its name. Run panics if the
+// previous Run has not returned.
+func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
+	members, run := g.begin()
+	defer g.end()
+	working, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the workers
+	defer stop()
+	var streams, jobs sync.WaitGroup
+	if working.Err() == nil {
+		for _, m := range members {
+			streams.Go(func() { fail(&memberError{m.name, m.Run(streaming)}) })
+		}
+	}
+	if waitSynced(working, members, nil) == nil && working.Err() == nil {
+		for _, work := range workers {
+			jobs.Go(func() {
+				if err := work(working); err != nil {
+					fail(err)
+				}
+			})
+		}
+	}
+	<-working.Done()
+	run.cause = context.Cause(working)
+	close(run.over)
+	jobs.Wait()
+	stop()
+	streams.Wait()
+	return run.cause
+}
+
+// WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops before that, it
+// returns the error of Run. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
+func (g *Group) WaitSynced(ctx context.Context) error {
+	g.mu.Lock()
+	members, run := g.members, g.run()
+	g.mu.Unlock()
+	return waitSynced(ctx, members, run)
+}
+
+// waitSynced ignores a nil run.
+func waitSynced(ctx context.Context, members []member, run *groupRun) error {
+	var over chan struct{}
+	if run != nil {
+		over = run.over
+	}
+	for _, m := range members {
+		if isClosed(m.Synced()) {
+			continue // even if ctx or the run has ended
+		}
+		select {
+		case <-m.Synced():
+		case <-over:
+			return run.cause
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// run returns the current or the next run. The caller holds the lock.
+func (g *Group) run() *groupRun {
+	if g.latest == nil {
+		g.latest = &groupRun{over: make(chan struct{})}
+	}
+	return g.latest
+}
+
+func (g *Group) begin() ([]member, *groupRun) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		panic("cache: a Group is run again before its last Run has returned")
+	}
+	g.running = true
+	if run := g.run(); isClosed(run.over) {
+		g.latest = nil
+	}
+	return g.members, g.run()
+}
+
+func (g *Group) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running = false
+}
+
+// memberError is the error of one informer of a group.
+type memberError struct {
+	name string
+	err  error
+}
+
+func (e *memberError) Error() string { return "cache: " + e.name + ": " + e.err.Error() }
+func (e *memberError) Unwrap() error { return e.err }

@@ -1,0 +1,38 @@
+//go:build !js
+
+package cache
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// TestGroupDoesNotHideAPanic runs itself in another process, because a panic in a handler or a worker ends the program.
+func TestGroupDoesNotHideAPanic(t *testing.T) {
+	const name = "LISTWATCH_GROUP_PANIC"
+	if of := os.Getenv(name); of != "" {
+		panicInGroup(t, of)
+	}
+	for _, of := range []string{"handler", "worker"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestGroupDoesNotHideAPanic$")
+		cmd.Env = append(os.Environ(), name+"="+of)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), "panic: a mistake in the "+of)
+	}
+}
+
+func panicInGroup(t *testing.T, of string) {
+	var g Group
+	pods := NewInformer(&live{first: []string{"x@1"}}, plainLists())
+	g.Add("pods", pods)
+	if of == "handler" {
+		pods.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { panic("a mistake in the handler") }}, nil)
+	}
+	t.Log(g.Run(t.Context(), func(context.Context) error { panic("a mistake in the worker") }))
+}

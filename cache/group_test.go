@@ -1,0 +1,321 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// runner is a Runner that the test controls.
+type runner struct {
+	synced  chan struct{}
+	fail    chan error
+	runs    int
+	running bool
+	ending  chan struct{} // if set, Run returns only after it is closed
+}
+
+func newRunner() *runner { return &runner{synced: make(chan struct{}), fail: make(chan error)} }
+
+func (r *runner) Synced() <-chan struct{} { return r.synced }
+
+func (r *runner) Run(ctx context.Context) error {
+	r.runs++
+	r.running = true
+	defer func() { r.running = false }()
+	select {
+	case err := <-r.fail:
+		return err
+	case <-ctx.Done():
+		if r.ending != nil {
+			<-r.ending
+		}
+		return context.Cause(ctx)
+	}
+}
+
+// start runs a group and returns the channel that receives its error.
+func start(ctx context.Context, g *Group, workers ...func(context.Context) error) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- g.Run(ctx, workers...) }()
+	synctest.Wait()
+	return ended
+}
+
+var errWork = errors.New("the disk is full")
+
+func untilDone(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a, b := newRunner(), newRunner()
+		g.Add("a", a)
+		g.Add("b", b)
+		ctx, stop := context.WithCancelCause(t.Context())
+		working := 0
+		work := func(ctx context.Context) error {
+			working++
+			return untilDone(ctx)
+		}
+		waited := make(chan error, 1)
+		go func() { waited <- g.WaitSynced(ctx) }() // before Run
+		ended := start(ctx, &g, work)
+		close(a.synced)
+		synctest.Wait()
+		require.Zero(t, working, "b is not synced")
+		require.Empty(t, waited)
+		close(b.synced)
+		synctest.Wait()
+		require.Equal(t, 1, working)
+		require.NoError(t, <-waited)
+		stop(errWork)
+		require.Equal(t, errWork, <-ended)
+		require.NoError(t, g.WaitSynced(ctx), "all are synced, although ctx and Run have ended")
+	})
+}
+
+// TestGroupStopsInOrder checks that the workers return before the streams end, and the streams before Run returns.
+func TestGroupStopsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		close(a.synced)
+		a.ending = make(chan struct{})
+		g.Add("a", a)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		finish := make(chan struct{})
+		ended := start(ctx, &g, func(ctx context.Context) error {
+			<-ctx.Done()
+			<-finish
+			require.True(t, a.running, "a worker that finishes needs current stores")
+			return nil
+		})
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		require.True(t, a.running)
+		close(finish)
+		synctest.Wait()
+		require.Empty(t, ended, "a has not returned")
+		close(a.ending)
+		require.Equal(t, context.DeadlineExceeded, <-ended)
+		require.False(t, a.running)
+	})
+}
+
+func TestGroupStopsWhenAWorkerFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		close(a.synced)
+		g.Add("a", a)
+		done := func(context.Context) error { return nil } // ends nothing
+		fail := make(chan error)
+		ended := start(t.Context(), &g, untilDone, done, func(context.Context) error { return <-fail })
+		require.True(t, a.running)
+		fail <- errWork
+		require.Equal(t, errWork, <-ended)
+		require.False(t, a.running)
+	})
+}
+
+// TestGroupStopsWhenAnInformerFailsForGood uses real informers. One receives 403 before it is synced.
+func TestGroupStopsWhenAnInformerFailsForGood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		opts := &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}
+		pods := NewInformer(&live{first: []string{"x@1"}}, opts)
+		secrets := NewInformer(&script{t: t, lines: []string{"list@1 !forbidden"}}, opts)
+		g.Add("pods", pods)
+		g.Add("secrets", secrets)
+		waited := make(chan error, 1)
+		go func() { waited <- g.WaitSynced(t.Context()) }()
+		worked := false
+		err := g.Run(t.Context(), func(context.Context) error { worked = true; return nil })
+		require.EqualError(t, err, "cache: secrets: "+errs["forbidden"].Error())
+		require.ErrorIs(t, err, lw.ErrForbidden)
+		require.Equal(t, err, <-waited)
+		require.Equal(t, err, g.WaitSynced(t.Context()), "after Run")
+		require.False(t, worked)
+	})
+}
+
+// TestGroupStopsLate has an informer that fails long after all are synced.
+func TestGroupStopsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a, b := newRunner(), newRunner()
+		close(a.synced)
+		close(b.synced)
+		g.Add("a", a)
+		g.Add("b", b)
+		ended := start(t.Context(), &g, untilDone)
+		b.fail <- errWork
+		require.EqualError(t, <-ended, "cache: b: the disk is full")
+		require.False(t, a.running)
+		require.NoError(t, g.WaitSynced(t.Context()))
+	})
+}
+
+func TestGroupWhoseContextEndsBeforeSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		g.Add("a", a)
+		ctx, stop := context.WithCancelCause(t.Context())
+		worked := false
+		ended := start(ctx, &g, func(context.Context) error { worked = true; return nil })
+		waited, impatient := make(chan error, 1), make(chan error, 1)
+		go func() { waited <- g.WaitSynced(t.Context()) }()
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() { impatient <- g.WaitSynced(short) }()
+		require.Equal(t, context.DeadlineExceeded, <-impatient)
+		require.Empty(t, waited)
+		stop(errWork)
+		require.Equal(t, errWork, <-ended)
+		require.Equal(t, errWork, <-waited)
+		require.False(t, worked)
+
+		require.Equal(t, errWork, g.Run(ctx), "ctx has ended before Run")
+		require.Equal(t, 1, a.runs, "nothing was started")
+	})
+}
+
+// TestGroupRunsAgain checks that handlers rest between two runs, and that the second run continues from the stores.
+func TestGroupRunsAgain(t *testing.T) {
+	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+		var g Group
+		var n notes
+		th.informer.Handle(n.handler(), nil)
+		g.Add("pods", th.informer)
+		ctx, lose := context.WithCancel(t.Context())
+		ended := start(ctx, &g)
+		require.NoError(t, g.WaitSynced(t.Context()))
+		require.Equal(t, "+x@1!", n.take())
+		lose()
+		require.Equal(t, context.Canceled, <-ended)
+
+		synctest.Wait()
+		require.Empty(t, n.take(), "no handler is called between two runs")
+		ctx, lose = context.WithCancel(t.Context())
+		ended = start(ctx, &g)
+		th.say("~x@3")
+		require.Equal(t, "~x@1>3", n.take())
+		lose()
+		<-ended
+	})
+}
+
+// TestGroupWaitsForTheCallInProgress checks that Run returns after the call in progress, and that no call follows.
+func TestGroupWaitsForTheCallInProgress(t *testing.T) {
+	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+		var g Group
+		slow := &notes{hold: make(chan struct{})}
+		th.informer.Handle(slow.handler(), nil)
+		g.Add("pods", th.informer)
+		ctx, lose := context.WithCancel(t.Context())
+		ended := start(ctx, &g)
+		lose()
+		synctest.Wait()
+		require.Empty(t, ended)
+		close(slow.hold)
+		<-ended
+		require.Equal(t, "+x@1!", slow.take())
+		synctest.Wait()
+		require.Empty(t, slow.take(), "y waits for the next run")
+	})
+}
+
+// TestGroupWaitsForTheNextRun checks that the end of an earlier run does not end WaitSynced in a later one.
+func TestGroupWaitsForTheNextRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		g.Add("a", a)
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		require.Equal(t, context.Canceled, g.Run(ctx))
+		require.Equal(t, context.Canceled, g.WaitSynced(t.Context()))
+		ctx, stop = context.WithCancel(t.Context())
+		ended := start(ctx, &g)
+		waited := make(chan error, 1)
+		go func() { waited <- g.WaitSynced(t.Context()) }()
+		synctest.Wait()
+		require.Empty(t, waited)
+		close(a.synced)
+		require.NoError(t, <-waited)
+		stop()
+		<-ended
+	})
+}
+
+func TestGroupMisuse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		a := newRunner()
+		g.Add("a", a)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := start(ctx, &g)
+		require.PanicsWithValue(t, "cache: Group.Add is called while the Group runs; add all informers before Run", func() { g.Add("b", newRunner()) })
+		require.PanicsWithValue(t, "cache: a Group is run again before its last Run has returned", func() { _ = g.Run(ctx) })
+		require.True(t, a.running, "a misuse ends nothing")
+		stop()
+		<-ended
+		g.Add("b", newRunner()) // between two runs
+		stop2 := make(chan struct{})
+		require.Equal(t, context.Canceled, g.Run(ctx, func(context.Context) error { close(stop2); return nil }))
+		require.False(t, isClosed(stop2))
+	})
+}
+
+// TestEmptyGroup runs its workers at once.
+func TestEmptyGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		require.NoError(t, g.WaitSynced(t.Context()))
+		require.Equal(t, errWork, g.Run(t.Context(), func(context.Context) error { return errWork }))
+	})
+}
+
+// TestGroupKeepsTheValuesOfItsContext checks that streams see the trace, although they outlive ctx.
+func TestGroupKeepsTheValuesOfItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		var seen error
+		g.Add("pods", NewInformer(&script{t: t, lines: []string{"list@1 !forbidden"}}, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}))
+		trace := &lw.Trace{Interrupted: func(b *lw.Interruption) { seen = b.Err }}
+		require.ErrorIs(t, g.Run(lw.WithTrace(t.Context(), trace)), lw.ErrForbidden)
+		require.ErrorIs(t, seen, lw.ErrForbidden)
+	})
+}
+
+// TestGroupUnderLoad runs and waits from many goroutines, for the race detector.
+func TestGroupUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var g Group
+		for range 10 {
+			a := newRunner()
+			g.Add("a", a)
+			time.AfterFunc(time.Second, func() { close(a.synced) })
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var group sync.WaitGroup
+		for range 10 {
+			group.Go(func() { require.NoError(t, g.WaitSynced(ctx)) })
+		}
+		require.Equal(t, context.DeadlineExceeded, g.Run(ctx, untilDone, untilDone))
+		group.Wait()
+	})
+}
