@@ -1,0 +1,158 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/format"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/clients/port/clientgo"
+	"github.com/seed-6d2a410a/listwatch/e2e/clients/port/listwatch"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// controllers are one controller, written twice.
+var controllers = map[string]func(context.Context, string, time.Duration, func(string) error) error{
+	"clientgo":  clientgo.Run,
+	"listwatch": listwatch.Run,
+}
+
+// reports are the last reports of a controller. The first report of an app fails, so that the controller must retry.
+type reports struct {
+	mu    sync.Mutex
+	last  map[string]string // by app
+	count map[string]int
+}
+
+func (r *reports) report(line string) error {
+	app, state, _ := strings.Cut(line, ": ")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count[app]++; r.count[app] == 1 {
+		return errors.New("the report got lost")
+	}
+	r.last[app] = state
+	return nil
+}
+
+func (r *reports) is(app, state string) func() bool {
+	return func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.last[app] == state
+	}
+}
+
+// reported returns a condition that is true after n more reports.
+func (r *reports) reported(app string, n int) func() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wanted := r.count[app] + n
+	return func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.count[app] >= wanted
+	}
+}
+
+// serveTLS puts TLS and HTTP/2 in front of an embedded server whose only token is "secret". It returns a kubeconfig for it.
+func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
+	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	front := httptest.NewUnstartedServer(server)
+	front.EnableHTTP2 = true
+	front.StartTLS()
+	t.Cleanup(front.Close)
+	config := api.NewConfig()
+	config.Clusters["test"] = &api.Cluster{Server: front.URL, CertificateAuthorityData: pemOf(front.Certificate())}
+	config.AuthInfos["test"] = &api.AuthInfo{Token: "secret"}
+	config.Contexts["test"] = &api.Context{Cluster: "test", AuthInfo: "test"}
+	config.CurrentContext = "test"
+	path = filepath.Join(t.TempDir(), "config")
+	require.NoError(t, clientcmd.WriteToFile(*config, path))
+	return server, path
+}
+
+func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) {
+	t.Helper()
+	metadata := `"metadata":{"namespace":"shop","name":"` + name + `","labels":{"app":"` + app + `"}}`
+	require.True(t, json.Valid([]byte("{"+metadata+rest+"}")))
+	_, err := server.Put(resource, "{"+metadata+rest+"}")
+	require.NoError(t, err)
+}
+
+// TestPort checks that both controllers behave the same, from the first list to the end of Run.
+func TestPort(t *testing.T) {
+	for name, run := range controllers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // client-go waits for most of the time
+			server, path := serveTLS(t)
+			running, pending := `,"status":{"phase":"Running"}`, `,"status":{"phase":"Pending"}`
+			put(t, server, "pods", "web-0", "web", running)
+			put(t, server, "deployments.apps", "web", "web", `,"spec":{"replicas":2}`)
+			r := &reports{last: map[string]string{}, count: map[string]int{}}
+			ctx, lose := context.WithCancelCause(t.Context())
+			ended := make(chan error)
+			go func() { ended <- run(ctx, path, time.Second, r.report) }()
+			eventually(t, r.is("shop/web", "1 of 2 Pods, Service false"))
+
+			put(t, server, "services", "web", "web", "")
+			put(t, server, "pods", "web-1", "web", pending)
+			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
+			put(t, server, "pods", "web-1", "web", running)
+			eventually(t, r.is("shop/web", "2 of 2 Pods, Service true"))
+			put(t, server, "pods", "web-0", "db", running) // it changes its app
+			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
+			eventually(t, r.is("shop/db", "1 of 0 Pods, Service false"))
+			require.NoError(t, server.Delete("pods", "shop", "web-1"))
+			eventually(t, r.is("shop/web", "0 of 2 Pods, Service true"))
+			eventually(t, r.reported("shop/web", 2)) // by resyncs
+
+			lost := errors.New("the lease is lost")
+			lose(lost)
+			require.Equal(t, lost, <-ended)
+			late := r.reported("shop/web", 1)
+			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices it a little later
+			put(t, server, "pods", "web-2", "web", running)
+			require.False(t, late(), "a report after the end of Run")
+		})
+	}
+}
+
+// TestPortLines counts the lines that are neither blank nor comments. docs/migration.md must publish both counts.
+func TestPortLines(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/migration.md")
+	require.NoError(t, err)
+	lines := map[string]int{}
+	for name := range controllers {
+		path := "port/" + name + "/controller.go"
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		formatted, err := format.Source(text)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(formatted, text), "%s is not formatted by gofmt", path)
+		require.NotContains(t, string(text), "/*")
+		lines[name] = len(slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
+			require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 120, "a long line hides a line in %s", path)
+			line = strings.TrimSpace(line)
+			return line == "" || strings.HasPrefix(line, "//")
+		}))
+		require.Contains(t, string(guide), fmt.Sprintf("| `e2e/clients/%s` | %d |", path, lines[name]))
+	}
+	require.Less(t, lines["listwatch"], lines["clientgo"])
+}

@@ -1,0 +1,75 @@
+package clients
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+func pemOf(certificate *x509.Certificate) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
+}
+
+// informerOf makes an informer by the lines of docs/migration.md.
+func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	t.Cleanup(httpClient.CloseIdleConnections)
+	transport, err := lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
+	require.NoError(t, err)
+	client, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod]{}, nil)
+	require.NoError(t, err)
+	return cache.NewInformer(client, &lw.Options{StopOn: lw.Refused})
+}
+
+// TestRestConfig lists and watches over TLS, with the authority, the token and the impersonation of a rest.Config.
+func TestRestConfig(t *testing.T) {
+	server, path := serveTLS(t)
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	require.NoError(t, err)
+	config.Impersonate.UserName = "jane"
+	pods := informerOf(t, config)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- pods.Run(ctx) }()
+	put(t, server, "pods", "web-0", "web", "")
+	eventually(t, func() bool { return pods.Store().Len() == 1 })
+	<-pods.Synced()
+	put(t, server, "pods", "web-1", "web", "")
+	eventually(t, func() bool { return pods.Store().Len() == 2 })
+	for _, request := range server.Requests(lwtest.Any) {
+		require.Equal(t, "jane", request.Header.Get("Impersonate-User"))
+	}
+	stop()
+	require.Equal(t, context.Canceled, <-ended)
+}
+
+// TestRestConfigWithAnotherToken checks that an unknown token ends the run with 401.
+func TestRestConfigWithAnotherToken(t *testing.T) {
+	_, path := serveTLS(t)
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	require.NoError(t, err)
+	config.BearerToken = "stale"
+	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
+}
+
+// TestRestConfigWithATimeout checks that New refuses a timeout that would end every watch.
+func TestRestConfigWithATimeout(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	_, err = lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
+	require.ErrorContains(t, err, "Client.Timeout would end every watch")
+}
