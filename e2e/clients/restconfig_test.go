@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,4 +74,38 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.NoError(t, err)
 	_, err = lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
 	require.ErrorContains(t, err, "Client.Timeout would end every watch")
+}
+
+// TestRestConfigThatIsRedirected checks that the policy of docs/migration.md keeps the token from other hosts. Without it, client-go
+// sends the token to each of them.
+func TestRestConfigThatIsRedirected(t *testing.T) {
+	for name, follows := range map[string]bool{"by default": true, "with the policy": false} {
+		t.Run(name, func(t *testing.T) {
+			got := make(chan string, 1)
+			other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				got <- r.Header.Get("Authorization")
+				w.WriteHeader(http.StatusForbidden)
+			}))
+			defer other.Close()
+			server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+			defer server.Close()
+			config := &rest.Config{Host: server.URL, BearerToken: "secret"}
+			httpClient, err := rest.HTTPClientFor(config)
+			require.NoError(t, err)
+			defer httpClient.CloseIdleConnections()
+			if !follows {
+				httpClient.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+			}
+			transport, err := lwhttp.New(config.Host, &lwhttp.Options{Client: httpClient})
+			require.NoError(t, err)
+			_, err = transport.Open(t.Context(), &lw.Request{Path: "/api/v1/pods"})
+			require.Error(t, err)
+			if !follows {
+				require.ErrorContains(t, err, "302")
+				require.Empty(t, got)
+				return
+			}
+			require.Equal(t, "Bearer secret", <-got)
+		})
+	}
 }
