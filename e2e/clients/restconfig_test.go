@@ -33,7 +33,7 @@ func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] 
 	require.NoError(t, err)
 	client, err := lw.NewClient(transport, lw.Pods(""), codec.JSON[*corev1.Pod]{}, nil)
 	require.NoError(t, err)
-	return cache.NewInformer(client, &lw.Options{StopOn: lw.Refused})
+	return cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 }
 
 // TestRestConfig lists and watches over TLS, with the authority, the token and the impersonation of a rest.Config.

@@ -76,9 +76,9 @@ func follow[T metav1.Object](group *cache.Group, transport lw.Transport, of lw.R
 	}
 	informer := cache.NewInformer(client, nil)
 	informer.Handle(cache.Handler[T]{
-		Added:   func(object T, _ bool) { queue.Add(appOf(object)) },
-		Updated: func(old, object T) { queue.Add(appOf(old)); queue.Add(appOf(object)) },
-		Deleted: func(object T, _ bool) { queue.Add(appOf(object)) },
+		Added:    func(object T, _ bool) { queue.Add(appOf(object)) },
+		Modified: func(old, object T) { queue.Add(appOf(old)); queue.Add(appOf(object)) },
+		Deleted:  func(object T, _ bool) { queue.Add(appOf(object)) },
 	}, &cache.HandlerOptions[T]{Resync: resync})
 	group.Add(of.String(), informer)
 	return informer.Store(), nil
