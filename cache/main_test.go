@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -8,7 +9,10 @@ import (
 )
 
 // TestMain fails the package if its tests leave goroutines behind.
-func TestMain(m *testing.M) { leak.Main(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Many tests interrupt streams.
+	leak.Main(m)
+}
 
 // eventually polls until a condition holds, for a time that only what is broken takes.
 func eventually(condition func() bool) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
 )
@@ -46,6 +47,13 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 
 // StreamsLists reports whether streaming lists are worth requesting: true until they have failed.
 func (c *Client[T]) StreamsLists() bool { return c.server.streamsLists() }
+
+// String returns the resource like [Resource.String], without the query of a raw path.
+func (c *Client[T]) String() string {
+	resource := c.resource
+	resource.Raw, _, _ = strings.Cut(resource.Raw, "?")
+	return resource.String()
+}
 
 func (c *Client[T]) supported() *support { return c.server }
 

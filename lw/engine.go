@@ -18,6 +18,9 @@ type engine[T Keyed] struct {
 	epoch   time.Time        // of the machine's moments
 	reset   bool             // Reset was sent since the last interruption
 	gone    bool             // the caller wants no more
+
+	now      moment // of the latest signal
+	reporter reporter
 }
 
 // turn makes one request and handles its end. It returns false when the sequence is over.
@@ -39,6 +42,9 @@ func (e *engine[T]) request() bool {
 		return true
 	}
 	e.reset = false
+	if !e.machine.routine {
+		e.reporter.report(result, e.now)
+	}
 	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result})
 	return !e.gone && e.wait(result)
 }
@@ -196,6 +202,7 @@ func (e *engine[T]) step(in *input) (output, *Interruption) {
 		e.epoch = now.Add(-time.Second)
 	}
 	in.now = now.Sub(e.epoch)
+	e.now = in.now
 	return e.machine.step(in)
 }
 

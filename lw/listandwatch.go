@@ -42,6 +42,12 @@ type Options struct {
 	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
 	// means to go on trying. [IsPermanent] stops where the server says no for good.
 	StopOn func(cause error) bool
+
+	// Logger receives a warning about each interruption that needs attention: its cause, the next request and the remedy. A
+	// cause is logged at most once per minute. A clean close is not logged. A healthy watch that resumes after a connection
+	// error is not logged either. nil means slog.Default(), or console.warn in JavaScript. For no log, use
+	// slog.New(slog.DiscardHandler).
+	Logger Logger
 }
 
 // ListAndWatch keeps one collection's event stream alive: it lists, watches from there, resumes where a watch broke, and
@@ -58,6 +64,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 		c := clock.From(ctx)
 		machine := newMachine(opts, supportOf(lw), c.Random)
 		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: machine, replay: c.Replay, trace: TraceOf(ctx), yield: yield}
+		e.reporter = newReporter(opts.Logger, lw)
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.request() {
 		}

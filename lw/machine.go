@@ -66,6 +66,7 @@ type machine struct {
 	short    int    // watches in a row that ended at once
 	suspect  int    // failures in a row that the resourceVersion may have caused
 	relisted bool   // an expired resourceVersion led to a list at once since the backoff was reset
+	routine  bool   // the last interruption needs no attention: a clean close, or a healthy watch that resumes after a connection error
 }
 
 func newMachine(opts *Options, server *support, random func() float64) *machine {
@@ -263,6 +264,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 		m.pace.lists.add(m.asked) // it was answered, though not to its end
 	}
 	n := m.state.after(m, f, err, in.now)
+	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
 	if m.stopOn != nil && m.stopOn(err) {
 		m.state = stopped{}
 		return &Interruption{Err: err, Final: true}

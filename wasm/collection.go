@@ -97,6 +97,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		MaxObjects:      int(c.command.Get("maxObjects").Int()),
 		Wake:            c.wake,
+		Logger:          silent{},
 		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, lw.ErrNotList)) },
 	})
 	if c.command.Get("restored").Bool() {
@@ -104,6 +105,11 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	}
 	return reflector, nil
 }
+
+// silent discards warnings, because the host receives all interruptions.
+type silent struct{}
+
+func (silent) Warn(string, ...any) {}
 
 func (c *collection) text(name string) string { return c.command.Get(name).String() }
 

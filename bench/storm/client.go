@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 	source := harness.MustGet(lw.NewClient(c, lw.Pods(""), lw.RawCodec{}, nil))
 	opts := &lw.Options{
 		NoStreamingList: s.plain,
+		Logger:          slog.New(slog.DiscardHandler),
 	}
 	dice := random.Float64
 	if s.noJitter {

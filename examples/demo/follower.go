@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"sync/atomic"
 	"time"
@@ -31,7 +32,7 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, nil)
+	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo fails on purpose
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
 	go func() {

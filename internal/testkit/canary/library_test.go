@@ -41,6 +41,9 @@ func (s *said) say(values ...any) {
 	}
 }
 
+// Warn implements lw.Logger.
+func (s *said) Warn(msg string, args ...any) { s.say(append(args, msg)...) }
+
 // trace hears everything.
 func (s *said) trace() *lw.Trace {
 	return &lw.Trace{
@@ -125,7 +128,7 @@ func follow(t *testing.T, s *said, server, over string, opts *lwhttp.Options) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }})
+	reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true, StopOn: func(error) bool { return true }, Logger: s})
 	s.say(transport, http, client, reflector)
 	for event := range reflector.Changes(lw.WithTrace(ctx, s.trace())) {
 		if s.say(event); event.Interruption != nil {

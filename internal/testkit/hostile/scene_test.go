@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -75,7 +76,9 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	defer closeWire()
 	client, err := lw.NewClient(source, lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}, lw.RawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
 	require.NoError(t, err)
-	reflector := cache.NewReflector(client, &s.opts)
+	opts := s.opts
+	opts.Logger = slog.New(slog.DiscardHandler)
+	reflector := cache.NewReflector(client, &opts)
 	j := &judge{world: w, nameless: s.nameless, trust: !s.lies, store: reflector.Store(), folded: map[lw.Key]*lw.Object{}, counts: map[string]int{}, texts: secret}
 	ctx := clock.WithRandom(t.Context(), rand.New(rand.NewPCG(seed, 11)).Float64)
 	ctx, cancel := context.WithCancel(lw.WithTrace(ctx, j.trace()))

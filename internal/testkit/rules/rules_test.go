@@ -46,7 +46,7 @@ var heavy = map[string]string{
 
 // mayImport names the packages of this module that each package may import. Tests may import any.
 var mayImport = map[string][]string{
-	"lw":                   {"internal/clock", "internal/lock", "internal/recall", "internal/builtin", "lw/internal/jsonscan", "lw/internal/lean"},
+	"lw":                   {"internal/builtin", "internal/clock", "internal/jsx", "internal/lock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean"},
 	"lw/internal/jsonscan": {"lw/internal/lean"},
 	"lw/internal/lean":     nil,
 	"lw/codec":             {"lw", "internal/builtin", "internal/uid"},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/fnv"
 	"iter"
+	"log/slog"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -86,6 +87,7 @@ func Play(seed uint64, engine Engine) Report {
 	opts := &lw.Options{
 		NoStreamingList: s.oneIn(2),
 		PageSize:        []int{2, 3, 5, 500, -1}[s.IntN(5)],
+		Logger:          slog.New(slog.DiscardHandler),
 	}
 	if s.oneIn(4) {
 		s.check.stopsOn = true

@@ -1,0 +1,35 @@
+//go:build js
+
+package lw
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/jsx"
+)
+
+// console is the console of the JavaScript host.
+type console struct{}
+
+func defaultLogger() Logger { return console{} }
+
+// Warn implements [Logger] with console.warn.
+func (console) Warn(msg string, args ...any) {
+	for i, arg := range args {
+		if i%2 == 0 {
+			msg += ", "
+		} else {
+			msg += ": "
+		}
+		switch arg := arg.(type) {
+		case string:
+			msg += arg
+		case int:
+			msg += strconv.Itoa(arg)
+		case time.Duration:
+			msg += arg.String()
+		}
+	}
+	jsx.Warn(msg)
+}

@@ -1,0 +1,138 @@
+package lw
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// warnings records the arguments of each warning, and its time.
+type warnings struct {
+	args []map[any]any
+	at   []time.Time
+}
+
+func (w *warnings) Warn(_ string, args ...any) {
+	line := map[any]any{}
+	for i := 0; i < len(args); i += 2 {
+		line[args[i]] = args[i+1]
+	}
+	w.args, w.at = append(w.args, line), append(w.at, time.Now())
+}
+
+// refusing is a transport that answers every request with a status code.
+type refusing int
+
+func (code refusing) Open(context.Context, *Request) (io.ReadCloser, error) {
+	return nil, &StatusError{Status: Status{Code: int(code)}}
+}
+
+func TestLoggerReceivesACauseOncePerMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := NewClient(refusing(403), Pods("default"), RawCodec{}, nil)
+		require.NoError(t, err)
+		var logger warnings
+		interruptions := 0
+		for range ListAndWatch(t.Context(), client, &Options{Logger: &logger}) {
+			if interruptions++; len(logger.args) == 3 || interruptions == 1000 {
+				break
+			}
+		}
+		require.Len(t, logger.args, 3)
+		suppressed := 0
+		for i := 1; i < len(logger.at); i++ {
+			require.GreaterOrEqual(t, logger.at[i].Sub(logger.at[i-1]), time.Minute)
+			suppressed += logger.args[i]["suppressed"].(int)
+		}
+		require.NotZero(t, suppressed)
+		require.Equal(t, interruptions-3, suppressed)
+		require.NotContains(t, logger.args[0], "suppressed")
+	})
+}
+
+func TestLoggerReceivesEachCause(t *testing.T) {
+	var logger warnings
+	follow(t, &Options{NoStreamingList: true, Logger: &logger},
+		answer{err: status(403)}, answer{err: errReset}, answer{err: status(403)}, answer{err: status(500)}, answer{err: status(401)})
+	require.Len(t, logger.args, 4)
+	for i, cause := range []error{status(403), errReset, status(500), status(401)} {
+		require.Equal(t, cause.Error(), logger.args[i]["cause"])
+	}
+}
+
+func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
+	var logger warnings
+	events, _ := follow(t, &Options{NoStreamingList: true, Logger: &logger},
+		answer{body: podList("5", "", "a")},
+		answer{body: podEvent("MODIFIED", "a", "6")}, // a clean close
+		answer{body: podEvent("MODIFIED", "a", "7"), end: errReset},
+		answer{body: ""}, // a clean close without news
+		answer{body: podEvent("MODIFIED", "a", "8")},
+	)
+	require.Contains(t, events, "INTERRUPTED connection reset @7")
+	require.Len(t, logger.args, 1, "the end of the script only")
+}
+
+func TestLoggerReceivesSilentConnections(t *testing.T) {
+	r := newRig(t, Options{}).synced("7").opens()
+	r.brings("8")
+	r.fails(errReset)
+	require.True(t, r.routine)
+	r.opens().brings("9")
+	r.fails(ErrSilent)
+	require.False(t, r.routine)
+}
+
+func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
+	permanent := func(code int, remedy string) {
+		var logger warnings
+		r := newReporter(&logger, nil)
+		r.report(&Interruption{Err: status(code), Relist: true, Delay: 1234567 * time.Microsecond}, time.Second)
+		require.Equal(t, []map[any]any{{
+			"cause": status(code).Error(), "next": "relist", "delay": 1235 * time.Millisecond, "remedy": remedy,
+		}}, logger.args)
+	}
+	permanent(401, "check the credential: it is missing, unknown or expired")
+	permanent(403, "grant the user the verbs list and watch on this resource")
+	permanent(404, "check the group, the version and the plural: this server has no such resource")
+
+	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
+	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{Err: ErrNotList}))
+	require.Empty(t, remedyOf(status(500)))
+	require.Equal(t, "watch", nextOf(&Interruption{}))
+	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
+}
+
+// TestReporterForgetsOldCauses: a server that invents status codes cannot fill the memory.
+func TestReporterForgetsOldCauses(t *testing.T) {
+	var logger warnings
+	r := newReporter(&logger, nil)
+	for code := range 2 * mostLogged {
+		r.report(&Interruption{Err: status(600 + code)}, time.Second)
+	}
+	require.Len(t, r.logged, mostLogged)
+	r.report(&Interruption{Err: status(600 + 2*mostLogged - 1)}, time.Second)
+	require.Len(t, logger.args, 2*mostLogged, "the latest cause is remembered")
+}
+
+func TestClientStringHidesTheQuery(t *testing.T) {
+	for want, resource := range map[string]Resource{
+		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
+		"/proxy/pods/web-0":     {Raw: "/proxy/pods?key=secret", Name: "web-0"},
+	} {
+		require.Equal(t, want, fmt.Sprint((&script{}).client(t, resource)))
+	}
+}
+
+func TestLoggerNamesACustomSource(t *testing.T) {
+	var logger warnings
+	r := newReporter(&logger, Resource{Plural: "keys"})
+	r.report(&Interruption{Err: errors.New("closed")}, time.Second)
+	require.Equal(t, "keys", logger.args[0]["collection"])
+}
