@@ -24,7 +24,7 @@
 // Nothing ends the stream but its context, its consumer, or [Options.StopOn]. Whatever goes wrong comes as an
 // [Interrupted] event with a typed cause: *[StatusError] for what the server said, *[MalformedError] and
 // *[FrameTooLargeError] for what it should not have sent, [ErrWatchClosed] for a watch that ended in good order, and the
-// transport's own errors.
+// transport's own errors. [Options.Logger] receives a warning with the cause and the remedy; by default it is slog.Default().
 //
 // # Concurrency
 //
@@ -32,6 +32,6 @@
 //
 // # Wasm
 //
-// The package compiles for GOOS=js and behaves the same there. It reaches neither net/http nor fmt nor anything that
-// reads values by reflection, so that a program stays small; a test holds that.
+// The package compiles for GOOS=js and behaves the same there, except that the default log is console.warn. There it imports
+// neither net/http nor fmt nor a package that reads values by reflection, so that a program stays small.
 package lw

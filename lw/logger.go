@@ -108,6 +108,8 @@ func remedyOf(err error) string {
 		return "grant the user the verbs list and watch on this resource"
 	case errors.Is(err, ErrNotFound):
 		return "check the group, the version and the plural: this server has no such resource"
+	case statusCode(err) == 400, statusCode(err) == 422:
+		return "check the selectors; set Options.NoStreamingList if the server does not support streaming lists"
 	case errors.Is(err, ErrNotList):
 		return "check the URL: the response is not a list"
 	case err == ErrNoInitialEnd:

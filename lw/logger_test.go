@@ -90,7 +90,7 @@ func TestLoggerReceivesSilentConnections(t *testing.T) {
 }
 
 func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
-	permanent := func(code int, remedy string) {
+	check := func(code int, remedy string) {
 		var logger warnings
 		r := newReporter(&logger, nil)
 		r.report(&Interruption{Err: status(code), Relist: true, Delay: 1234567 * time.Microsecond}, time.Second)
@@ -98,9 +98,10 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 			"cause": status(code).Error(), "next": "relist", "delay": 1235 * time.Millisecond, "remedy": remedy,
 		}}, logger.args)
 	}
-	permanent(401, "check the credential: it is missing, unknown or expired")
-	permanent(403, "grant the user the verbs list and watch on this resource")
-	permanent(404, "check the group, the version and the plural: this server has no such resource")
+	check(401, "check the credential: it is missing, unknown or expired")
+	check(403, "grant the user the verbs list and watch on this resource")
+	check(404, "check the group, the version and the plural: this server has no such resource")
+	check(422, "check the selectors; set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
 	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{Err: ErrNotList}))

@@ -29,7 +29,9 @@ const (
 var errInterrupted = errors.New("interrupted")
 
 func main() {
-	log.SetOutput(io.Discard) // net/http logs bytes of unexpected responses, which may be a part of an object
+	// net/http logs bytes of unexpected responses, which may be a part of an object. The default log of interruptions, which
+	// status.go prints anyway, uses the same logger.
+	log.SetOutput(io.Discard)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the last as its terminal is closed

@@ -1,7 +1,7 @@
 //go:build js
 
-// Package jsx is the one place where the program meets JavaScript: byte streams that the functions of wasm/glue.js open,
-// pump and hold, so that nothing crosses but numbers and bytes.
+// Package jsx is the only package that calls JavaScript. The functions of wasm/glue.js open, read and hold its byte streams, so
+// that only numbers and bytes cross. [Warn] writes to the console and needs no glue.
 package jsx
 
 import (

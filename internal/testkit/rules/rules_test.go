@@ -3,6 +3,7 @@
 package rules
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -32,7 +33,7 @@ var heavy = map[string]string{
 	"net":                          "sockets do not exist in a browser",
 	"fmt":                          "146 kB, and it reads values by reflection",
 	"encoding/json":                "267 kB, and it reads values by reflection; the scanner is the way to JSON",
-	"log/slog":                     "295 kB; what happens is told as events",
+	"log/slog":                     "295 kB; only lw/logger_native.go may import it",
 	"log":                          "reaches fmt; what happens is told as events",
 	"reflect":                      "defeats the linker's removal of dead code",
 	"os":                           "files do not exist in a browser",
@@ -138,9 +139,28 @@ func packages(t *testing.T, platform []string) []string {
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
 }
 
+// nativeLogger is the only file of a light package that may import a heavy package, log/slog. Browsers do not compile it.
+const nativeLogger = "lw/logger_native.go"
+
+// withoutNativeLogger returns a flag for go list that leaves out the imports of nativeLogger.
+func withoutNativeLogger(t *testing.T) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join(root, nativeLogger))
+	require.NoError(t, err)
+	require.FileExists(t, file)
+	folder := t.TempDir()
+	empty, overlay := filepath.Join(folder, "empty.go"), filepath.Join(folder, "overlay.json")
+	require.NoError(t, os.WriteFile(empty, []byte("package lw\n"), 0o600))
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: empty}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, replace, 0o600))
+	return "-overlay=" + overlay
+}
+
 func TestLightPackagesReachNoHeavyPackage(t *testing.T) {
+	overlay := withoutNativeLogger(t)
 	for _, platform := range platforms {
-		deps := goList(t, platform, "-deps", "./lw", "./cache")
+		deps := goList(t, platform, overlay, "-deps", "./lw", "./cache")
 		require.Contains(t, deps, module+"/lw")
 		for _, dep := range deps {
 			require.Empty(t, heavy[dep], "lw or cache reaches %s with %v", dep, platform)
@@ -151,6 +171,14 @@ func TestLightPackagesReachNoHeavyPackage(t *testing.T) {
 			require.True(t, ours || slices.Contains(allowed, dep) || strings.Contains(dep, "internal/"), "%s is not of the standard library", dep)
 		}
 	}
+}
+
+func TestNativeLoggerImportsOnlySlog(t *testing.T) {
+	tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, nativeLogger), nil, parser.ImportsOnly)
+	require.NoError(t, err)
+	require.Len(t, tree.Imports, 1)
+	require.Equal(t, `"log/slog"`, tree.Imports[0].Path.Value)
+	require.NotContains(t, goList(t, platforms[1], "-deps", "./lw"), "log/slog")
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
