@@ -27,7 +27,7 @@ type etcdCourse struct {
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
 	events    []lw.Event[*etcd.Entry] // of the run under way, or the last one
-	changes    []cache.Change[*etcd.Entry]
+	changes   []cache.Change[*etcd.Entry]
 }
 
 // TestEtcd: the engine and the store follow another system than Kubernetes, and lose nothing of it.

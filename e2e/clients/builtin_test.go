@@ -103,4 +103,3 @@ func generatedTable(t *testing.T, all []builtin.Resource) []byte {
 	require.NoError(t, err)
 	return formatted
 }
-

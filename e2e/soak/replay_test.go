@@ -110,7 +110,7 @@ func older(a, b *lw.Object) bool {
 }
 
 type (
-	event  = lw.Event[*lw.Object]
+	event   = lw.Event[*lw.Object]
 	changes = []cache.Change[*lw.Object]
 )
 

@@ -87,7 +87,7 @@ func produced(t *testing.T) []error {
 		status(410, "Expired", "too old resource version: 125 (128)"), status(500, "InternalError", "x"), status(400, "BadRequest", "x"),
 		status(429, "", "Too many requests, please try again later."),
 		status(504, "Timeout", "Timeout: Too large resource version: 9, current: 7"),
-		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.TooManyObjectsError{}, &lwhttp.RedirectedError{Err: io.EOF}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}},
+		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.TooManyObjectsError{}, &lwhttp.RedirectedError{Err: io.EOF}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}}, &codec.KindError{}, &lw.ResourceError{Name: "pod", Reason: "is not built in"},
 		&cache.RestoreError{Reason: cache.ErrCorrupt}, &ws.CloseError{Code: 1011},
 		&kubeconfig.Error{File: "config", Line: 12, Entry: `user "dev"`, Field: "client-key", Err: fs.ErrNotExist},
 		&kubeconfig.ExecError{Command: "login", Err: errors.New("exit status 1")},
