@@ -82,7 +82,7 @@ func (r *reporter) last(c cause) *logged {
 		}
 	}
 	if len(r.logged) == mostLogged {
-		r.logged = append(r.logged[:0], r.logged[1:]...)
+		r.logged = r.logged[1:]
 	}
 	r.logged = append(r.logged, logged{cause: c})
 	return &r.logged[len(r.logged)-1]

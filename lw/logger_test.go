@@ -125,7 +125,7 @@ func TestReporterForgetsOldCauses(t *testing.T) {
 func TestClientStringHidesTheQuery(t *testing.T) {
 	for want, resource := range map[string]Resource{
 		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
-		"/proxy/pods/web-0":     {Raw: "/proxy/pods?key=secret", Name: "web-0"},
+		"/proxy/pods":           {Raw: "/proxy/pods?key=secret", Name: "web-0"},
 	} {
 		require.Equal(t, want, fmt.Sprint((&script{}).client(t, resource)))
 	}

@@ -170,7 +170,7 @@ export class Collection {
   #lost() {
     this.#unconfirmed = new Set(this.#mirror.items.keys())
     this.#apply(UNSAVED, [''])
-    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker is gone; another one starts', '', '', '0', '1'])
+    this.#apply(INTERRUPTED, ['closed', 'listwatch: the worker is gone; another starts', '', '', '0', '1'])
     this.#snapshot = undefined
     this.#notifySoon()
   }

@@ -218,7 +218,7 @@ export class Mirror {
   /** Returns the position of the index with this name. @param {string} name */
   indexOf(name) {
     const i = this.#names.indexOf(name)
-    if (i < 0) throw new ListWatchError('invalid', `listwatch: there is no index ${name} in options.indexes`)
+    if (i < 0) throw new ListWatchError('invalid', `listwatch: options.indexes has no ${name}`)
     return i
   }
 

@@ -206,7 +206,7 @@ export class Remote {
    */
   async #replay(collection, part) {
     const opened = this.#opened.get(collection)
-    if (!opened) throw new ListWatchError('closed', 'listwatch: the collection is closed')
+    if (!opened) throw new ListWatchError('closed', 'listwatch: the collection was closed')
     for (const bytes of opened.client.replay()) {
       part(bytes)
       await new Promise((/** @type {(nothing: void) => void} */ resolve) => later(resolve))

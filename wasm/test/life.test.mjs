@@ -97,7 +97,7 @@ for (const mode of ['shared', 'worker']) {
       at.die()
       at.locks.kill(at.locks.names.at(-1))
       await until(() => collection.state.phase === 'interrupted')
-      assert.match(collection.state.cause.message, /the worker is gone; another one starts/)
+      assert.match(collection.state.cause.message, /the worker is gone; another starts/)
       await live(collection)
       assert.equal(at.started.length, workers)
     }
@@ -416,5 +416,5 @@ test('a token and a description of the collection come from the page, until it h
   assert.deepEqual(await channel.call({ type: 'replay', collection: open[0] }), [])
   collection.close()
   assert.equal(await channel.call({ type: 'token', collection: open[0] }), '')
-  await assert.rejects(channel.call({ type: 'replay', collection: open[0] }), /the collection is closed/)
+  await assert.rejects(channel.call({ type: 'replay', collection: open[0] }), /the collection was closed/)
 })

@@ -90,7 +90,7 @@ test('indexes follow every change and are sorted by key', () => {
   fold(mirror, [MODIFIED, ...fields('a', 2, { values: ['n2', ''] })], [DELETED, 'default/c', '3', ''])
   assert.deepEqual(keys(mirror.by('node', 'n1')), ['default/b'])
   assert.deepEqual(keys(mirror.by('node', 'n2')), ['default/a'])
-  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /no index zone in options.indexes/ })
+  assert.throws(() => mirror.by('zone', 'z'), { code: 'invalid', message: /options.indexes has no zone/ })
 })
 
 test('an item returns the fields of its record before and after parsing', () => {
