@@ -177,10 +177,10 @@ test('components with different token functions share no collection, even after 
   const Pods = ({ token }) => useListWatch({ server: guarded.url, resource: 'pods', token }).state.phase
   const { render, text } = mount([h(Pods, { key: 1, token: ann }), h(Pods, { key: 2, token: ann })])
   await until(() => text() === 'livelive')
-  assert.deepEqual([await watching(), asked.includes('bob')], [1, false])
+  await until(async () => await watching() === 1) // the streaming list of an empty collection may still be counted
+  assert.equal(asked.includes('bob'), false)
   render([h(Pods, { key: 1, token: bob }), h(Pods, { key: 2, token: ann }), h(Pods, { key: 3, token: bob })])
-  await until(() => text() === 'livelivelive' && asked.includes('bob'))
-  assert.equal(await watching(), 2)
+  await until(async () => text() === 'livelivelive' && asked.includes('bob') && await watching() === 2)
   asked.length = 0
   await guarded.do('close-watches')
   await until(async () => await watching() === 2 && new Set(asked).size === 2)
