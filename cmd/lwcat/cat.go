@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -104,45 +102,4 @@ func nameOf(r lw.Resource) string {
 		return r.Plural + "." + r.Group
 	}
 	return r.Plural
-}
-
-// printer writes events to standard output, for several streams at once.
-type printer struct {
-	mu     sync.Mutex
-	out    *bufio.Writer
-	format output.Format
-	status *status
-}
-
-func newPrinter(format output.Format, out io.Writer, status *status) *printer {
-	return &printer{out: bufio.NewWriterSize(out, 64<<10), format: format, status: status}
-}
-
-// print writes events. It flushes them if flush is set; the caller clears flush while more events of the same list follow.
-func (p *printer) print(events []output.Event, flush bool) (err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range events {
-		p.format.Print(p.out, &events[i])
-	}
-	if !flush {
-		return nil
-	}
-	p.status.around(func() {
-		if flusher, ok := p.format.(output.Flusher); ok {
-			flusher.Flush(p.out)
-		}
-		err = p.out.Flush()
-	})
-	return err
-}
-
-// mark writes what is no event of an object, at once. The format has to be an output.Marker.
-func (p *printer) mark(m *output.Mark) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.format.(output.Marker).Mark(p.out, m)
-	var err error
-	p.status.around(func() { err = p.out.Flush() })
-	return err
 }

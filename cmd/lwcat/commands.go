@@ -1,15 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
@@ -78,63 +73,4 @@ func noArguments(args []string) error {
 		return nil
 	}
 	return usageError{fmt.Errorf("%q is one argument too many", args[0])}
-}
-
-// The scripts call lwcat __complete.
-var (
-	//go:embed completion/lwcat.bash
-	bashScript string
-	//go:embed completion/lwcat.zsh
-	zshScript string
-	//go:embed completion/lwcat.fish
-	fishScript string
-)
-
-// printCompletion is lwcat completion bash|zsh|fish.
-func printCompletion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if len(args) == 0 {
-		return usageError{errors.New("completion needs the name of a shell: bash, zsh or fish")}
-	}
-	script, found := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[args[0]]
-	if !found {
-		return usageError{fmt.Errorf("no completion for %q: there are bash, zsh and fish", args[0])}
-	}
-	if err := noArguments(args[1:]); err != nil {
-		return err
-	}
-	_, err := io.WriteString(stdout, script)
-	return err
-}
-
-// printVersion is lwcat version: the module's version, or the commit that it was built from, Go's, and the platform.
-func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
-	if err := noArguments(args); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(stdout, "lwcat %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
-}
-
-// version returns what Go noted when it built this: "v1.2.3", "v0.0.0-20261121120855-a313d0efb1ae", or "(devel)".
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	return cmp.Or(info.Main.Version, "(unknown)")
-}
-
-// committed returns the day of the commit that this was built from, as "2026-11-21"; "" if Go has not noted it.
-func committed() string {
-	info, _ := debug.ReadBuildInfo()
-	if info == nil {
-		return ""
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.time" {
-			day, _, _ := strings.Cut(setting.Value, "T")
-			return day
-		}
-	}
-	return ""
 }

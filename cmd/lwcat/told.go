@@ -2,11 +2,9 @@ package main
 
 import (
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
@@ -73,34 +71,3 @@ func (s *stream) hopeless(cause error) bool {
 }
 
 // A stub stands for an object of which --resume has kept the name and versions only.
-
-func stubOf(key string, k *kept) (*lw.Object, error) {
-	o := k.Objects[key]
-	var m struct {
-		Kind       string `json:"kind,omitempty"`
-		APIVersion string `json:"apiVersion,omitempty"`
-		Metadata   struct {
-			Namespace       string `json:"namespace,omitempty"`
-			Name            string `json:"name"`
-			UID             string `json:"uid"`
-			ResourceVersion string `json:"resourceVersion"`
-		} `json:"metadata"`
-	}
-	m.Kind, m.APIVersion, m.Metadata.Name = k.Kind, k.APIVersion, key
-	if namespace, name, found := strings.Cut(key, "/"); found {
-		m.Metadata.Namespace, m.Metadata.Name = namespace, name
-	}
-	m.Metadata.UID, m.Metadata.ResourceVersion = o.UID, o.ResourceVersion
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	return lw.ParseObject(text)
-}
-
-// isStub tells by the time of its creation, which each object of a server has.
-func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
-
-func sameVersion(a, b *lw.Object) bool {
-	return a.GetUID() == b.GetUID() && a.GetResourceVersion() == b.GetResourceVersion()
-}

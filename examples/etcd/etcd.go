@@ -11,7 +11,6 @@
 package etcd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -155,73 +154,4 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		}
 	}
 	return events, nil
-}
-
-// message is one message of a watch; 64-bit numbers come as text.
-type message struct {
-	Result struct {
-		Header struct {
-			Revision int64 `json:",string"`
-		}
-		Created, Canceled bool
-		CancelReason      string `json:"cancel_reason"`
-		CompactRevision   string `json:"compact_revision"`
-		Events            []*change
-	}
-	Error struct{ Message string }
-}
-
-// change is one key's part in a transaction.
-type change struct {
-	Type   string // "DELETE"; a put has none
-	Kv     *Entry
-	PrevKv *Entry `json:"prev_kv"`
-}
-
-func (c *change) eventType() lw.EventType {
-	switch {
-	case c.Type == "DELETE":
-		return lw.Deleted
-	case c.Kv.Created == c.Kv.Revision:
-		return lw.Added
-	}
-	return lw.Modified
-}
-
-// end is the first key behind those with the prefix.
-func (k *Keys) end() []byte {
-	end := []byte(k.Prefix)
-	if len(end) > 0 { // else etcd says what is wrong
-		end[len(end)-1]++
-	}
-	return end
-}
-
-// post makes a request and returns the body of its answer.
-func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadCloser, error) {
-	text, err := json.Marshal(question)
-	if err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, k.URL+path, bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	resp, err := k.Client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if resp.StatusCode == http.StatusOK {
-		return resp.Body, nil
-	}
-	defer resp.Body.Close()
-	var refusal struct {
-		Code    int
-		Message string
-	}
-	_ = json.NewDecoder(resp.Body).Decode(&refusal) // what is no JSON takes nothing from the status code
-	if refusal.Code == 11 {                         // OUT_OF_RANGE: the revision of the first page was compacted
-		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, refusal.Message)
-	}
-	return nil, &lw.StatusError{Status: lw.Status{Code: resp.StatusCode, Message: refusal.Message}}
 }

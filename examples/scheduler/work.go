@@ -1,15 +1,9 @@
 package scheduler
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
-	"time"
 )
 
 // work is one worker.
@@ -73,53 +67,4 @@ func (s *Scheduler) decide(p pod) (node string) {
 	}
 	s.ledger.place(p.uid, placement{node: node, cpu: cpu})
 	return node
-}
-
-// refusal is an answer that says no.
-type refusal struct {
-	code    int
-	message string
-}
-
-func (r *refusal) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
-
-// settled reports whether there is nothing left to bind: the Pod has a node already, or is another one, or gone.
-func (r *refusal) settled() bool {
-	return r.code == http.StatusConflict || r.code == http.StatusNotFound
-}
-
-// bind assigns a Pod to a node. The error is a *refusal if the server said no; else nobody knows what it did.
-func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	type fields = map[string]string
-	body, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID rejects a new Pod of the same name
-		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
-	})
-	if err != nil {
-		return err
-	}
-	path := s.config.URL + "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name) + "/binding"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, path, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := s.config.Client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	switch {
-	case res.StatusCode == http.StatusCreated:
-		return nil // whatever became of the rest of the answer
-	case err != nil:
-		return err
-	}
-	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // what is no Status has no message
-	return &refusal{res.StatusCode, status.Message}
 }

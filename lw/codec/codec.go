@@ -34,7 +34,6 @@ import (
 
 	jsoniter "github.com/json-iterator/go"
 
-	"github.com/seed-6d2a410a/listwatch/internal/uid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -138,18 +137,4 @@ func checkKey(object lw.Keyed, s *lw.Scanned) error {
 		}
 	}
 	return nil
-}
-
-func init() { uid.Reader = uidReader }
-
-// uidReader implements [uid.Reader] for every type whose GetUID returns a kind of string.
-func uidReader(none any) func(object any) string {
-	if none == nil {
-		return nil
-	}
-	method, ok := reflect.TypeOf(none).MethodByName("GetUID")
-	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0).Kind() != reflect.String {
-		return nil
-	}
-	return func(object any) string { return reflect.ValueOf(object).MethodByName("GetUID").Call(nil)[0].String() }
 }

@@ -2,13 +2,9 @@ package lwtest
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -67,64 +63,4 @@ func layout(r *http.Request, body []byte) []byte {
 		panic("lwtest: wrote a document that is not JSON: " + err.Error())
 	}
 	return b.Bytes()
-}
-
-// maxBody is how much of a request's body is read, as in a real server.
-const maxBody = 3 << 20
-
-func readBody(r *http.Request, media string) (fields, error) {
-	if err := checkMedia(r, media); err != nil {
-		return nil, err
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	switch {
-	case err != nil:
-		return nil, badRequest("%v", err)
-	case len(body) > maxBody:
-		return nil, &Status{
-			Code: http.StatusRequestEntityTooLarge, Reason: "RequestEntityTooLarge",
-			Message: fmt.Sprintf("Request entity too large: limit is %d", maxBody),
-		}
-	}
-	f, err := decodeFields(body)
-	if err != nil {
-		return nil, badRequest("%v", err)
-	}
-	return f, nil
-}
-
-func checkMedia(r *http.Request, accepted string) error {
-	given := r.Header.Get("Content-Type")
-	if given == "" && accepted == "application/json" {
-		return nil
-	}
-	if media, _, err := mime.ParseMediaType(given); err != nil || media != accepted {
-		return unsupportedMediaType(accepted)
-	}
-	return nil
-}
-
-// mergePatch applies a JSON merge patch, RFC 7386, to decoded fields.
-func mergePatch(target, patch fields) fields {
-	if target == nil {
-		target = fields{}
-	}
-	for key, value := range patch {
-		switch value := value.(type) {
-		case nil:
-			delete(target, key)
-		case fields:
-			sub, _ := target[key].(fields)
-			target[key] = mergePatch(sub, value)
-		default:
-			target[key] = value
-		}
-	}
-	return target
-}
-
-// requestManager returns the fieldManager parameter or the client's program name.
-func requestManager(r *http.Request) string {
-	program, _, _ := strings.Cut(r.UserAgent(), "/")
-	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")
 }

@@ -4,11 +4,8 @@ package http
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"net/url"
-	"strconv"
-	"time"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -62,15 +59,4 @@ func withoutQuery(err error) error {
 	}
 	failed.URL = (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
 	return err
-}
-
-// retryAfter returns a Retry-After header in seconds. The header may be a date, which is rounded up to a second.
-// https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
-func retryAfter(header string, now time.Time) string {
-	date, err := http.ParseTime(header)
-	if err != nil {
-		return header
-	}
-	seconds := math.Ceil(date.Sub(now).Seconds())
-	return strconv.FormatInt(int64(min(max(seconds, 0), math.MaxInt32)), 10)
 }

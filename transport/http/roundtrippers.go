@@ -3,18 +3,14 @@
 package http
 
 import (
-	"cmp"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/seed-6d2a410a/listwatch/internal/redact"
 )
 
 // roundTrippers are made from one content of the files, and never changed.
@@ -84,34 +80,4 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		ReadBufferSize:         1 << 10, // an HTTP/1.1 watch holds both for hours; what is larger is read past them
 		WriteBufferSize:        1 << 10,
 	}
-}
-
-// proxySecrets returns the passwords of the proxies that requests go through, because a proxy may repeat them.
-func (o *Options) proxySecrets(server *url.URL) (secrets redact.Secrets, err error) {
-	toProxy, err := o.proxy()
-	if o.Client != nil {
-		toProxy = proxyOf(o.Client.Transport)
-	}
-	if err != nil || toProxy == nil {
-		return nil, err
-	}
-	for _, scheme := range []string{"http", "https"} { // a redirect may lead to the other one
-		proxy, err := toProxy(&http.Request{URL: &url.URL{Scheme: scheme, Host: server.Host}})
-		if err != nil || proxy == nil {
-			continue // the request will fail with the same error
-		}
-		if password, ok := proxy.User.Password(); ok {
-			basic := base64.StdEncoding.EncodeToString([]byte(proxy.User.Username() + ":" + password))
-			secrets = append(secrets, password, basic)
-		}
-	}
-	return secrets, nil
-}
-
-// proxyOf returns how the transport of a caller's client finds its proxy; nil if that is not known.
-func proxyOf(transport http.RoundTripper) func(*http.Request) (*url.URL, error) {
-	if known, ok := cmp.Or(transport, http.DefaultTransport).(*http.Transport); ok {
-		return known.Proxy
-	}
-	return nil
 }

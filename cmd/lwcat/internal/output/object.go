@@ -2,16 +2,10 @@ package output
 
 import (
 	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/jsonpath"
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // newJSONPath returns the format that prints one line per event: the result of a JSONPath template.
@@ -50,58 +44,4 @@ func nameOfKind(e *Event) string {
 		return kind + "." + group
 	}
 	return kind
-}
-
-// printYAML prints a document from --- to ..., so that readers of the stream know where it ends:
-//
-//	--- # MODIFIED 2026-11-21T10:15:30.123456789Z pods default/web-0
-//	apiVersion: v1
-//	…
-//	...
-func printYAML(out *bufio.Writer, e *Event, opts *Options) {
-	var text bytes.Buffer
-	encoder := yaml.NewEncoder(&text)
-	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(yamlNode(data(e, opts))), encoder.Close()); err != nil {
-		panic(err) // The nodes are valid, and a bytes.Buffer accepts every write.
-	}
-	out.WriteString("--- # " + e.Type.String() + " " + e.Time.UTC().Format(time.RFC3339Nano) + " " + Plain(e.Resource+" "+e.Object.Key().String()) + "\n")
-	out.Write(text.Bytes())
-	out.WriteString("...\n")
-}
-
-// yamlNode keeps the order of members and every digit of numbers.
-func yamlNode(v lw.Value) *yaml.Node {
-	switch v[0] {
-	case '{':
-		node := &yaml.Node{Kind: yaml.MappingNode}
-		for name, member := range v.Members() {
-			node.Content = append(node.Content, yamlString(name), yamlNode(member))
-		}
-		return node
-	case '[':
-		node := &yaml.Node{Kind: yaml.SequenceNode}
-		for element := range v.Elements() {
-			node.Content = append(node.Content, yamlNode(element))
-		}
-		return node
-	case '"':
-		return yamlString(v.String())
-	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: string(v)}
-}
-
-// yamlString quotes what a reader of YAML would take for something else; one of YAML 1.1 takes more so than the encoder. A block
-// that begins with space is quoted, too: the encoder writes it in a way that cannot be read.
-func yamlString(text string) *yaml.Node {
-	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-	block := strings.Contains(text, "\n")
-	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off":
-		node.Style = yaml.DoubleQuotedStyle
-	}
-	if strings.Trim(text, "0123456789:+-_.") == "" || strings.ContainsAny(text, "\r\t\u0085\u2028\u2029\ufeff") || block && (text[0] == ' ' || text[0] == '\n') {
-		node.Style = yaml.DoubleQuotedStyle
-	}
-	return node
 }

@@ -135,34 +135,3 @@ func unknownFormat(name string) error {
 	}
 	return fmt.Errorf("unknown output format %q; the formats are %s%s", name, strings.Join(Names(), ", "), hint)
 }
-
-// color is a terminal's, as SGR parameters.
-type color string
-
-const (
-	noColor color = ""
-	red     color = "31"
-	green   color = "32"
-	yellow  color = "33"
-	faint   color = "2"
-)
-
-// paint makes a text appear in a color, if there are any.
-func (o *Options) paint(c color, text string) string {
-	if !o.Color || c == noColor || text == "" {
-		return text
-	}
-	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
-}
-
-func typeColor(t lw.EventType) color {
-	switch t {
-	case lw.Added:
-		return green
-	case lw.Modified:
-		return yellow
-	case lw.Deleted:
-		return red
-	}
-	return faint
-}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // row is one event as cells.
@@ -126,42 +124,4 @@ func (c *columns) line(cells []string, colors []color, opts *Options) string {
 		}
 	}
 	return text.String()
-}
-
-// newWide makes the format that prints the server's own columns, which the event has in its Row, and where the server has none
-// the name and age.
-func newWide(_ string, opts *Options) (Format, error) {
-	return newTable(opts, func(e *Event) row { return wideRow(e, opts) }), nil
-}
-
-func wideRow(e *Event, opts *Options) (r row) {
-	if !opts.States {
-		r.add("EVENT", e.Type.String(), typeColor(e.Type))
-	}
-	if opts.Resources {
-		r.add("RESOURCE", e.Resource, noColor)
-	}
-	if opts.Namespaces {
-		r.add("NAMESPACE", e.Object.GetNamespace(), noColor)
-	}
-	if e.Row == nil {
-		r.add("NAME", e.Object.GetName(), noColor)
-		r.add("AGE", age(e), noColor)
-		return r
-	}
-	var cells []lw.Value
-	for cell := range e.Row.Cells.Elements() {
-		cells = append(cells, cell)
-	}
-	for i, column := range e.Row.Columns {
-		cell := ""
-		if i < len(cells) {
-			cell = cells[i].String()
-		}
-		if created := age(e); opts.States && column == "Age" && created != "" {
-			cell = created // the server's is from when it sent the row
-		}
-		r.add(strings.ToUpper(column), cell, noColor)
-	}
-	return r
 }

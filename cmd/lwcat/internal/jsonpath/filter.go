@@ -1,0 +1,90 @@
+package jsonpath
+
+import (
+	"cmp"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// filter is what stands in [?(…)]: a comparison, or a path that has to lead somewhere.
+type filter struct {
+	left, right operand
+	operator    string // "" without a right side
+}
+
+// operand is a path, or a literal.
+type operand struct {
+	path    *Path
+	literal lw.Value
+}
+
+func (o *operand) value(in scope) lw.Value {
+	if o.path == nil {
+		return o.literal
+	}
+	for value := range o.path.find(in) {
+		return value
+	}
+	return ""
+}
+
+// to leads to the elements for which the filter holds.
+func (f *filter) to(from, root lw.Value, yield func(lw.Value) bool) bool {
+	return toAll(from, root, func(element lw.Value) bool {
+		return !f.holds(scope{root: root, here: element}) || yield(element)
+	})
+}
+
+// holds reports whether the filter does. What is missing equals nothing and differs from nothing, as with kubectl.
+func (f *filter) holds(in scope) bool {
+	left := f.left.value(in)
+	if f.operator == "" {
+		return left.Exists()
+	}
+	right := f.right.value(in)
+	if !left.Exists() || !right.Exists() {
+		return false
+	}
+	order, comparable := compare(left, right)
+	switch f.operator {
+	case "==":
+		return comparable && order == 0
+	case "!=":
+		return !comparable || order != 0
+	case "<":
+		return comparable && order < 0
+	case "<=":
+		return comparable && order <= 0
+	case ">":
+		return comparable && order > 0
+	}
+	return comparable && order >= 0
+}
+
+// compare orders two values of one type.
+func compare(a, b lw.Value) (order int, comparable bool) {
+	if isNumber(a) && isNumber(b) {
+		return compareNumbers(string(a), string(b)), true
+	}
+	if isNumber(a) || isNumber(b) || a[0] == '"' != (b[0] == '"') {
+		return 0, false
+	}
+	return strings.Compare(a.String(), b.String()), true
+}
+
+func isNumber(v lw.Value) bool { return v[0] == '-' || v[0] >= '0' && v[0] <= '9' }
+
+// compareNumbers compares integers exactly, however large.
+func compareNumbers(a, b string) int {
+	x, ok := new(big.Int).SetString(a, 10)
+	y, too := new(big.Int).SetString(b, 10)
+	if ok && too {
+		return x.Cmp(y)
+	}
+	f, _ := strconv.ParseFloat(a, 64) // ±Inf where it is too large
+	g, _ := strconv.ParseFloat(b, 64)
+	return cmp.Compare(f, g)
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// shardSelector returns the selector of KEP-5866 for a part such as "1/3": of the hashes, which are 64 bits, a range that is
+// open at its end. That of the last one is 2^64.
+func shardSelector(shard string) (string, error) {
+	part, parts, _ := strings.Cut(shard, "/")
+	i, errI := strconv.ParseUint(part, 10, 16)
+	n, errN := strconv.ParseUint(parts, 10, 16)
+	if errI != nil || errN != nil || i < 1 || i > n {
+		return "", fmt.Errorf("--shard %s: expected a part and the number of parts, as 1/3, 2/3 or 3/3", shard)
+	}
+	bound := func(i uint64) string {
+		if i == n {
+			return "0x10000000000000000"
+		}
+		hash, _ := bits.Div64(i, 0, n) // of 2^64
+		return fmt.Sprintf("0x%016x", hash)
+	}
+	return fmt.Sprintf("shardRange(object.metadata.uid,'%s','%s')", bound(i-1), bound(i)), nil
+}
+
+// shards finds out whether the server heeds --shard, before too much is printed: one that does not know it lists all. Other
+// errors will come again.
+func (s *stream) shards(ctx context.Context, client *lw.Client[*lw.Object]) error {
+	selector := s.config.what.shardSelector
+	if selector == "" {
+		return nil
+	}
+	for _, err := range client.List(ctx, lw.ListOptions{ShardSelector: selector, Limit: 1}, &lw.ListMeta{}) {
+		if errors.Is(err, lw.ErrShardIgnored) {
+			return fmt.Errorf("%s: %w", s.resource, err)
+		}
+	}
+	return nil
+}

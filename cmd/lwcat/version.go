@@ -1,0 +1,44 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// printVersion is lwcat version: the module's version, or the commit that it was built from, Go's, and the platform.
+func printVersion(_ context.Context, args []string, stdout, _ io.Writer) error {
+	if err := noArguments(args); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "lwcat %s (%s, %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}
+
+// version returns what Go noted when it built this: "v1.2.3", "v0.0.0-20261121120855-a313d0efb1ae", or "(devel)".
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown)"
+	}
+	return cmp.Or(info.Main.Version, "(unknown)")
+}
+
+// committed returns the day of the commit that this was built from, as "2026-11-21"; "" if Go has not noted it.
+func committed() string {
+	info, _ := debug.ReadBuildInfo()
+	if info == nil {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.time" {
+			day, _, _ := strings.Cut(setting.Value, "T")
+			return day
+		}
+	}
+	return ""
+}

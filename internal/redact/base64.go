@@ -1,0 +1,21 @@
+package redact
+
+// Base64 returns text in base64 for URLs, without padding. It spares the browser's program the package encoding/base64.
+func Base64(text string) string { return encode(text, 0) }
+
+// encode skips the first bits of text, which share a digit with the bytes before it.
+func encode(text string, skip int) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	encoded := make([]byte, 0, (len(text)*4+2)/3)
+	var bits uint32 // the lowest n bits are not written yet
+	n := -skip
+	for i := range len(text) {
+		for bits, n = bits<<8|uint32(text[i]), n+8; n >= 6; n -= 6 {
+			encoded = append(encoded, digits[bits>>(n-6)&63])
+		}
+	}
+	if n > 0 {
+		encoded = append(encoded, digits[bits<<(6-n)&63])
+	}
+	return string(encoded)
+}

@@ -1,0 +1,51 @@
+package redact
+
+// unescape returns the character that text begins with, and how many bytes stand for it.
+func unescape(text string) (c byte, n int) {
+	switch {
+	case text[0] == '%':
+		c, n = number(text, 1, 16, 2)
+	case text[0] == '\\' && len(text) > 1 && text[1] == 'u':
+		c, n = number(text, 2, 16, 4)
+	case text[0] == '\\' && len(text) > 1:
+		return text[1], 2
+	case len(text) > 2 && text[:2] == "&#" && text[2]|0x20 == 'x':
+		c, n = number(text, 3, 16, 0)
+	case len(text) > 2 && text[:2] == "&#":
+		c, n = number(text, 2, 10, 0)
+	}
+	if n == 0 {
+		return text[0], 1
+	}
+	return c, n
+}
+
+// number reads the number of an ASCII character at text[n:], which has a number of digits, or ends with a semicolon if digits
+// is 0. It returns the position behind it; 0 if there is no such number.
+func number(text string, n int, base, digits int) (c byte, end int) {
+	value, begin := 0, n
+	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {
+		digit := digitOf(text[n])
+		if digit >= base || value > '~' {
+			break
+		}
+		value = value*base + digit
+	}
+	if digits == 0 && n < len(text) && text[n] == ';' {
+		n, digits = n+1, n+1-begin
+	}
+	if value > '~' || digits == 0 || n != begin+digits {
+		return 0, 0
+	}
+	return byte(value), n
+}
+
+func digitOf(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return 16
+}

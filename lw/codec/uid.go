@@ -1,0 +1,21 @@
+package codec
+
+import (
+	"reflect"
+
+	"github.com/seed-6d2a410a/listwatch/internal/uid"
+)
+
+func init() { uid.Reader = uidReader }
+
+// uidReader implements [uid.Reader] for every type whose GetUID returns a kind of string.
+func uidReader(none any) func(object any) string {
+	if none == nil {
+		return nil
+	}
+	method, ok := reflect.TypeOf(none).MethodByName("GetUID")
+	if !ok || method.Type.NumIn() != 1 || method.Type.NumOut() != 1 || method.Type.Out(0).Kind() != reflect.String {
+		return nil
+	}
+	return func(object any) string { return reflect.ValueOf(object).MethodByName("GetUID").Call(nil)[0].String() }
+}

@@ -1,0 +1,71 @@
+package lwtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/internal/revlog"
+)
+
+// Made is an object that the server does not hold, but has made whenever it shows it.
+type Made struct {
+	Namespace, Name, UID string // those in its metadata
+	// JSON returns the object as a list shows it: compact, without kind and apiVersion if the resource is a built-in one. It
+	// must return the same each time, may be called from several goroutines at once, and must not use the server.
+	JSON func(resourceVersion string) []byte
+}
+
+// PlayMade writes objects as [Server.Play] does, in their order and each under a resource version of its own, and holds
+// their names only: for collections that would take too much memory. An object that is written again is held from then on.
+// If an object of one of the names is there, that is a [*Status] of the reason AlreadyExists, and nothing is written.
+func (s *Server) PlayMade(resource string, objects iter.Seq[Made]) error {
+	res, ok := s.resource(resource)
+	if !ok {
+		return unknownResource(resource)
+	}
+	var entries []revlog.Entry[*object]
+	for m := range objects {
+		o := &object{namespace: m.Namespace, name: m.Name, uid: m.UID, made: m.JSON}
+		entries = append(entries, revlog.Entry[*object]{Key: res.key(m.Namespace, m.Name), Value: o})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, e := range entries {
+		e.Value.version = strconv.FormatInt(s.log.Revision()+1+int64(i), 10)
+	}
+	if err := s.log.CreateAll(res.id(), entries); err != nil {
+		return alreadyExists(res, "one of the names")
+	}
+	s.wrote()
+	return nil
+}
+
+// listed is the object as a list shows it.
+func (o *object) listed() []byte {
+	if o.made != nil {
+		return o.made(o.version)
+	}
+	return o.item
+}
+
+// metadata is the encoded metadata.
+func (o *object) metadata() []byte {
+	if o.made == nil {
+		return o.meta
+	}
+	return metadataOf(o.made(o.version))
+}
+
+// labelled is the object's labels.
+func (o *object) labelled() map[string]string {
+	if o.made == nil {
+		return o.labels
+	}
+	var meta struct{ Labels map[string]string }
+	if err := json.Unmarshal(o.metadata(), &meta); err != nil {
+		panic(fmt.Sprintf("lwtest: an object that was made has no labels: %v", err))
+	}
+	return meta.Labels
+}

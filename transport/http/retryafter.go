@@ -1,0 +1,21 @@
+//go:build !js
+
+package http
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// retryAfter returns a Retry-After header in seconds. The header may be a date, which is rounded up to a second.
+// https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
+func retryAfter(header string, now time.Time) string {
+	date, err := http.ParseTime(header)
+	if err != nil {
+		return header
+	}
+	seconds := math.Ceil(date.Sub(now).Seconds())
+	return strconv.FormatInt(int64(min(max(seconds, 0), math.MaxInt32)), 10)
+}

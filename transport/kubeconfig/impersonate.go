@@ -1,0 +1,59 @@
+//go:build !js
+
+package kubeconfig
+
+import (
+	"errors"
+	"net/textproto"
+	"strings"
+)
+
+// impersonate takes who requests are made as.
+func (p *pick) impersonate(fields *fields) {
+	user, uid, groups := fields.text("as"), fields.text("as-uid"), fields.texts("as-groups")
+	extra := fields.group("as-user-extra")
+	if p.As != "" {
+		user, uid, groups, extra = p.As, "", nil, read(nil, "", fields.place)
+	}
+	if len(p.AsGroups) > 0 {
+		groups = p.AsGroups
+	}
+	if user == "" && (uid != "" || len(groups) > 0 || len(extra.members) > 0) {
+		if len(p.AsGroups) > 0 {
+			fields.place = &Error{Err: errors.New("there is a group to impersonate, and no user")}
+		} else {
+			fields.fail("as", nil, "it is missing, as there are groups, a uid or more to impersonate")
+		}
+	}
+	if user == "" {
+		return
+	}
+	header := map[string][]string{"Impersonate-User": {user}}
+	if uid != "" {
+		header["Impersonate-Uid"] = []string{uid}
+	}
+	if len(groups) > 0 {
+		header["Impersonate-Group"] = groups
+	}
+	for key := range extra.members {
+		header[textproto.CanonicalMIMEHeaderKey("Impersonate-Extra-"+escape(key))] = extra.texts(key)
+	}
+	p.config.HTTP.Header = header
+}
+
+// escape writes what a header's name cannot have as %XX. Servers take the name in small letters.
+func escape(key string) string {
+	var b strings.Builder
+	for i := range len(key) {
+		c := key[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if letter || c != '%' && strings.IndexByte("!#$&'*+-.^_`|~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte("0123456789ABCDEF"[c>>4])
+		b.WriteByte("0123456789ABCDEF"[c&15])
+	}
+	return b.String()
+}
