@@ -18,7 +18,7 @@ import (
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
 	Modified func(old, new T)
-	Deleted  func(object T, stale bool)
+	Deleted  func(object T, finalStateUnknown bool)
 }
 
 func (h *Handler[T]) call(c Change[T]) {

@@ -87,7 +87,7 @@ func BenchmarkSame(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		w.event(&w.scanned)
-		if !(RawCodec{}).Same(objects[i%500], &w.scanned) {
+		if !sameObject[*Object](RawCodec{}, objects[i%500], &w.scanned) {
 			b.Fatal("not the same")
 		}
 		i++

@@ -19,6 +19,10 @@ type ClientOptions struct {
 	// MetadataOnly asks for PartialObjectMetadata, which is an object's metadata and nothing else.
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
 	MetadataOnly bool
+
+	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops them, because they are often half
+	// of an object.
+	KeepManagedFields bool
 }
 
 // Client is the ListerWatcher of one resource over a Transport. All methods may run concurrently.
@@ -42,11 +46,11 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 	if opts == nil {
 		opts = &ClientOptions{}
 	}
+	if p, ok := any(codec).(*projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
+		return nil, errors.New("lw: the projection has metadata.managedFields: set ClientOptions.KeepManagedFields")
+	}
 	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
-
-// StreamsLists reports whether streaming lists are worth requesting: true until they have failed.
-func (c *Client[T]) StreamsLists() bool { return c.server.streamsLists() }
 
 // String returns the resource like [Resource.String], up to the query of a raw path.
 func (c *Client[T]) String() string {
@@ -56,10 +60,11 @@ func (c *Client[T]) String() string {
 
 func (c *Client[T]) supported() *support { return c.server }
 
-// List implements [ListerWatcher]. It holds one object at a time in memory, besides the objects that the caller keeps.
+// List implements [ListerWatcher]. It holds one object at a time in memory, in addition to the objects that the caller keeps.
 //
-//go:noinline because each caller would get a copy of the function that it returns, of 1.4 kB
+//go:noinline
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
+	// List is not inlined, because each caller would get its own copy of this function, 1.4 kB of WASM code.
 	return func(yield func(T, error) bool) {
 		var none T
 		trace := TraceOf(ctx)
@@ -72,7 +77,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		s := newScanner(body, c.opts.MaxFrame)
 		defer s.Release()
 		held := recall.From[T](ctx, c)
-		var item Scanned
+		item := Scanned{managed: c.opts.KeepManagedFields}
 		stopped := false
 		s.list(meta, &item, func() bool {
 			if !c.server.ownItem(&c.resource, meta, &item) {
@@ -99,7 +104,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 func (c *Client[T]) decodeItem(held recall.Func[T], item *Scanned) (T, error) {
 	if held != nil {
 		object, ok := held(item.Namespace(), item.Name(), item.ResourceVersion())
-		if codec, compares := c.codec.(comparer[T]); ok && (!compares || codec.Same(object, item)) {
+		if ok && sameObject(c.codec, object, item) {
 			return object, nil
 		}
 	}
@@ -130,7 +135,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		}
 		s := newScanner(body, c.opts.MaxFrame)
 		defer s.Release()
-		var scanned Scanned
+		scanned := Scanned{managed: c.opts.KeepManagedFields}
 		held := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile

@@ -245,14 +245,14 @@ func TestUnreservedCharactersStay(t *testing.T) {
 
 // TestAccept: a list and a watch ask for different forms of metadata only, and browsers send at most 128 bytes.
 func TestAccept(t *testing.T) {
-	client := func(codec RawCodec, opts *ClientOptions) *Client[*Object] {
-		c, err := NewClient(&script{}, Pods(""), codec, opts)
+	client := func(opts *ClientOptions) *Client[*Object] {
+		c, err := NewClient(&script{}, Pods(""), RawCodec{}, opts)
 		require.NoError(t, err)
 		return c
 	}
-	whole := client(RawCodec{KeepManagedFields: true}, nil)
+	whole := client(&ClientOptions{KeepManagedFields: true})
 	require.Equal(t, "application/json", whole.listRequest(ListOptions{}).Accept)
-	metadata := client(RawCodec{}, &ClientOptions{MetadataOnly: true})
+	metadata := client(&ClientOptions{MetadataOnly: true})
 	list, watch := metadata.listRequest(ListOptions{}).Accept, metadata.watchRequest(&WatchOptions{}).Accept
 	require.Equal(t, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1;drop=metadata.managedFields", list)
 	require.Equal(t, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;drop=metadata.managedFields", watch)

@@ -15,39 +15,19 @@ type comparer[T any] interface {
 	Same(T, *Scanned) bool
 }
 
-// RawCodec keeps objects as JSON text. It fails on nothing.
-type RawCodec struct {
-	KeepManagedFields bool // by default metadata.managedFields, often half of an object, is dropped
-}
+// RawCodec decodes objects into their JSON text. Its Decode never returns an error.
+type RawCodec struct{}
 
-// Decode copies the object's text: two allocations.
-func (c RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, c.cuts(s)), nil }
+// Decode copies the text of the object. It makes two allocations.
+func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// AppendText appends to b the text of the object that Decode would make, for a codec around this one that keeps no objects.
-func (c RawCodec) AppendText(b []byte, s *Scanned) []byte {
-	return s.appendText(b, s.prefix(), c.cuts(s))
-}
-
-// Same reports whether Decode would return an equal object.
-func (c RawCodec) Same(o *Object, s *Scanned) bool { return s.isText(o.raw, s.prefix(), c.cuts(s)) }
-
-func (c RawCodec) cuts(s *Scanned) []span {
-	if c.KeepManagedFields {
-		return nil
+// sameObject reports whether the codec would decode an equal object. It returns true if the codec cannot tell.
+func sameObject[T any](codec Codec[T], object T, s *Scanned) bool {
+	switch codec := any(codec).(type) {
+	case RawCodec:
+		return s.isText(any(object).(*Object).raw, s.prefix(), s.cutsFor(nil))
+	case comparer[T]:
+		return codec.Same(object, s)
 	}
-	return s.cutsFor(withoutManagedFields)
-}
-
-// fieldDropper is a Codec that says whether it keeps nothing of metadata.managedFields, so that a server that can leaves them
-// out. One that embeds another inherits its word.
-type fieldDropper interface {
-	DropsManagedFields() bool
-}
-
-// DropsManagedFields tells a client that the server need not send metadata.managedFields.
-func (c RawCodec) DropsManagedFields() bool { return !c.KeepManagedFields }
-
-func dropsManagedFields(codec any) bool {
-	dropper, ok := codec.(fieldDropper)
-	return ok && dropper.DropsManagedFields()
+	return true
 }

@@ -98,7 +98,7 @@ func (s scanner) object(o *Scanned) {
 	if cap(o.cuts) > mostCuts {
 		o.cuts = nil
 	}
-	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], missing: o.missing}
+	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], managed: o.managed, missing: o.missing}
 	start := s.Pos()
 	trim := trimmer{start: start}
 	for more := s.Open('{', "an object"); more; more = s.More() {
@@ -138,6 +138,11 @@ func (s scanner) metadata(o *Scanned, start int, keep *fields) {
 			s.stringField(&o.resourceVersion, start, "metadata.resourceVersion to be a string")
 		case "annotations":
 			s.annotations(o, start, keep)
+		case "managedFields":
+			if !o.managed {
+				keep = nothing
+			}
+			s.value(o, start, keep)
 		default:
 			s.value(o, start, keep)
 		}

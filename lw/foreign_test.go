@@ -95,22 +95,27 @@ func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
 
 func goesWell(context.Context, func(Event[*Object], error) bool) error { return nil }
 
-// TestOthersAreNotAskedForStreamingLists, so that a ListerWatcher of another system needs to know nothing of them; one that
-// passes on those of a client says so.
+type streamingSource struct{ ListerWatcher[*Object] }
+
+func (streamingSource) StreamsLists() bool { return true }
+
+// TestOthersAreNotAskedForStreamingLists checks that only a source with the method StreamsLists, or one that embeds a Client,
+// is asked for streaming lists.
 func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 	events, f := played(t, nil, goesWell)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)
 	require.Equal(t, []string{"list", "watch 5"}, f.asked)
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{}
-		wrapped := struct {
-			ListerWatcher[*Object]
-			listStreamer
-		}{s.client(t, Pods("")), s.client(t, Pods(""))}
-		for range ListAndWatch(t.Context(), wrapped, &Options{StopOn: func(error) bool { return true }}) {
+		for _, wrap := range []func(*Client[*Object]) ListerWatcher[*Object]{
+			func(c *Client[*Object]) ListerWatcher[*Object] { return streamingSource{c} },
+			func(c *Client[*Object]) ListerWatcher[*Object] { return struct{ *Client[*Object] }{c} },
+		} {
+			s := &script{}
+			for range ListAndWatch(t.Context(), wrap(s.client(t, Pods(""))), &Options{StopOn: func(error) bool { return true }}) {
+			}
+			require.Contains(t, s.asked[0], "sendInitialEvents=true")
 		}
-		require.Contains(t, s.asked[0], "sendInitialEvents=true")
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 // has versions can be another: examples/etcd is one of etcd.
 //
 // A ListerWatcher that can stream lists also has a method StreamsLists() bool, which reports whether they are worth
-// requesting. Without it only ordinary lists are requested. A ListerWatcher around a [Client] should pass the method on.
+// requesting. Without it only ordinary lists are requested. A ListerWatcher that embeds a [Client] streams lists like it.
 //
 // An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] leads to a new list. A *[StatusError] says what was answered; any
 // other error that this package does not name is taken for the connection's fault, and tried again after a delay. When

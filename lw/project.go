@@ -1,24 +1,22 @@
 package lw
 
-// Projection is a Codec that keeps, of each object, the fields that are named and the metadata that the engine needs.
-// What is not named is never copied. [Project] makes one; it may be used from several goroutines at once.
-type Projection struct{ keep *fields }
+// projection is the codec that [Project] returns.
+type projection struct{ keep *fields }
 
 // Project returns a codec that keeps the fields at the paths, which are those of [Value.Get] with [*] for an array's every
 // element, as in "metadata.labels", "spec.nodeName" or "spec.containers[*].image". An error is a *[PathError].
 //
 // An object keeps its nesting and order: {"spec":{"nodeName":"n1"}}. A field that is named is kept whole, though also
-// named in part. apiVersion, kind, and metadata's name, namespace, uid and resourceVersion always stay, and
-// metadata.managedFields stay only if they are named themselves: "metadata" is the rest of it.
+// named in part. apiVersion, kind, and metadata's name, namespace, uid and resourceVersion always stay. A path into
+// metadata.managedFields needs [ClientOptions].KeepManagedFields, and NewClient returns an error without it.
 //
 // What is on the way to a field stays without the rest of its members, if need be as {}. So every element of an array
 // keeps its index, which is why a single one cannot be named: it is [*] in place of [0]. What no path can enter, such as a
 // string where an object is expected, stays as null, a number, true or false, or else emptied: "", [] or {}. With that
 // a named path reads the same from the object as from the whole one, duplicates of a member included.
-func Project(paths ...string) (*Projection, error) {
+func Project(paths ...string) (Codec[*Object], error) {
 	metadata := &fields{
-		// managedFields come first, see nameMetadata.
-		members: []field{{"managedFields", nothing}, {name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
+		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
 		others:  nothing, elements: nothing,
 	}
 	root := &fields{
@@ -31,26 +29,26 @@ func Project(paths ...string) (*Projection, error) {
 			return nil, err
 		}
 		if len(steps) == 1 && steps[0].name == "metadata" {
-			metadata.members, metadata.others = metadata.members[:1], nil
+			metadata.members, metadata.others = nil, nil
 			continue
 		}
 		root.add(steps)
 	}
-	return &Projection{keep: root}, nil
+	return &projection{keep: root}, nil
 }
 
-// Decode copies what is named: two allocations.
-func (p *Projection) Decode(s *Scanned) (*Object, error) {
+// Decode copies the fields of the projection. It makes two allocations.
+func (p *projection) Decode(s *Scanned) (*Object, error) {
 	return newObject(s, s.cutsFor(p.keep)), nil
 }
 
-// AppendText appends to b the text of the object that Decode would make, for a codec around this one that keeps no objects.
-func (p *Projection) AppendText(b []byte, s *Scanned) []byte {
+// AppendText appends the text that Decode copies to b.
+func (p *projection) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
 }
 
 // Same reports whether Decode would return an equal object.
-func (p *Projection) Same(o *Object, s *Scanned) bool {
+func (p *projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
 }
 
@@ -97,7 +95,12 @@ func (f *fields) add(steps []step) *fields {
 	return f
 }
 
-// DropsManagedFields tells a client that the server need not send metadata.managedFields, unless a path names them.
-func (p *Projection) DropsManagedFields() bool {
-	return p.keep.member([]byte("metadata")).member([]byte("managedFields")) == nothing
+// namesManagedFields reports whether a path leads into metadata.managedFields.
+func (p *projection) namesManagedFields() bool {
+	for _, member := range p.keep.members[0].keep.members {
+		if member.name == "managedFields" {
+			return true
+		}
+	}
+	return false
 }

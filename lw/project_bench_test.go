@@ -8,17 +8,17 @@ import (
 )
 
 // tenFields are what a table of Pods shows.
-func tenFields(t testing.TB) *Projection {
-	return projection(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
+func tenFields(t testing.TB) *projection {
+	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
 		"status.containerStatuses[*].ready", "status.containerStatuses[*].restartCount")
 }
 
-func projection(t testing.TB, paths ...string) *Projection {
+func project(t testing.TB, paths ...string) *projection {
 	t.Helper()
 	p, err := Project(paths...)
 	require.NoError(t, err)
-	return p
+	return p.(*projection)
 }
 
 func BenchmarkProjectedEvent(b *testing.B) {

@@ -29,7 +29,7 @@ func FuzzProjection(f *testing.F) {
 				selected, paths = append(selected, names), append(paths, pathOf(names))
 			}
 		}
-		object := projectBoth(t, text, projection(t, paths...))
+		object := projectBoth(t, text, project(t, paths...))
 		if object == nil {
 			return
 		}
@@ -38,7 +38,7 @@ func FuzzProjection(f *testing.F) {
 }
 
 // projectBoth projects on the way, read whole and byte by byte, and later, and checks that it makes no difference.
-func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
+func projectBoth(t *testing.T, text []byte, p *projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
 		if s.object(o); s.failure() != nil {
@@ -52,9 +52,9 @@ func projectBoth(t *testing.T, text []byte, p *Projection) *Object {
 		s.End("the end of the text")
 		return object, s.failure()
 	}
-	later, errLater := scan(newScanner(bytes.NewReader(text), 0), &Scanned{})
-	object, err := scan(newScanner(bytes.NewReader(text), 0), &Scanned{keep: p.keep})
-	single, errSingle := scan(newScanner(iotest.OneByteReader(bytes.NewReader(text)), 0), &Scanned{keep: p.keep})
+	later, errLater := scan(newScanner(bytes.NewReader(text), 0), &Scanned{managed: true})
+	object, err := scan(newScanner(bytes.NewReader(text), 0), &Scanned{keep: p.keep, managed: true})
+	single, errSingle := scan(newScanner(iotest.OneByteReader(bytes.NewReader(text)), 0), &Scanned{keep: p.keep, managed: true})
 	require.Equal(t, errLater, err)
 	require.Equal(t, errSingle, err)
 	if err != nil {
@@ -86,9 +86,7 @@ func selectAny(object any, selected [][]string) any {
 		}
 		metadata, _ := object.(map[string]any)["metadata"].(map[string]any)
 		for name := range metadata {
-			if name != "managedFields" {
-				paths = append(paths, []string{"metadata", name})
-			}
+			paths = append(paths, []string{"metadata", name})
 		}
 	}
 	return keepAny(object, paths)

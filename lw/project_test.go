@@ -3,6 +3,7 @@ package lw
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -54,7 +55,7 @@ func TestProjection(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			p := projection(t, strings.Fields(c.paths)...)
+			p := project(t, strings.Fields(c.paths)...)
 			text := head + c.text + "}"
 			scanned := scanObject(t, text)
 			object, err := p.Decode(scanned)
@@ -71,32 +72,36 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestProjectedMetadata: what the engine needs stays, and managedFields only by their own name.
+// TestProjectedMetadata checks that a projection keeps the metadata that the engine needs. It keeps managedFields only if the
+// client keeps them.
 func TestProjectedMetadata(t *testing.T) {
 	const text = `{"x":1,"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],` +
 		`"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"},"status":{}}`
 	const start, end = `{"apiVersion":"v1","kind":"Pod","metadata":{`, `}}`
 	cases := map[string]string{
-		"":                       `"name":"n","namespace":"ns","uid":"u","resourceVersion":"7"`,
-		"metadata.labels":        `"name":"n","namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","resourceVersion":"7"`,
-		"metadata.annotations":   `"name":"n","namespace":"ns","uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
-		"metadata.annotations.d": `"name":"n","namespace":"ns","uid":"u","annotations":{"d":"4"},"resourceVersion":"7"`,
-		"metadata":               `"generateName":"g","name":"n","namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
-		"metadata.managedFields": `"name":"n","managedFields":[{"manager":"m","time":"t"}],"namespace":"ns","uid":"u","resourceVersion":"7"`,
-		"metadata.managedFields[*].manager metadata.labels.a metadata metadata.annotations.c": `"generateName":"g","name":"n","managedFields":[{"manager":"m"}],"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+		"":                                  `"name":"n","namespace":"ns","uid":"u","resourceVersion":"7"`,
+		"metadata.labels":                   `"name":"n","namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","resourceVersion":"7"`,
+		"metadata.annotations":              `"name":"n","namespace":"ns","uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+		"metadata.annotations.d":            `"name":"n","namespace":"ns","uid":"u","annotations":{"d":"4"},"resourceVersion":"7"`,
+		"metadata":                          `"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
+		"metadata.managedFields":            `"name":"n","managedFields":[{"manager":"m","time":"t"}],"namespace":"ns","uid":"u","resourceVersion":"7"`,
+		"metadata.managedFields[*].manager": `"name":"n","managedFields":[{"manager":"m"}],"namespace":"ns","uid":"u","resourceVersion":"7"`,
+		"metadata.managedFields[*].manager metadata.labels.a metadata metadata.annotations.c": `"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"`,
 	}
 	for paths, want := range cases {
-		p := projection(t, strings.Fields(paths)...)
-		object, err := p.Decode(scanObject(t, text))
-		require.NoError(t, err)
-		require.Equal(t, start+want+end, object.Raw(), paths)
-		require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
-		require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
-
-		client, err := NewClient(&script{}, Pods(""), p, nil)
-		require.NoError(t, err)
-		asksToDrop := strings.HasSuffix(client.listRequest(ListOptions{}).Accept, ";drop=metadata.managedFields")
-		require.Equal(t, !strings.Contains(paths, "managedFields"), asksToDrop, paths)
+		p := project(t, strings.Fields(paths)...)
+		for _, managed := range []bool{true, false} {
+			object, err := p.Decode(scanManaged(t, text, managed))
+			require.NoError(t, err)
+			if !managed {
+				want = regexp.MustCompile(`"managedFields":\[[^]]*\],`).ReplaceAllString(want, "")
+			}
+			require.Equal(t, start+want+end, object.Raw(), paths)
+			require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
+			require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
+			_, err = NewClient(&script{}, Pods(""), Codec[*Object](p), &ClientOptions{KeepManagedFields: managed})
+			require.Equal(t, managed || !p.namesManagedFields(), err == nil, paths)
+		}
 	}
 }
 
@@ -117,7 +122,7 @@ func TestProjectedItems(t *testing.T) {
 
 // TestSameTellsWhatWouldBeProjected: what is not kept makes no difference, and all else does.
 func TestSameTellsWhatWouldBeProjected(t *testing.T) {
-	p := projection(t, "a.b")
+	p := project(t, "a.b")
 	const text = `{"metadata":{"name":"n"},"a":{"x":1,"b":2},"c":3}`
 	object, err := p.Decode(scanObject(t, text))
 	require.NoError(t, err)
@@ -170,17 +175,16 @@ func TestGetOfEveryElement(t *testing.T) {
 }
 
 // around is a codec that the client does not know for a projection.
-type around struct{ inner *Projection }
+type around struct{ inner *projection }
 
 func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
 // TestProjectionWithinACodec: it is no less correct, and from the second object on as fast, as the scanner has learnt.
 func TestProjectionWithinACodec(t *testing.T) {
-	p := projection(t, "a")
+	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
 	client, err := NewClient(&script{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
 	require.NoError(t, err)
-	require.Equal(t, "application/json", client.listRequest(ListOptions{}).Accept, "it may look at all")
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
 		require.NoError(t, err)
@@ -192,7 +196,7 @@ func TestProjectionWithinACodec(t *testing.T) {
 	require.Equal(t, 2, seen)
 
 	scanned := scanObject(t, `{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}`)
-	for _, codec := range []Codec[*Object]{p, RawCodec{}, RawCodec{KeepManagedFields: true}, p} {
+	for _, codec := range []Codec[*Object]{p, RawCodec{}, p} {
 		object, err := codec.Decode(scanned)
 		require.NoError(t, err)
 		fresh, err := codec.Decode(scanObject(t, string(scanned.body)))
@@ -234,7 +238,7 @@ func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
 		fields, err := Project(strings.Repeat("a.", levels) + "a")
 		require.NoError(t, err)
 		s := textScanner([]byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))
-		s.object(&Scanned{keep: fields.keep})
+		s.object(&Scanned{keep: fields.(*projection).keep})
 		require.Equal(t, want, s.failure())
 	}
 }

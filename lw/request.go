@@ -46,7 +46,7 @@ func (c *Client[T]) accept(suffix string) string {
 	if c.opts.MetadataOnly {
 		accept += ";as=PartialObjectMetadata" + suffix + ";g=meta.k8s.io;v=v1"
 	}
-	if dropsManagedFields(c.codec) {
+	if !c.opts.KeepManagedFields {
 		accept += ";drop=metadata.managedFields"
 	}
 	return accept

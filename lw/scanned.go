@@ -15,6 +15,7 @@ type Scanned struct {
 	apiVersion, kind                      span
 	keep                                  *fields // the selection of the codec; see cutsFor
 	cuts                                  []span  // the parts to leave out so that keep remains, in the order of the text
+	managed                               bool    // metadata.managedFields is kept if the codec keeps it
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
 	missing                               missing // the members that an item of a list may lack
 }
@@ -25,7 +26,8 @@ func (o *Scanned) Name() []byte            { return o.bytes(o.name) }
 func (o *Scanned) UID() []byte             { return o.bytes(o.uid) }
 func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
 
-// Raw returns the object's JSON text exactly as the server sent it.
+// Raw returns the object's JSON text exactly as the server sent it. It may have metadata.managedFields even if the client
+// drops them.
 func (o *Scanned) Raw() []byte { return o.body }
 
 func (o *Scanned) bytes(at span) []byte {
@@ -70,6 +72,9 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	}
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
+
+// AppendText appends the text of the object that RawCodec decodes to b. The text has kind and apiVersion.
+func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
 
 // appendText appends the result of the method text to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {

@@ -21,9 +21,6 @@ type field struct {
 // nothing keeps no part of a value.
 var nothing = &fields{}
 
-// withoutManagedFields keeps everything except metadata.managedFields.
-var withoutManagedFields = &fields{members: []field{{"metadata", &fields{members: []field{{"managedFields", nothing}}}}}}
-
 // member returns the selection for a member.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
@@ -111,7 +108,7 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)
-		again := Scanned{keep: keep, cuts: o.cuts}
+		again := Scanned{keep: keep, cuts: o.cuts, managed: o.managed}
 		scanner{&reader}.object(&again)
 		o.keep, o.cuts = keep, again.cuts
 	}

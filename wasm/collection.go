@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
@@ -80,15 +81,19 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	if err != nil {
 		return nil, err
 	}
-	c.rows = &rows{codec: lw.RawCodec{}}
+	c.rows = new(rows)
+	opts := &lw.ClientOptions{}
 	if len(paths) > 0 {
-		c.rows.codec = projection
+		c.rows.projection = projection.(textAppender)
+		for _, path := range paths {
+			opts.KeepManagedFields = opts.KeepManagedFields || strings.HasPrefix(strings.TrimPrefix(path, "."), "metadata.managedFields")
+		}
 	}
 	resource := lw.Resource{
 		Group: c.text("group"), Version: c.text("version"), Plural: c.text("plural"),
 		Namespace: c.text("namespace"), Name: c.text("name"), Raw: c.text("path"),
 	}
-	client, err := lw.NewClient(transport, resource, c.rows, nil)
+	client, err := lw.NewClient(transport, resource, c.rows, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -163,11 +168,11 @@ func (c *collection) tell(kind byte, fields ...string) {
 // change records what happened to an object.
 func (c *collection) change(change *cache.Change[*row], version string) {
 	if change.Type == cache.Deleted {
-		missed := ""
+		finalStateUnknown := ""
 		if change.FinalStateUnknown {
-			missed = "1"
+			finalStateUnknown = "1"
 		}
-		c.tell(deleted, change.Old.key, version, missed)
+		c.tell(deleted, change.Old.key, version, finalStateUnknown)
 		return
 	}
 	if change.New.text == nil {

@@ -29,16 +29,26 @@ func (r *row) GetName() string {
 	return r.key[r.namespace+1:]
 }
 
-// codec makes an object's text; that of lw does.
-type codec interface {
-	AppendText([]byte, *lw.Scanned) []byte
-	DropsManagedFields() bool
+// textAppender is the codec that [lw.Project] returns.
+type textAppender interface {
+	AppendText(b []byte, s *lw.Scanned) []byte
 }
 
 // rows is the codec of one collection's rows.
 type rows struct {
-	codec
-	spare *[]byte // a buffer for the next object's text
+	projection textAppender // nil keeps whole objects
+	spare      *[]byte      // a buffer for the next object's text
+}
+
+// text returns a buffer with the text of an object.
+func (c *rows) text(s *lw.Scanned) *[]byte {
+	b := c.buffer()
+	if c.projection != nil {
+		*b = c.projection.AppendText((*b)[:0], s)
+	} else {
+		*b = s.AppendText((*b)[:0])
+	}
+	return b
 }
 
 func (c *rows) buffer() *[]byte {
@@ -51,8 +61,7 @@ func (c *rows) buffer() *[]byte {
 
 // Decode implements [lw.Codec]. The row has the object's text until [rows.take].
 func (c *rows) Decode(s *lw.Scanned) (*row, error) {
-	b := c.buffer()
-	*b = c.AppendText((*b)[:0], s)
+	b := c.text(s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
 	r.text = b
 	return r, nil
@@ -66,8 +75,7 @@ func (c *rows) take(r *row) []byte {
 
 // Same compares the sums of the texts.
 func (c *rows) Same(r *row, s *lw.Scanned) bool {
-	b := c.buffer()
-	*b = c.AppendText((*b)[:0], s)
+	b := c.text(s)
 	c.spare = b
 	var sum [32]byte
 	return r.sum == string(appendSum(sum[:0], *b))

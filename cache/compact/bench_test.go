@@ -63,7 +63,7 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 // former's time one costs.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
-	raw, compact := events(b, lw.RawCodec{}), events(b, NewCodec(lw.RawCodec{}, nil))
+	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, nil))
 	compact(5000) // past the lessons
 	var least, all time.Duration
 	for b.Loop() {
@@ -90,14 +90,14 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.Run("text", func(b *testing.B) { field(b, func(i int) *lw.Object { return texts[i] }) })
 	for name, opts := range map[string]*Options{"hot": {HotBytes: 100 << 20}, "compressed": neverHot()} {
-		objects := decode(b, NewCodec(lw.RawCodec{}, opts), pods)
+		objects := decode(b, newCodec(lw.RawCodec{}, opts), pods)
 		b.Run(name, func(b *testing.B) { field(b, func(i int) *lw.Object { return objects[i].Object() }) })
 	}
 }
 
 // BenchmarkDecompress is the part of a cold read that is not the reading of the text's metadata.
 func BenchmarkDecompress(b *testing.B) {
-	objects := decode(b, NewCodec(lw.RawCodec{}, neverHot()), sample.Templated(1, 5000, templates))
+	objects := decode(b, newCodec(lw.RawCodec{}, neverHot()), sample.Templated(1, 5000, templates))
 	var text []byte
 	for i := 0; b.Loop(); i++ {
 		object := objects[len(objects)-200+i%200]

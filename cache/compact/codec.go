@@ -6,7 +6,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Options configure a [Codec].
+// Options configure a codec of [NewCodec].
 type Options struct {
 	// HotBytes bounds the memory of the objects that are kept as they are read, beside the compressed ones; 1 MiB if zero,
 	// none if negative.
@@ -15,9 +15,8 @@ type Options struct {
 
 const defaultHotBytes = 1 << 20
 
-// Codec decodes objects into compressed ones. It may be used from several goroutines at once, which take turns when they
-// compress. It learns from what it decodes: let each collection have its own.
-type Codec struct {
+// codec decodes objects into compressed ones.
+type codec struct {
 	inner   lw.Codec[*lw.Object]
 	learner learner
 	hot     *hotObjects
@@ -27,10 +26,16 @@ type Codec struct {
 var _ interface {
 	lw.Codec[*Object]
 	Same(*Object, *lw.Scanned) bool
-} = (*Codec)(nil)
+} = (*codec)(nil)
 
-// NewCodec returns a codec that compresses what another one decodes, [lw.RawCodec] or an *[lw.Projection]. opts may be nil.
-func NewCodec(inner lw.Codec[*lw.Object], opts *Options) *Codec {
+// NewCodec returns a codec that compresses the objects of inner, which is [lw.RawCodec] or the codec of [lw.Project]. opts may
+// be nil. Many goroutines may use the codec, and they take turns when they compress. Each collection needs its own codec,
+// because the codec learns from the objects that it decodes.
+func NewCodec(inner lw.Codec[*lw.Object], opts *Options) lw.Codec[*Object] {
+	return newCodec(inner, opts)
+}
+
+func newCodec(inner lw.Codec[*lw.Object], opts *Options) *codec {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -39,11 +44,11 @@ func NewCodec(inner lw.Codec[*lw.Object], opts *Options) *Codec {
 		limit = defaultHotBytes
 	}
 	hot := newHotObjects(limit)
-	return &Codec{inner: inner, hot: hot, plain: &dictionary{hot: hot}, learner: learner{living: new(atomic.Int32)}}
+	return &codec{inner: inner, hot: hot, plain: &dictionary{hot: hot}, learner: learner{living: new(atomic.Int32)}}
 }
 
 // Decode implements [lw.Codec]. It fails where the inner codec fails.
-func (c *Codec) Decode(s *lw.Scanned) (*Object, error) {
+func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	text, err := c.inner.Decode(s)
 	if err != nil {
 		return nil, err
@@ -53,19 +58,13 @@ func (c *Codec) Decode(s *lw.Scanned) (*Object, error) {
 	return object, nil
 }
 
-// DropsManagedFields tells a client what the inner codec does: whether the server need not send metadata.managedFields.
-func (c *Codec) DropsManagedFields() bool {
-	inner, ok := c.inner.(interface{ DropsManagedFields() bool })
-	return ok && inner.DropsManagedFields()
-}
-
 // Same reports whether Decode would return an equal object. It decompresses nothing.
-func (c *Codec) Same(o *Object, s *lw.Scanned) bool {
+func (c *codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.sum == sumOf(text.Raw())
 }
 
-func (c *Codec) compress(text *lw.Object) *Object {
+func (c *codec) compress(text *lw.Object) *Object {
 	raw := text.Raw()
 	w := works.Get().(*work)
 	defer works.Put(w)

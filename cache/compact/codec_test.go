@@ -72,11 +72,11 @@ func TestRoundTrip(t *testing.T) {
 	projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status")
 	require.NoError(t, err)
 	for name, inner := range map[string]lw.Codec[*lw.Object]{
-		"whole": lw.RawCodec{}, "with managedFields": lw.RawCodec{KeepManagedFields: true}, "projected": projection,
+		"whole": lw.RawCodec{}, "projected": projection,
 	} {
 		t.Run(name, func(t *testing.T) {
 			pods := append(sample.Pods(1, 300), sample.Templated(1, 300, 100)...)
-			texts, objects := decode(t, inner, pods), decode(t, NewCodec(inner, neverHot()), pods)
+			texts, objects := decode(t, inner, pods), decode(t, newCodec(inner, neverHot()), pods)
 			dictionaries := map[*dictionary]int{}
 			for i, object := range objects {
 				requireSame(t, texts[i], object)
@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestConcurrentUse: several goroutines decode with one codec, and read what each other decoded.
 func TestConcurrentUse(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: 50_000})
+	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: 50_000})
 	pods := sample.Templated(1, 200, 50)
 	texts := decode(t, lw.RawCodec{}, pods)
 	var all sync.WaitGroup
@@ -110,7 +110,7 @@ func TestConcurrentUse(t *testing.T) {
 
 // TestFaultOfTheCompressor: what cannot be read back is held as it is. Here the two sides have different dictionaries.
 func TestFaultOfTheCompressor(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	content := []byte(sample.Pods(1, 1)[0].JSON())
 	faulty := newPress(content, codec.hot)
 	faulty.dictionary = newPress(bytes.ToUpper(content), codec.hot).dictionary
@@ -124,7 +124,7 @@ func TestFaultOfTheCompressor(t *testing.T) {
 
 // TestLessIsNotMore: a text that compresses to no less is held as it is.
 func TestLessIsNotMore(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	decode(t, codec, sample.Pods(1, samples))
 	require.NotNil(t, codec.learner.current.Load())
 	objects, err := watched(t, codec, `{"type":"ADDED","object":{"metadata":{"name":"xq"}}}`)
@@ -136,7 +136,7 @@ func TestLessIsNotMore(t *testing.T) {
 // TestLargeObjects: copies reach back no further than the window. The sizes are those around the dictionary's, the
 // window's, both of them, and a block's.
 func TestLargeObjects(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	var items strings.Builder
 	for i, pod := range decode(t, codec, sample.Templated(1, 300, 300)) {
 		if items.WriteString(pod.Object().Raw() + ","); i > 40 && i%50 != 0 {
@@ -156,7 +156,7 @@ func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 // TestErrors: they are the inner codec's, and come out as those of any codec.
 func TestErrors(t *testing.T) {
 	cause := errors.New("no")
-	_, err := watched(t, NewCodec(failing{cause}, nil), sample.Pods(1, 1)[0].Event("ADDED"))
+	_, err := watched(t, newCodec(failing{cause}, nil), sample.Pods(1, 1)[0].Event("ADDED"))
 	require.ErrorIs(t, err, cause)
 	fault, ok := errors.AsType[*lw.DecodeError](err)
 	require.True(t, ok)
@@ -169,9 +169,9 @@ func TestEqual(t *testing.T) {
 	for i := range changed {
 		changed[i].Phase = "Failed"
 	}
-	codec := NewCodec(lw.RawCodec{}, nil)
+	codec := newCodec(lw.RawCodec{}, nil)
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
-	foreign := decode(t, NewCodec(lw.RawCodec{}, nil), pods)
+	foreign := decode(t, newCodec(lw.RawCodec{}, nil), pods)
 	for i := range before {
 		require.True(t, before[i].Equal(again[i]), "also when another dictionary was there")
 		require.True(t, before[i].Equal(foreign[i]), "also when another codec made it")
@@ -181,7 +181,7 @@ func TestEqual(t *testing.T) {
 
 // FuzzRoundTrip: whatever object a server can send reads as RawCodec has it.
 func FuzzRoundTrip(f *testing.F) {
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	decode(f, codec, sample.Templated(1, 300, 100))
 	for _, pod := range sample.Templated(2, 2, 2) {
 		f.Add(pod.JSON())

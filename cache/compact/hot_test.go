@@ -12,7 +12,7 @@ import (
 // TestHotObjectsAreBounded: in bytes, whatever is read, and those read last stay.
 func TestHotObjectsAreBounded(t *testing.T) {
 	const limit = 20_000
-	codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: limit})
 	objects := decode(t, codec, sample.Templated(1, 100, 10))
 	favourite := objects[0]
 	text := favourite.Object()
@@ -34,7 +34,7 @@ func TestHotObjectsAreBounded(t *testing.T) {
 
 // TestJustDecodedIsHot: the first read after an event decompresses nothing.
 func TestJustDecodedIsHot(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, nil)
+	codec := newCodec(lw.RawCodec{}, nil)
 	decode(t, codec, sample.Pods(1, 20))
 	object := decode(t, codec, sample.Pods(2, 1))[0]
 	require.NotNil(t, codec.hot.get(object))
@@ -43,7 +43,7 @@ func TestJustDecodedIsHot(t *testing.T) {
 
 func TestNothingIsHot(t *testing.T) {
 	for _, limit := range []int{-1, 1000} {
-		codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
+		codec := newCodec(lw.RawCodec{}, &Options{HotBytes: limit})
 		object := decode(t, codec, sample.Pods(1, 20))[19]
 		require.Equal(t, object.Object(), object.Object())
 		require.NotSame(t, object.Object(), object.Object())

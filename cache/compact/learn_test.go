@@ -28,7 +28,7 @@ func learnedAt(l *learner, n, held int) (at []int) {
 // TestLessons: three at the beginning, and one more only when the collection has changed for good.
 func TestLessons(t *testing.T) {
 	const last = 4096
-	l := &NewCodec(lw.RawCodec{}, nil).learner
+	l := &newCodec(lw.RawCodec{}, nil).learner
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, learnedAt(l, 16+256+last, 500))
 	require.Empty(t, learnedAt(l, 5*last, 200), "what is expected is known after the first so many")
 	require.Empty(t, learnedAt(l, 5*last, 240))
@@ -39,7 +39,7 @@ func TestLessons(t *testing.T) {
 // TestDictionariesAreBounded: no more are made while objects need the old ones, and the collector frees those that none
 // needs.
 func TestDictionariesAreBounded(t *testing.T) {
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	codec.learner.learned = len(lessons)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
@@ -66,7 +66,7 @@ func TestDictionariesAreBounded(t *testing.T) {
 
 // TestSamplesAreBounded: a few large objects are no large dictionary, and are not kept alive.
 func TestSamplesAreBounded(t *testing.T) {
-	l := &NewCodec(lw.RawCodec{}, nil).learner
+	l := &newCodec(lw.RawCodec{}, nil).learner
 	large := strings.Repeat("0123456789", maxDictionary)
 	for range samples + 1 {
 		l.observe(large, len(large), nil)

@@ -77,7 +77,7 @@ func TestRetained(t *testing.T) {
 		t.Skip("reads 70 MB: run it without -short")
 	}
 	const n = 10_000
-	each := retained(t, NewCodec(lw.RawCodec{}, nil), sample.Templated(1, n, templates))
+	each := retained(t, newCodec(lw.RawCodec{}, nil), sample.Templated(1, n, templates))
 	t.Logf("%d Pods of %d templates: %d bytes each", n, templates, each)
 	require.Less(t, each, 1150)
 }
@@ -96,8 +96,8 @@ func BenchmarkRetained(b *testing.B) {
 				})
 			}
 			report("raw", func() int { return retained(b, lw.RawCodec{}, pods) })
-			report("compact", func() int { return retained(b, NewCodec(lw.RawCodec{}, nil), pods) })
-			report("compact-nothing-hot", func() int { return retained(b, NewCodec(lw.RawCodec{}, neverHot()), pods) })
+			report("compact", func() int { return retained(b, newCodec(lw.RawCodec{}, nil), pods) })
+			report("compact-nothing-hot", func() int { return retained(b, newCodec(lw.RawCodec{}, neverHot()), pods) })
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestRelist(t *testing.T) {
 	changed := listed(pods)
 	synctest.Test(t, func(t *testing.T) {
 		expired := func() io.Reader { return strings.NewReader(tooOld) }
-		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), NewCodec(lw.RawCodec{}, nil), nil)
+		client, err := lw.NewClient(&answers{first, expired(), again, expired(), changed}, lw.Pods(""), newCodec(lw.RawCodec{}, nil), nil)
 		require.NoError(t, err)
 		reflector := cache.NewReflector(client, &lw.Options{NoStreamingList: true})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -53,7 +53,7 @@ func TestRelist(t *testing.T) {
 // TestSame: it tells by the text that would be kept, so an object that came by watch is known in a list.
 func TestSame(t *testing.T) {
 	pod := sample.Pods(1, 1)[0]
-	codec := NewCodec(lw.RawCodec{}, neverHot())
+	codec := newCodec(lw.RawCodec{}, neverHot())
 	held := decode(t, codec, []sample.Pod{pod})[0]
 	same := sameAs{codec, held, new([]bool)}
 	_, err := watched(t, same, pod.Event("ADDED")+strings.Replace(pod.Event("ADDED"), `"kubelet"`, `"other"`, 1)+
@@ -70,12 +70,12 @@ func TestSame(t *testing.T) {
 
 // sameAs asks a codec about every object, beside decoding it.
 type sameAs struct {
-	*Codec
+	*codec
 	held *Object
 	told *[]bool
 }
 
 func (s sameAs) Decode(scanned *lw.Scanned) (*Object, error) {
 	*s.told = append(*s.told, s.Same(s.held, scanned))
-	return s.Codec.Decode(scanned)
+	return s.codec.Decode(scanned)
 }

@@ -14,12 +14,13 @@ func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) 
 			_ = s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, Frame: frame})
 		}}
 	}
-	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
+	opts := &lw.ClientOptions{KeepManagedFields: s.config.how.managedFields}
 	if !s.config.how.wide {
-		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.what.metadataOnly})
+		opts.MetadataOnly = s.config.what.metadataOnly
+		return lw.NewClient(transport, s.resource, lw.RawCodec{}, opts)
 	}
 	s.tables = table.New(transport, s.config.what.metadataOnly)
-	return lw.NewClient(s.tables, s.resource, table.Codec{Of: codec}, nil)
+	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 
 // row returns how the server shows an object; nil if it does not.

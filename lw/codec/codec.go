@@ -41,14 +41,12 @@ import (
 // several goroutines at once. If the struct is a built-in Kubernetes type, an object of another kind or apiVersion is a
 // *[KindError].
 //
-// An object has kind and apiVersion also when it came from a list whose items lack them. It has no metadata.managedFields
-// unless KeepManagedFields is set.
+// An object has kind and apiVersion also when it came from a list whose items lack them. It has
+// metadata.managedFields only if lw.ClientOptions.KeepManagedFields is set.
 //
 // It has no method Same, because comparing needs the text of the object, and keeping the text would double the memory. So a list
 // takes an object that is held at the same key and resourceVersion for unchanged.
 type JSON[T lw.Keyed] struct {
-	KeepManagedFields bool
-
 	// New, if set, returns the value into which an object is decoded. It must return another pointer for each call. T may then
 	// be an interface type such as client.Object, whose concrete type is known only at run time.
 	New func() T
@@ -67,12 +65,9 @@ func newAPI() jsoniter.API {
 	return api
 }
 
-// DropsManagedFields tells a client that the server need not send metadata.managedFields.
-func (c JSON[T]) DropsManagedFields() bool { return !c.KeepManagedFields }
-
 // Decode implements [lw.Codec]. The error is a *[KindError] or a *[FieldError].
 func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
-	text, err := lw.RawCodec{KeepManagedFields: c.KeepManagedFields}.Decode(s)
+	text, err := lw.RawCodec{}.Decode(s)
 	if err != nil {
 		var none T
 		return none, err

@@ -23,7 +23,11 @@ func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 
 // list reads a list's items, of which text are the bytes between the brackets.
 func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
-	client, err := lw.NewClient(body(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[`+items+`]}`), lw.Pods(""), codec, nil)
+	return listWith(t, nil, codec, items)
+}
+
+func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T], items string) (objects []T, err error) {
+	client, err := lw.NewClient(body(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[`+items+`]}`), lw.Pods(""), codec, opts)
 	require.NoError(t, err)
 	var meta lw.ListMeta
 	for object, e := range client.List(t.Context(), lw.ListOptions{}, &meta) {
@@ -59,7 +63,7 @@ func TestListedAndWatchedObjectsAreTheSame(t *testing.T) {
 	require.Equal(t, map[string]any{"large": int64(9007199254740993)}, watched.Any)
 	require.Nil(t, watched.ManagedFields)
 
-	kept, err := list(t, JSON[*thing]{KeepManagedFields: true}, "{"+members+"}")
+	kept, err := listWith(t, &lw.ClientOptions{KeepManagedFields: true}, JSON[*thing]{}, "{"+members+"}")
 	require.NoError(t, err)
 	require.Len(t, kept[0].ManagedFields, 1)
 }

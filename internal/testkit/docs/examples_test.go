@@ -16,13 +16,13 @@ import (
 
 // beneath are exported types that no example shows, with the reason.
 var beneath = map[string]string{
-	"lw.FrameTooLargeError":  "an error like MalformedError",
-	"lw.Keyed":               "what every object has",
-	"lw.ClientOptions":       "two fields",
-	"lw.OwnerReference":      "what Object.OwnerReferences yields",
-	"lw.StatusCause":         "a part of a Status",
-	"lw.StatusDetails":       "a part of a Status",
-	"lw.Projection":          "what Project returns",
+	"lw.FrameTooLargeError": "an error like MalformedError",
+	"lw.Keyed":              "what every object has",
+	"lw.ClientOptions":      "three fields",
+	"lw.OwnerReference":     "what Object.OwnerReferences yields",
+	"lw.StatusCause":        "a part of a Status",
+	"lw.StatusDetails":      "a part of a Status",
+
 	"lw.Status":              "a part of a StatusError",
 	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
 	"lw.DecodeError":         "codec's ExampleJSON shows one",

@@ -88,7 +88,7 @@ func complete(ctx context.Context, recorded *recording.Recording, c recording.Co
 func events(ctx context.Context, view *recording.Playback, c recording.Collection) func(func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 	return func(yield func(lw.Event[*lw.Object], []cache.Change[*lw.Object]) bool) {
 		defer view.Close()
-		client, err := lw.NewClient(view, c.Resource(), lw.RawCodec{KeepManagedFields: true}, nil)
+		client, err := lw.NewClient(view, c.Resource(), lw.RawCodec{}, &lw.ClientOptions{KeepManagedFields: true})
 		if err != nil {
 			yield(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: err, Final: true}}, nil)
 			return

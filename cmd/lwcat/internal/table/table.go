@@ -68,11 +68,9 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return b, nil
 }
 
-// Codec decodes objects as the codec that it has, and compares none: cells such as an age change while the object does not.
-type Codec struct{ Of lw.RawCodec }
+// Codec decodes objects like lw.RawCodec and compares none, because cells such as an age
+// change while the object does not.
+type Codec struct{}
 
 // Decode implements lw.Codec.
-func (c Codec) Decode(s *lw.Scanned) (*lw.Object, error) { return c.Of.Decode(s) }
-
-// DropsManagedFields tells a client that the server need not send metadata.managedFields.
-func (c Codec) DropsManagedFields() bool { return c.Of.DropsManagedFields() }
+func (Codec) Decode(s *lw.Scanned) (*lw.Object, error) { return lw.RawCodec{}.Decode(s) }
