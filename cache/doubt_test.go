@@ -3,6 +3,7 @@ package cache
 import (
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -42,7 +43,7 @@ func (incomparable) GetResourceVersion() string { return "7" }
 // TestRestoredBackupOfOtherTypes: when versions ran backwards, the next list is taken for what it says, and only that one.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
-	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
+	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
 		s, w := NewStore[incomparable](nil)
 		known := func() bool {
 			_, ok := s.known(nil, []byte("a"), []byte("7"))
@@ -72,6 +73,6 @@ func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
 func TestEndMarkInTheWrongPlaceCannotResume(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")
-	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}})
 	require.Empty(t, s.resumable())
 }

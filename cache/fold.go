@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -152,7 +153,7 @@ func (s *Store[T]) mark(slot uint32) {
 // example after a restored backup, an object may have been written again at the stored resourceVersion. If the end mark of a
 // streaming list came before the objects, some of them may be missing.
 func (s *Store[T]) doubt(cause error) {
-	if errors.Is(cause, lw.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, lw.ErrNoInitialEnd) {
+	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
 		s.doubtful = true
 	}
 }

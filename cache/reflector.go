@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -67,7 +68,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 				return
 			}
 			if end := r.tooMany(); end != nil {
-				if interrupted := lw.TraceOf(ctx).Interrupted; interrupted != nil {
+				if interrupted := tracing.From[lw.Trace](ctx).Interrupted; interrupted != nil {
 					interrupted(end.Interruption)
 				}
 				yield(*end, fold(*end))

@@ -139,7 +139,7 @@ func FuzzStatus(f *testing.F) {
 		require.Less(t, len(refusal.Error()), 3*maxErrorBody+100, "U+FFFD takes three bytes in place of one")
 		var b backoff
 		require.GreaterOrEqual(t, b.next(0, refusal.RetryAfter), max(refusal.RetryAfter, firstDelay))
-		status, err := ParseStatus(text)
+		status, err := parseStatus(text)
 		if tooDeep(err) {
 			return
 		}

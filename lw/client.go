@@ -7,7 +7,9 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/recall"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
 // ClientOptions configure a [Client].
@@ -67,7 +69,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	// List is not inlined, because each caller would get its own copy of this function, 1.4 kB of WASM code.
 	return func(yield func(T, error) bool) {
 		var none T
-		trace := TraceOf(ctx)
+		trace := tracing.From[Trace](ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
 			yield(none, err)
@@ -92,7 +94,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			s.notThisList()
 		}
 		if s.Err() == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
-			s.Fail(ErrShardIgnored)
+			s.Fail(invalid.ErrShardIgnored)
 		}
 		if !stopped && s.Err() != nil {
 			yield(none, s.failure())
@@ -123,7 +125,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 // Watch implements [ListerWatcher]. Bookmarks are asked for.
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		trace := TraceOf(ctx)
+		trace := tracing.From[Trace](ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
 			yield(Event[T]{}, err)

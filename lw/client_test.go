@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 func list(t *testing.T, body string, end error) (names []string, meta ListMeta, err error) {
@@ -87,10 +89,10 @@ func TestNotAList(t *testing.T) {
 	} {
 		_, _, err := list(t, body, nil)
 		require.Error(t, err, body)
-		require.Equal(t, other, errors.Is(err, ErrNotList), body)
+		require.Equal(t, other, errors.Is(err, invalid.ErrNotList), body)
 	}
 	_, _, err := list(t, "", errors.New("connection reset"))
-	require.NotErrorIs(t, err, ErrNotList)
+	require.NotErrorIs(t, err, invalid.ErrNotList)
 }
 
 // TestListKeepsWhatCameBeforeTheFault: the items before it were yielded, and the error comes last.
@@ -265,7 +267,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 	echoed := `"shardInfo":{"selector":"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')","x":[1]},`
 	for body, want := range map[string]error{
 		strings.Replace(podList("1", "", "a"), `"resource`, echoed+`"resource`, 1): nil,
-		podList("1", "", "a"): ErrShardIgnored,
+		podList("1", "", "a"): invalid.ErrShardIgnored,
 	} {
 		s := &script{answers: []answer{{body: body}}}
 		var last error
@@ -385,7 +387,7 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, 2*time.Second, e.RetryAfter)
 	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header that says nothing")
 	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
-	status, err := ParseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
+	status, err := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
 	require.NoError(t, err)
 	require.Equal(t, math.MaxInt32, status.Code)
 	for seconds, want := range map[string]time.Duration{ // also where an int has 32 bits
@@ -411,6 +413,6 @@ func TestStatusErrors(t *testing.T) {
 	require.NotErrorIs(t, read(500, "", `{"kind":"Status","reason":"InternalError`+text), ErrResourceVersionTooLarge)
 	require.NotErrorIs(t, read(504, "", `{"kind":"Status","reason":"Timeout","message":"etcd"}`), ErrResourceVersionTooLarge)
 	require.NotErrorIs(t, read(500, "", ""), io.EOF)
-	_, err = ParseStatus([]byte(`{"kind":"Pod"}`))
+	_, err = parseStatus([]byte(`{"kind":"Pod"}`))
 	require.ErrorAs(t, err, new(*MalformedError))
 }

@@ -3,6 +3,7 @@ package lw
 import (
 	"io"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -51,7 +52,7 @@ func (s scanner) failure() error {
 
 // wrongValue records a well-formed value that the protocol does not define. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
-	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: Redact(s.Source(), found)})
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream the error is io.EOF.
@@ -84,7 +85,7 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	name := s.Content(kind)
 	eventType, known := wireType(name)
 	if !known {
-		return 0, s.wrongValue(kind.Start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(Redact(s.Source(), string(name)))))
+		return 0, s.wrongValue(kind.Start, "an event of type ADDED, MODIFIED, DELETED, BOOKMARK or ERROR", shorten([]byte(redact.Body(s.Source(), string(name)))))
 	}
 	needsName := eventType == Added || eventType == Modified || eventType == Deleted
 	if needsName && o.name.Start == o.name.End {

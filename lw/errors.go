@@ -3,6 +3,8 @@ package lw
 import (
 	"errors"
 	"strconv"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // Sentinels for errors.Is. A [StatusError] matches the one that its code and reason stand for.
@@ -20,35 +22,19 @@ var (
 	// ErrTooManyRequests: HTTP 429.
 	ErrTooManyRequests = errors.New("the server asks to slow down")
 
-	// ErrVersionRegressed: the collection's version went back, as when a server's data were restored from a backup.
-	ErrVersionRegressed = errors.New("the collection's resource version went back: was a backup restored?")
+	// ErrInvalidResponse reports a response that breaks the protocol: not a list, pages that do not fit together, a streaming list
+	// without its end, an ignored shard selector, or a resourceVersion that went back. The text says which. A *[MalformedError]
+	// matches it too, unless the response was cut short.
+	ErrInvalidResponse = invalid.ErrResponse
 	// ErrSilent: nothing came for so long that the connection is taken for dead.
 	ErrSilent = errors.New("nothing came for too long: the connection is taken for dead")
-	// ErrNoInitialEnd: a streaming list ended without its initial-events-end bookmark, or had it in the wrong place.
-	ErrNoInitialEnd = errors.New("the streaming list has no initial-events-end bookmark where it ends")
-
-	// ErrNotList: what was answered in place of a list is well-formed so far, and something else, as a page, or another object.
-	// The path may name no collection, or a proxy may have answered. It is a *[MalformedError], too.
-	ErrNotList = errors.New("the answer is no list")
-
-	// ErrNoProgress: the pages of a list lead nowhere. A page started with the same object as an earlier one, a continue
-	// token led to itself, or too many pages in a row were empty. The list is then requested in one piece.
-	ErrNoProgress = errors.New("the pages of the list make no progress")
-
-	// ErrInconsistentPages: the pages of a list have different resourceVersions, so they do not show one state. The list is
-	// then requested in one piece.
-	ErrInconsistentPages = errors.New("the pages of the list have different resourceVersions")
-
-	// ErrShardIgnored: the server listed the whole collection though a part of it was asked for.
-	ErrShardIgnored = errors.New("the server ignored the shard selector: it needs Kubernetes 1.36 and the feature gate ShardedListAndWatch")
-
 	// ErrWatchClosed is the cause of an interruption when the server ended a watch in good order, as every server does
 	// after the watch's timeout.
 	ErrWatchClosed = errors.New("the server closed the watch in good order")
 )
 
-// IsPermanent reports whether the server said no for good: 401, 403 or 404. It is made for [Options.StopOn]. A page in place of a list,
-// [ErrNotList], is none: a proxy may send it while the server is away. At the start it may be a wrong URL all the same.
+// IsPermanent reports whether retrying cannot help, because the server answered 401, 403 or 404. It is made for
+// [Options.StopOn]. It returns false for [ErrInvalidResponse], because a proxy may answer while the server is away.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
 }
@@ -56,10 +42,10 @@ func IsPermanent(err error) bool {
 // MalformedError says that what came over the wire is not what the protocol promises: not JSON, JSON cut short, or JSON
 // of the wrong shape. It holds no part of the content beyond one byte or the event's type, so that it can be logged.
 type MalformedError struct {
-	Offset   int64  // in the response's body, in bytes; in the text, for [ParseObject] and [ParseStatus]
+	Offset   int64  // in the response's body, in bytes; in the text, for [ParseObject] and [ParseValue]
 	Expected string // what should have stood there
 	Found    string // what stood there
-	Err      error  // io.ErrUnexpectedEOF when the text was cut short, ErrNotList, or nil
+	Err      error  // io.ErrUnexpectedEOF if the text was cut short; otherwise it may be nil
 	html     bool   // an HTML page was found
 }
 
@@ -67,7 +53,13 @@ func (e *MalformedError) Error() string {
 	return "malformed response at byte " + strconv.FormatInt(e.Offset, 10) + ": expected " + e.Expected + ", found " + e.Found
 }
 
-func (e *MalformedError) Unwrap() error { return e.Err }
+// Unwrap returns Err, or [ErrInvalidResponse] if Err is nil.
+func (e *MalformedError) Unwrap() error {
+	if e.Err == nil {
+		return ErrInvalidResponse
+	}
+	return e.Err
+}
 
 // FrameTooLargeError says that one event, or one item of a list, is larger than the limit.
 type FrameTooLargeError struct {

@@ -3,6 +3,8 @@ package lw
 import (
 	"errors"
 	"io"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // fault is the kind of a failure. Every failure has exactly one, and it decides what follows.
@@ -22,11 +24,11 @@ func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
 		return expired
-	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, ErrVersionRegressed):
+	case errors.Is(err, ErrResourceVersionTooLarge), errors.Is(err, invalid.ErrVersionRegressed):
 		return badVersion
 	case IsPermanent(err):
 		return permanent
-	case err == ErrNoProgress, err == ErrInconsistentPages, err == ErrNoInitialEnd, err == ErrShardIgnored:
+	case err == invalid.ErrNoProgress, err == invalid.ErrInconsistentPages, err == invalid.ErrNoInitialEnd, err == invalid.ErrShardIgnored:
 		return protocol
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/hostile"
 	"github.com/stretchr/testify/require"
 )
@@ -194,7 +195,7 @@ func TestHostileStreamingLists(t *testing.T) {
 		max     int
 		want    error
 	}{
-		"in the order of versions":             {func(n int) int { return n + 1 }, 0, ErrNoInitialEnd},
+		"in the order of versions":             {func(n int) int { return n + 1 }, 0, invalid.ErrNoInitialEnd},
 		"in another order":                     {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
 		"in the order of versions, but larger": {func(n int) int { return n + 1 }, 20, errEnough},
 	} {
@@ -229,10 +230,10 @@ func TestHostilePages(t *testing.T) {
 		asks int
 		want error
 	}{
-		"the same token again":               {pages(same, "a"), 2, ErrNoProgress},
-		"the same token again, no objects":   {pages(same), 2, ErrNoProgress},
-		"another token each, and no objects": {pages(another), requestBurst, ErrNoProgress},
-		"another token each, same objects":   {pages(another, "a"), 2, ErrNoProgress},
+		"the same token again":               {pages(same, "a"), 2, invalid.ErrNoProgress},
+		"the same token again, no objects":   {pages(same), 2, invalid.ErrNoProgress},
+		"another token each, and no objects": {pages(another), requestBurst, invalid.ErrNoProgress},
+		"another token each, same objects":   {pages(another, "a"), 2, invalid.ErrNoProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
@@ -250,7 +251,7 @@ func TestPagesWithoutProgressAreRequestedInOnePiece(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
 		answer{body: podList("5", "", "a", "b")})
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[2])
 
@@ -290,7 +291,7 @@ func TestStatusesAreShort(t *testing.T) {
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
 	server = &hostileServer{list: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(list)) }}
 	requireEnd(t, server, &Options{NoStreamingList: true}, &MalformedError{Offset: 1010, Expected: "a list with items",
-		Found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, Err: ErrNotList})
+		Found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, Err: invalid.ErrNotList})
 }
 
 // TestCutsAreGivenBack: what was noted of an object of very many members is no reason to hold as much for as long as the

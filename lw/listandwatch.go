@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
 const defaultPageSize = 500
@@ -63,7 +64,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	return func(yield func(Event[T]) bool) {
 		c := clock.From(ctx)
 		machine := newMachine(opts, supportOf(lw), c.Random)
-		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: machine, replay: c.Replay, trace: TraceOf(ctx), yield: yield}
+		e := engine[T]{ctx: ctx, source: lw, opts: opts, machine: machine, replay: c.Replay, trace: tracing.From[Trace](ctx), yield: yield}
 		e.reporter = newReporter(opts.Logger, lw)
 		defer e.trace.stopped()
 		for ctx.Err() == nil && e.request() {

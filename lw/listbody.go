@@ -3,6 +3,7 @@ package lw
 import (
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -55,7 +56,7 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 // notList records that the response is not a list, unless it was cut short. It returns false.
 func (s scanner) notList() bool {
 	if e, ok := s.Err().(*jsonscan.SyntaxError); ok && e.Err == nil {
-		e.Err = ErrNotList
+		e.Err = invalid.ErrNotList
 	}
 	return false
 }

@@ -46,7 +46,7 @@ type ListOptions struct {
 	Continue        string // ListMeta.Continue of the page before; ResourceVersion must then be ""
 
 	// ShardSelector asks for a part of the collection, as "shardRange(object.metadata.uid,'0x0000000000000000',
-	// '0x8000000000000000')" (KEP-5866). A server that does not know it returns all: that is ErrShardIgnored.
+	// '0x8000000000000000')" (KEP-5866). A server that does not know it returns all: that is an [ErrInvalidResponse].
 	ShardSelector string
 }
 

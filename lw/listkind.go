@@ -3,6 +3,7 @@ package lw
 import (
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
@@ -51,5 +52,5 @@ func (r *Resource) ownVersion(apiVersion string) bool {
 
 // notThisList records that the list is one of another resource.
 func (s scanner) notThisList() bool {
-	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
+	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: invalid.ErrNotList})
 }

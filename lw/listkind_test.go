@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // TestListsOfSomethingElse are rejected, so that they never empty a store.
@@ -23,7 +25,7 @@ func TestListsOfSomethingElse(t *testing.T) {
 	for name, body := range lists {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := list(t, body, nil)
-			require.ErrorIs(t, err, ErrNotList)
+			require.ErrorIs(t, err, invalid.ErrNotList)
 		})
 	}
 	_, _, err := list(t, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, nil)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // TestAMarkThatNobodyAskedForIsABookmark: a watch that is no streaming list has no list part that could end.
@@ -41,7 +43,7 @@ func TestEmptyPagesBehindObjects(t *testing.T) {
 		answers = append(answers, answer{body: podList("5", "t"+strconv.Itoa(n))})
 	}
 	events, s := follow(t, nil, append(answers, answer{body: podList("5", "", "a")})...)
-	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + ErrNoProgress.Error() + " @",
+	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "SYNCED @5"}, events)
 	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[len(answers)])
 }

@@ -3,6 +3,8 @@ package lw
 import (
 	"errors"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // Logger receives warnings. *slog.Logger implements it. args are keys and values in turn, with types that package log/slog
@@ -110,9 +112,9 @@ func remedyOf(err error) string {
 		return "check the group, the version and the plural: this server has no such resource"
 	case statusCode(err) == 400, statusCode(err) == 422:
 		return "check the selectors; set Options.NoStreamingList if the server does not support streaming lists"
-	case errors.Is(err, ErrNotList):
+	case errors.Is(err, invalid.ErrNotList):
 		return "check the URL: the response is not a list"
-	case err == ErrNoInitialEnd:
+	case err == invalid.ErrNoInitialEnd:
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
 		return "check the network: if this repeats, a proxy holds back the stream"

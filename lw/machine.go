@@ -3,6 +3,8 @@ package lw
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 // signal is what happened on the wire.
@@ -179,7 +181,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) 
 		s.highest = in.version
 	}
 	if in.now-s.listed >= stalledStream {
-		return hidden, m.end(ErrNoInitialEnd, in)
+		return hidden, m.end(invalid.ErrNoInitialEnd, in)
 	}
 	if in.event == Bookmark {
 		return hidden, nil
@@ -196,10 +198,10 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 		in.version = ""
 	}
 	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
-		return hidden, m.end(ErrNoInitialEnd, in) // an object of the list, behind its end mark
+		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an object of the list, behind its end mark
 	}
 	if versionRegressed(m.version, in.version) {
-		return hidden, m.end(ErrVersionRegressed, in)
+		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
 	if s.heard = in.now; in.event == Bookmark {
 		m.server.bookmarks.Store(true)
@@ -224,7 +226,7 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 		return m.event(in)
 	}
 	if s.from != "" && versionRegressed(m.version, in.version) {
-		return hidden, m.end(ErrVersionRegressed, in)
+		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
 	if !s.objects && !m.server.streamsWell.Load() {
 		m.state = &listing{from: in.version}
@@ -236,85 +238,4 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	m.listed(in.version)
 	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
 	return complete, nil
-}
-
-// causeOfEnd returns the cause of a watch's clean end. Watches that end at once, again and again, are how some servers and
-// proxies say that the resourceVersion expired.
-func (m *machine) causeOfEnd(now moment) error {
-	s, ok := m.state.(*watching)
-	switch {
-	case !ok:
-		return ErrNoInitialEnd
-	case s.healthy(now):
-		m.short = 0
-		return ErrWatchClosed
-	}
-	if m.short++; m.short < mostShort {
-		return ErrWatchClosed
-	}
-	return ErrExpired
-}
-
-// end is the only exit of a request that does not simply go on. It decides, in this order: the kind of the fault, the
-// health of the watch, the next state, and the delay.
-func (m *machine) end(err error, in *input) *Interruption {
-	f := faultOf(err)
-	resumes, spread := m.judge(f, err, in.now)
-	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.pace.lists.add(m.asked) // it was answered, though not to its end
-	}
-	n := m.state.after(m, f, err, in.now)
-	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
-	if m.stopOn != nil && m.stopOn(err) {
-		m.state = stopped{}
-		return &Interruption{Err: err, Final: true}
-	}
-	m.state = n.state
-	b := &Interruption{Err: err, Relist: isList(n.state)}
-	asked := retryAfter(err)
-	switch {
-	case resumes && !b.Relist:
-		b.Delay = spread
-	case !n.atOnce || asked > 0:
-		b.Delay = m.pace.backoff.next(m.random(), asked)
-	}
-	b.Delay = max(b.Delay, m.pace.budget.wait(in.now))
-	if b.Relist {
-		b.Delay = max(b.Delay, m.pace.lists.wait(in.now))
-	}
-	return b
-}
-
-// judge decides whether a watch that just ended was healthy and ended well, so that it resumes at once, after a delay of
-// spread. It resets what is remembered of earlier failures.
-func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
-	s, ok := m.state.(*watching)
-	if !ok {
-		return false, 0
-	}
-	if err != ErrWatchClosed {
-		m.short = 0
-	}
-	healthy := s.healthy(now)
-	if healthy && s.listed != "" {
-		m.server.streamWorked()
-	}
-	resumes = healthy && f == connection && !answered(err)
-	if resumes || s.lived(now) >= provenAfter {
-		m.pace.backoff, m.relisted = backoff{}, false
-	}
-	if resumes {
-		m.suspect = 0
-		spread = time.Duration(m.random() * float64(s.spread(now)))
-	}
-	return resumes, spread
-}
-
-// isList reports whether a state reads a list.
-func isList(s state) bool {
-	switch s.(type) {
-	case *listing, *streaming:
-		return true
-	}
-	return false
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 func TestFirstListThenWatch(t *testing.T) {
@@ -66,7 +68,7 @@ func TestResumeFrom(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest, because the server may be another one")
 
 	r = resumed().opens()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
 	r.synced("3")
 
 	r = resumed()
@@ -164,12 +166,12 @@ func TestPagesHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newRig(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
-		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
+		require.Equal(t, &Interruption{Err: invalid.ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
 		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
 	}
 	r := newRig(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
-	require.Equal(t, ErrInconsistentPages, r.page("8", "", "b", 1).Err)
+	require.Equal(t, invalid.ErrInconsistentPages, r.page("8", "", "b", 1).Err)
 }
 
 // TestCirclingPagesMakeNoProgress, however the circle is closed.
@@ -193,7 +195,7 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 					require.Nil(t, result)
 					continue
 				}
-				require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: firstDelay}, result)
+				require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: firstDelay}, result)
 				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
 			}
 		})
@@ -216,7 +218,7 @@ func TestEmptyPagesArePaid(t *testing.T) {
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
-	require.Equal(t, &Interruption{Err: ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
+	require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: requestEvery}, r.page("7", "u", "", 0))
 	require.Zero(t, r.listOptions().Limit)
 }
 
@@ -235,7 +237,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 func TestOlderListIsRejected(t *testing.T) {
 	r := newRig(t, Options{}).synced("7")
 	r.watchFails(status(410))
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	r.synced("6")
 }
@@ -268,7 +270,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.IsType(t, &watching{}, r.state, "checked again after five minutes only")
 
 	r = quiet()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 
 	r = quiet()

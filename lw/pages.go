@@ -1,5 +1,7 @@
 package lw
 
+import "github.com/seed-6d2a410a/listwatch/internal/invalid"
+
 // listed notes that a list is complete. Without a resourceVersion it is usable, but a watch behind it cannot resume.
 func (m *machine) listed(version string) {
 	if version == "0" {
@@ -14,7 +16,7 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	version := in.meta.ResourceVersion
 	switch {
 	case !ok && versionRegressed(m.version, version):
-		return hidden, m.end(ErrVersionRegressed, in)
+		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	case !ok:
 		m.state = &watching{heard: in.now}
 		return hidden, nil
@@ -22,14 +24,14 @@ func (m *machine) page(in *input) (output, *Interruption) {
 		m.pace.lists.add(m.asked)
 		s.version = version
 	case s.version != version:
-		return hidden, m.end(ErrInconsistentPages, in)
+		return hidden, m.end(invalid.ErrInconsistentPages, in)
 	}
 	stuck := s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0
 	if s.free && (stuck || in.objects == 0) {
 		m.pace.budget.spend(in.now) // the page is not free after all
 	}
 	if stuck {
-		return hidden, m.end(ErrNoProgress, in)
+		return hidden, m.end(invalid.ErrNoProgress, in)
 	}
 	if s.pages++; in.meta.Continue != "" {
 		s.token, s.free = in.meta.Continue, in.objects > 0
@@ -39,7 +41,7 @@ func (m *machine) page(in *input) (output, *Interruption) {
 		return hidden, nil
 	}
 	if s.from != "" && versionRegressed(m.version, version) {
-		return hidden, m.end(ErrVersionRegressed, in)
+		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
 	m.listed(version)
 	m.state = &watching{heard: in.now}

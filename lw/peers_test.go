@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -158,6 +159,6 @@ func TestEventsRepeatedAfterAReconnect(t *testing.T) {
 		answer{body: podList("7", "", "a")})
 	require.Equal(t, []string{
 		"WATCH_STARTED @5", "ADDED a @6", "MODIFIED a @7", "INTERRUPTED connection reset @7",
-		"WATCH_STARTED @7", "INTERRUPTED " + ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
+		"WATCH_STARTED @7", "INTERRUPTED " + invalid.ErrVersionRegressed.Error() + " @7", "LIST_STARTED @", "ADDED a @", "SYNCED @7",
 	}, events[2:])
 }

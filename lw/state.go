@@ -1,6 +1,10 @@
 package lw
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
+)
 
 // state is what a stream does now. Each state owns the data that only it needs, so that no other combination can be
 // written down. Only machine.step changes a state.
@@ -88,8 +92,8 @@ func (s *listing) after(m *machine, f fault, err error, _ moment) next {
 		return next{again, true}
 	case f == expired, f == badVersion, rejectsVersion(err, s.from):
 		again.from = ""
-		return next{again, s.from != "" && err != ErrVersionRegressed}
-	case err == ErrNoProgress, err == ErrInconsistentPages:
+		return next{again, s.from != "" && err != invalid.ErrVersionRegressed}
+	case err == invalid.ErrNoProgress, err == invalid.ErrInconsistentPages:
 		again.whole = true
 	}
 	return next{again, false}
@@ -106,7 +110,7 @@ func rejectsVersion(err error, from string) bool {
 func (s *streaming) after(m *machine, f fault, err error, _ moment) next {
 	switch {
 	case f == expired, f == badVersion:
-		return next{m.list(""), s.from != "" && err != ErrVersionRegressed}
+		return next{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
 	case f == overload, f == permanent:
 		return next{m.list(s.from), false}
 	case f == protocol, err == ErrSilent, answered(err):
@@ -120,7 +124,7 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 	switch {
 	case m.version == "":
 		return next{m.list(""), false}
-	case err == ErrNoInitialEnd: // the end mark came before some objects
+	case err == invalid.ErrNoInitialEnd: // the end mark came before some objects
 		m.server.stopStreams()
 		return next{&listing{from: m.version}, true}
 	case f == expired:

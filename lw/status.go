@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
@@ -105,7 +106,7 @@ const maxErrorBody = 64 << 10
 
 // ReadStatusError returns the error of a response with a status code that is not a success. It parses a Status, and takes the
 // first line of any other body as the message. retryAfter is the Retry-After header, in seconds; a transport converts a date.
-// It calls [Redact] for every text before it truncates one. It does not close body.
+// If body has a method Redact(text string) string, each text passes it before it is truncated. ReadStatusError does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code counts even if the body breaks off
 	e := &StatusError{}
@@ -114,7 +115,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 		e.Status, err = statusOf(value, body)
 	}
 	if err != nil {
-		e.Message = firstLine([]byte(Redact(body, string(text))))
+		e.Message = firstLine([]byte(redact.Body(body, string(text))))
 	}
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
@@ -124,21 +125,12 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	return e
 }
 
-// ParseStatus reads a Status from JSON. Anything else is a *[MalformedError].
-func ParseStatus(text []byte) (Status, error) {
-	value, err := ParseValue(text)
-	if err != nil {
-		return Status{}, err
-	}
-	return statusOf(value, nil)
-}
-
 // statusOf redacts every text, because the server may repeat the credential that body was requested with.
 func statusOf(v Value, body io.Reader) (Status, error) {
 	if v.Get("kind").String() != "Status" {
 		return Status{}, &MalformedError{Expected: "a Status", Found: "something else"}
 	}
-	text := func(v Value, path string) string { return Redact(body, v.Get(path).String()) }
+	text := func(v Value, path string) string { return redact.Body(body, v.Get(path).String()) }
 	details := v.Get("details")
 	status := Status{
 		Status:   text(v, "status"),
@@ -161,16 +153,6 @@ func statusOf(v Value, body io.Reader) (Status, error) {
 		})
 	}
 	return status, nil
-}
-
-// Redact returns text without the credential that a response was requested with. A transport implements it: its bodies have a
-// method Redact(text string) string. A [Transport] that wraps the bodies of another one should forward the method by calling
-// Redact. For any other body the text is returned unchanged.
-func Redact(body io.Reader, text string) string {
-	if r, ok := body.(interface{ Redact(text string) string }); ok {
-		return r.Redact(text)
-	}
-	return text
 }
 
 // firstLine shortens a page of text or HTML to something that fits into an error.

@@ -21,3 +21,12 @@ func TestErrorResponseIsReadUpToALimit(t *testing.T) {
 	require.Equal(t, 403, refusal.Code)
 	require.Equal(t, "half a", refusal.Message)
 }
+
+// parseStatus reads a Status from JSON.
+func parseStatus(text []byte) (Status, error) {
+	value, err := ParseValue(text)
+	if err != nil {
+		return Status{}, err
+	}
+	return statusOf(value, nil)
+}

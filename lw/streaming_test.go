@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
 const (
@@ -132,7 +134,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	for _, version := range []string{"7", "8", "9"} {
 		require.IsType(t, &streaming{}, r.state)
 		r.rest().opens()
-		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.closes())
+		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.closes())
 		require.IsType(t, &listing{}, r.state)
 		r.synced(version)
 		r.watchFails(status(410))
@@ -158,7 +160,7 @@ func TestEndMarkBeforeSomeObjects(t *testing.T) {
 		r := newStreamingRig(t, Options{}).opens()
 		r.brings("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
+		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.brings(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
@@ -171,7 +173,7 @@ func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.watchOptions().ResourceVersion)
-	require.Equal(t, ErrVersionRegressed, r.marks("8").Err)
+	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
 // TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
@@ -181,7 +183,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
-	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.marks("6"))
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
@@ -200,7 +202,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	for _, version := range []string{"31", "32", "", "34", "35"} {
 		require.Nil(t, moves(version))
 	}
-	require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, moves("36"))
+	require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, moves("36"))
 	require.IsType(t, &listing{}, r.state)
 }
 
@@ -345,7 +347,7 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
 		answer{body: podList("99", "", "b")},
 	)
-	regressed := "INTERRUPTED " + ErrVersionRegressed.Error()
+	regressed := "INTERRUPTED " + invalid.ErrVersionRegressed.Error()
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
 	require.Equal(t, "/api/v1/pods?limit=500", s.asked[2])
 

@@ -3,6 +3,9 @@ package lw
 import (
 	"context"
 	"io"
+
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
 // Trace sees what happens beneath a stream, for metrics and logs. Each func may be nil; they are called in the goroutine
@@ -23,22 +26,8 @@ type Trace struct {
 	Stopped      func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 
-type traceKey struct{}
-
-// WithTrace returns a context whose requests and streams the trace sees, and no other trace that it had before.
-func WithTrace(ctx context.Context, trace *Trace) context.Context {
-	return context.WithValue(ctx, traceKey{}, trace)
-}
-
-var noTrace Trace
-
-// TraceOf returns the context's trace, for transports; one that sees nothing if it has none, but never nil.
-func TraceOf(ctx context.Context) *Trace {
-	if trace, ok := ctx.Value(traceKey{}).(*Trace); ok && trace != nil {
-		return trace
-	}
-	return &noTrace
-}
+// WithTrace returns a context whose requests and streams report to trace. It replaces the trace that ctx has.
+func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
 // open makes a request over the transport.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
@@ -68,7 +57,7 @@ func (b *tracedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *tracedBody) Redact(text string) string { return Redact(b.ReadCloser, text) }
+func (b *tracedBody) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
 func (t *Trace) frame(eventType EventType, scanned *Scanned) {
 	if t.Frame != nil {

@@ -11,7 +11,8 @@ import (
 // Open returns a *[StatusError] for an error response (see [ReadStatusError]), and context.Cause(ctx) if ctx ended. The
 // body's Read returns io.EOF after a clean end, context.Cause(ctx) if ctx ended, and otherwise the error of the connection.
 // Errors must not contain the credential. If the body has a method Redact(text string) string, the client calls it for text
-// from the server before the text becomes a part of an error: see [Redact]. Many goroutines may use a Transport.
+// from the server before the text becomes a part of an error. It returns the text without the credential. A Transport that
+// wraps the bodies of another one must forward the method. Many goroutines may use a Transport.
 type Transport interface {
 	Open(ctx context.Context, req *Request) (io.ReadCloser, error)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -103,7 +104,7 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 		MaxObjects:      int(c.command.Get("maxObjects").Int()),
 		Wake:            c.wake,
 		Logger:          silent{},
-		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, lw.ErrNotList)) },
+		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, invalid.ErrNotList)) },
 	})
 	if c.command.Get("restored").Bool() {
 		return reflector, c.restore(reflector)

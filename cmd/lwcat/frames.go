@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -49,8 +50,8 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Redact is for lw.Redact.
-func (f *frames) Redact(text string) string { return lw.Redact(f.ReadCloser, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (f *frames) Redact(text string) string { return redact.Body(f.ReadCloser, text) }
 
 func (f *frames) tell() {
 	if frame := bytes.TrimSpace(f.frame); len(frame) > 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -38,7 +39,7 @@ func (s *stream) shards(ctx context.Context, client *lw.Client[*lw.Object]) erro
 		return nil
 	}
 	for _, err := range client.List(ctx, lw.ListOptions{ShardSelector: selector, Limit: 1}, &lw.ListMeta{}) {
-		if errors.Is(err, lw.ErrShardIgnored) {
+		if errors.Is(err, invalid.ErrShardIgnored) {
 			return fmt.Errorf("%s: %w", s.resource, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
@@ -67,7 +68,7 @@ func (s *stream) hopeless(cause error) bool {
 			return true
 		}
 	}
-	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
+	return lw.IsPermanent(cause) || errors.Is(cause, invalid.ErrNotList) || s.wrong > 1
 }
 
 // A stub stands for an object of which --resume has kept the name and versions only.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -29,7 +30,7 @@ var causes = []struct {
 	{lw.ErrSilent, silent},
 	{lw.ErrResourceVersionTooLarge, "version too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
-	{lw.ErrNoInitialEnd, "streaming list without its end"},
+	{invalid.ErrNoInitialEnd, "streaming list without its end"},
 	{syscall.ECONNRESET, broken},
 	{syscall.EPIPE, broken},
 	{io.ErrUnexpectedEOF, ended},
@@ -45,7 +46,7 @@ func causeOf(err error) (string, error) {
 	}
 	_, undecodable := errors.AsType[*lw.DecodeError](err)
 	_, tooLarge := errors.AsType[*lw.FrameTooLargeError](err)
-	if ok || undecodable || tooLarge || errors.Is(err, lw.ErrVersionRegressed) {
+	if ok || undecodable || tooLarge || errors.Is(err, invalid.ErrVersionRegressed) {
 		return "", err
 	}
 	for _, cause := range causes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -135,7 +136,7 @@ func TestCauses(t *testing.T) {
 		require.NoError(t, wrong)
 		require.Equal(t, want, name)
 	}
-	for _, err := range []error{&lw.MalformedError{}, &lw.DecodeError{Err: io.EOF}, lw.ErrVersionRegressed, &lw.StatusError{Status: lw.Status{Code: 401}}} {
+	for _, err := range []error{&lw.MalformedError{}, &lw.DecodeError{Err: io.EOF}, invalid.ErrVersionRegressed, &lw.StatusError{Status: lw.Status{Code: 401}}} {
 		_, wrong := causeOf(err)
 		require.Error(t, wrong, "%v", err)
 	}

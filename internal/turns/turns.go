@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -133,8 +134,8 @@ func (w *watch) Close() error {
 	return w.body.Close()
 }
 
-// Redact is for [lw.Redact].
-func (w *watch) Redact(text string) string { return lw.Redact(w.body, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (w *watch) Redact(text string) string { return redact.Body(w.body, text) }
 
 // Read returns the end of a turn, unless the watch had no news. Then the watch takes another turn.
 func (w *watch) Read(p []byte) (int, error) {

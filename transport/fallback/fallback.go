@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -77,7 +79,7 @@ func (v *verdict) change(ctx context.Context, from int, cause error) {
 		v.inUse, v.proven = 1-from, false
 	}
 	v.mu.Unlock()
-	if switched := lw.TraceOf(ctx).Switched; changes && switched != nil {
+	if switched := tracing.From[lw.Trace](ctx).Switched; changes && switched != nil {
 		switched(cause)
 	}
 }
@@ -115,8 +117,8 @@ type watched struct {
 	heard   bool
 }
 
-// Redact is for [lw.Redact].
-func (w *watched) Redact(text string) string { return lw.Redact(w.body, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (w *watched) Redact(text string) string { return redact.Body(w.body, text) }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)

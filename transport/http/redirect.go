@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -33,7 +34,7 @@ func follow(_ *http.Request, via []*http.Request) error {
 
 // leaves reports to the trace that a request goes to another origin than the server's.
 func (a *attempt) leaves(request *http.Request) {
-	if redirected := lw.TraceOf(request.Context()).Redirected; redirected != nil {
+	if redirected := tracing.From[lw.Trace](request.Context()).Redirected; redirected != nil {
 		redirected(a.secrets.Text(origin(request.URL)))
 	}
 }

@@ -108,7 +108,7 @@ type body struct {
 	secrets redact.Secrets
 }
 
-// Redact is for [lw.Redact].
+// Redact removes the credential of the request from text. See package redact.
 func (b *body) Redact(text string) string { return b.secrets.Text(text) }
 
 func (b *body) Read(p []byte) (int, error) {

@@ -13,8 +13,8 @@ import (
 
 // Upgrade asks for another protocol on the connection of a request. It sends the headers that the protocol needs, and uses
 // the same credentials, TLS and proxies as other requests. It returns the headers of the response, and the connection. The
-// caller owns the connection, and the end of ctx does not close it. [lw.Redact] removes the credential from text that comes
-// over the connection. Instead of HTTP/2, Upgrade uses a connection of HTTP/1.1.
+// caller owns the connection, and the end of ctx does not close it. Its method Redact(text string) string removes the credential from
+// text that comes over it. Instead of HTTP/2, Upgrade uses a connection of HTTP/1.1.
 func (t *Transport) Upgrade(ctx context.Context, req *lw.Request, header http.Header) (http.Header, io.ReadWriteCloser, error) {
 	response, secrets, err := t.do(ctx, req, header)
 	if err != nil {
@@ -33,7 +33,7 @@ type upgraded struct {
 	secrets redact.Secrets
 }
 
-// Redact is for [lw.Redact].
+// Redact removes the credential of the request from text. See package redact.
 func (u *upgraded) Redact(text string) string { return u.secrets.Text(text) }
 
 // Origin returns the server's origin (RFC 6454), as "https://127.0.0.1:6443".

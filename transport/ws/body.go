@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -165,8 +166,8 @@ func (b *body) cause(err error) error {
 	return &CloseError{Code: closed.Code, Reason: b.Redact(closed.Text)}
 }
 
-// Redact is for [lw.Redact].
-func (b *body) Redact(text string) string { return lw.Redact(b.hand.upgraded, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (b *body) Redact(text string) string { return redact.Body(b.hand.upgraded, text) }
 
 // Close ends the watch. The server is not told, as it would not answer before it has sent what it has to.
 func (b *body) Close() error {

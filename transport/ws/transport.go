@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
@@ -76,7 +77,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		case hand.err != nil:
 			err = hand.err // gorilla's own says less
 		case hand.upgraded != nil:
-			err = wrongAnswer(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
+			err = wrongAnswer(redact.Body(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)

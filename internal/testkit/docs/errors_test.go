@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -83,6 +84,7 @@ func produced(t *testing.T) []error {
 	return []error{
 		unknown, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
 		http.ErrSchemeMismatch,
+		invalid.ErrVersionRegressed, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
 		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
 		status(410, "Expired", "too old resource version: 125 (128)"), status(500, "InternalError", "x"), status(400, "BadRequest", "x"),
 		status(429, "", "Too many requests, please try again later."),

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -58,7 +59,7 @@ func listsThatLie() []server {
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "gives each page of a list the present version", causes: []error{lw.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "gives each page of a list the present version", causes: []error{invalid.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
@@ -86,7 +87,7 @@ func listsThatLie() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		})},
-		{name: "empty-pages", does: "gives endless empty pages with new tokens", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+		{name: "empty-pages", does: "gives endless empty pages with new tokens", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -94,7 +95,7 @@ func listsThatLie() []server {
 				}
 				c.write(document(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
 			})},
-		{name: "repeated-page", does: "gives the second page of a list twice", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+		{name: "repeated-page", does: "gives the second page of a list twice", causes: []error{invalid.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
@@ -149,7 +150,7 @@ func listsThatAreNone() []server {
 	}
 	return []server{
 		{name: "empty-200", does: "answers all with 200 and an empty body", serve: func(c *call) {}},
-		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{lw.ErrNotList},
+		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{invalid.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -69,7 +70,7 @@ func serversThatAreOdd() []server {
 				}
 				c.list()
 			}},
-		{name: "same-token", does: "gives a continue token that leads to itself", opts: ordinary, causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
+		{name: "same-token", does: "gives a continue token that leads to itself", opts: ordinary, causes: []error{invalid.ErrNoProgress}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"

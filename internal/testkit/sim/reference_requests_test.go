@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/clock"
+	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -25,7 +26,7 @@ func (r *reference) check() ending {
 	r.checking, r.heard = false, time.Now()
 	if older(page.Metadata.ResourceVersion, r.version) {
 		r.version = ""
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
+		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
 	}
 	return ending{}
 }
@@ -47,7 +48,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	}
 	wrong := !strings.HasSuffix(page.Kind, "List") || page.APIVersion != "v1" || r.kind != "" && page.Kind != r.kind
 	if wrong && !r.anyKind && !r.checking {
-		return page, ending{why: endFaulty, err: lw.ErrNotList}
+		return page, ending{why: endFaulty, err: invalid.ErrNotList}
 	}
 	r.heard = time.Now()
 	if query.Get("continue") == "" && !r.checking {
@@ -77,11 +78,11 @@ func (r *reference) list() ending {
 		if !end.paged {
 			first = version
 		} else if version != first && !r.anyPages {
-			return ending{why: endFaulty, err: lw.ErrNotList}
+			return ending{why: endFaulty, err: invalid.ErrNotList}
 		}
 		if end.paged && !r.freePages && !bringsNews(page.Items, seen) {
 			if r.pay(); r.tokens < 1 {
-				return ending{why: endUseless, err: lw.ErrNoProgress}
+				return ending{why: endUseless, err: invalid.ErrNoProgress}
 			}
 		}
 		if end := r.items(page.Items, starts, seen); end.why != endGoesOn || r.over {
@@ -101,7 +102,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 		o := parsed(item)
 		key := o.Key().String()
 		if i == 0 && starts[key] && !r.freePages {
-			return ending{why: endUseless, err: lw.ErrNoProgress}
+			return ending{why: endUseless, err: invalid.ErrNoProgress}
 		}
 		starts[key], seen[key] = starts[key] || i == 0, true
 		if !r.begin() || !r.send(event{Type: lw.Added, Object: o}) {
@@ -124,7 +125,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 // synced ends a list.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
+		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
 	}
 	r.version, r.listVersion, r.kind = version, version, kind
 	r.listing, r.whole, r.plain = false, false, false
@@ -211,7 +212,7 @@ func (w *following) follow() ending {
 		}
 		if e.Type == "ERROR" {
 			wait := time.Duration(o.Details.RetryAfterSeconds) * time.Second
-			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: lw.ErrNoProgress, wait: wait}
+			return ending{why: ofCode(o.Code, len(o.Details.Causes) > 0), err: invalid.ErrNoProgress, wait: wait}
 		}
 		if w.streaming {
 			end = w.initial(e, o)
@@ -232,7 +233,7 @@ var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modif
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
-		return ending{why: endUseless, err: lw.ErrNoInitialEnd}
+		return ending{why: endUseless, err: invalid.ErrNoInitialEnd}
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects = true
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
@@ -253,7 +254,7 @@ func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"
 	if (early || older(version, w.version)) && !w.trusting {
-		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
+		return ending{why: endWentBack, err: invalid.ErrVersionRegressed}
 	}
 	next := event{Type: eventTypes[e.Type]}
 	w.news = w.news || version != w.version || e.Type != "BOOKMARK"

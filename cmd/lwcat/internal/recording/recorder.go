@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -52,8 +53,8 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Redact is for lw.Redact.
-func (b *recordedBody) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (b *recordedBody) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
 func (b *recordedBody) Close() error {
 	b.end.Do(func() { b.writer.closed(b.stream, &failure{Kind: failedReader}) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -35,8 +36,8 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Redact is for lw.Redact.
-func (b *body) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
+// Redact removes the credential of the request from text. See package redact.
+func (b *body) Redact(text string) string { return redact.Body(b.ReadCloser, text) }
 
 // head begins a list if what comes is a Table, of which servers tell the kind first; all else passes as it is.
 func (b *body) head() ([]byte, error) {

@@ -40,10 +40,7 @@ var causes = []struct {
 	{"closed", is(lw.ErrWatchClosed)},
 	{"expired", is(lw.ErrExpired)},
 	{"too_large", is(lw.ErrResourceVersionTooLarge)},
-	{"regressed", is(lw.ErrVersionRegressed)},
 	{"silent", is(lw.ErrSilent)},
-	{"no_initial_end", is(lw.ErrNoInitialEnd)},
-	{"shard_ignored", is(lw.ErrShardIgnored)},
 	{"unauthorized", is(lw.ErrUnauthorized)},
 	{"forbidden", is(lw.ErrForbidden)},
 	{"not_found", is(lw.ErrNotFound)},
@@ -55,10 +52,7 @@ var causes = []struct {
 	{"refused", as[*lw.StatusError]},
 	{"frame_too_large", as[*lw.FrameTooLargeError]},
 	{"undecodable", as[*lw.DecodeError]},
-	{"malformed", func(err error) bool { // a text that was cut short is the connection's fault
-		malformed, ok := errors.AsType[*lw.MalformedError](err)
-		return ok && malformed.Err == nil
-	}},
+	{"invalid_response", is(lw.ErrInvalidResponse)},
 	{"canceled", func(err error) bool { // a deadline of the caller's is also a net.Error
 		return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}},
@@ -72,7 +66,7 @@ var causes = []struct {
 	{"unsupported", is(errors.ErrUnsupported)}, // as WebSocket by a proxy; some of the system's errors match it, too
 }
 
-// Cause names the kind of an error, in one of twenty-one words, whatever the error's text. "other" is what has no type that
+// Cause names the kind of an error, in one of eighteen words, whatever the error's text. "other" is what has no type that
 // can be told, among it a few ends of HTTP/2 streams.
 func Cause(err error) string {
 	for _, cause := range causes {

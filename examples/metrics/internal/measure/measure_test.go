@@ -34,10 +34,7 @@ func TestCause(t *testing.T) {
 		{"expired", []error{lw.ErrExpired, status(410, "Expired"), status(410, ""), status(200, "Gone")}},
 		{"too_large", []error{lw.ErrResourceVersionTooLarge, &lw.StatusError{Status: lw.Status{Code: 504, Details: lw.StatusDetails{
 			Causes: []lw.StatusCause{{Reason: "ResourceVersionTooLarge"}}}}}}},
-		{"regressed", []error{lw.ErrVersionRegressed}},
 		{"silent", []error{lw.ErrSilent}},
-		{"no_initial_end", []error{lw.ErrNoInitialEnd}},
-		{"shard_ignored", []error{lw.ErrShardIgnored}},
 		{"unauthorized", []error{status(401, "Unauthorized")}},
 		{"forbidden", []error{status(403, "Forbidden")}},
 		{"not_found", []error{status(404, "NotFound")}},
@@ -46,7 +43,7 @@ func TestCause(t *testing.T) {
 		{"refused", []error{status(400, "BadRequest"), status(422, "Invalid")}},
 		{"frame_too_large", []error{&lw.FrameTooLargeError{}}},
 		{"undecodable", []error{&lw.DecodeError{Err: io.EOF}}},
-		{"malformed", []error{&lw.MalformedError{Expected: "a value", Found: "'<'"}}},
+		{"invalid_response", []error{lw.ErrInvalidResponse, &lw.MalformedError{Expected: "a value", Found: "'<'"}}},
 		{"canceled", []error{context.Canceled, context.DeadlineExceeded, get(context.Canceled)}},
 		{"tls", []error{get(&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}), tls.RecordHeaderError{},
 			&net.OpError{Op: "remote error", Err: tls.AlertError(42)}}},
@@ -66,5 +63,5 @@ func TestCause(t *testing.T) {
 	for _, cause := range causes {
 		require.True(t, seen[cause.name], "%s is not tested", cause.name)
 	}
-	require.Len(t, seen, 21, "the doc comment counts them")
+	require.Len(t, seen, 18, "the doc comment counts them")
 }

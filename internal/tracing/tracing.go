@@ -1,0 +1,19 @@
+// Package tracing carries the trace of package lw in a context, so that transports and caches can report to it.
+package tracing
+
+import "context"
+
+type key struct{}
+
+// With returns a context that carries trace.
+func With[T any](ctx context.Context, trace *T) context.Context {
+	return context.WithValue(ctx, key{}, trace)
+}
+
+// From returns the trace that ctx carries, or a zero T. It never returns nil.
+func From[T any](ctx context.Context) *T {
+	if trace, ok := ctx.Value(key{}).(*T); ok && trace != nil {
+		return trace
+	}
+	return new(T)
+}
