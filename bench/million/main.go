@@ -15,6 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cache/compact"
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -120,7 +121,7 @@ func startServer(c collection) address {
 	server := harness.MustGet(lwtest.Start(nil))
 	source, bytes := c.source(), 0
 	const weighed = 1000 // Pods whose mean size is taken for all
-	harness.Must(server.PlayMade("pods", func(yield func(lwtest.Made) bool) {
+	harness.Must(playback.Of(server).PlayMade("pods", func(yield func(playback.Made) bool) {
 		for i := range c.Pods {
 			pod := source.Pod(i)
 			if i < weighed {
@@ -131,7 +132,7 @@ func startServer(c collection) address {
 				pod.ResourceVersion, _ = strconv.ParseUint(version, 10, 64) // the server's versions are numbers
 				return []byte(pod.Item())
 			}
-			if !yield(lwtest.Made{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, JSON: render}) {
+			if !yield(playback.Made{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, JSON: render}) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )
@@ -274,7 +275,7 @@ func TestRefusalLaterIsWaitedOut(t *testing.T) {
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
 	eventually(t, "an answer, as a refusal before it ends the program", func() bool { return strings.Contains(out.String(), "n1") })
-	server.Fail(lwtest.Any, 1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden"}))
+	server.Fail(lwtest.Any, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
 	server.DropConnections()
 	eventually(t, "the refusal is told", func() bool { return strings.Contains(errs.String(), "403 Forbidden") })
 	create(t, server, "nodes", named("n2"))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	"github.com/stretchr/testify/require"
 )
@@ -53,7 +54,7 @@ func TestPartOfTheServerIsDown(t *testing.T) {
 	require.Equal(t, "lwcat: some of the server's resources are not known: metrics.k8s.io/v1beta1: it does not answer the API server\n", errs)
 	require.Equal(t, []string{"ADDED ConfigMap default/a"}, describe(t, out))
 
-	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lwtest.Status{Code: 503}))
+	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, lwtest.Refuse(lw.Status{Code: 503}))
 	code, out, errs = lwcat(t, "-s", server.URL, "--once", "cm")
 	require.Equal(t, exitDone, code, errs)
 	require.Contains(t, errs, "lwcat: some of the server's resources are not known: /apis: the server answered 503")

@@ -115,7 +115,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create() // the client misses this, and so its version is too old afterwards
 		s.server.Compact()
 	case added && s.lives == 3:
-		forbidden := lwtest.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
+		forbidden := lw.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
 		s.server.Fail(lwtest.Watches, 1, lwtest.Refuse(forbidden))
 		s.server.CloseWatches()
 	}

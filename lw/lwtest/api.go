@@ -17,12 +17,12 @@ type Object struct {
 }
 
 // Create stores a new object. resource is "pods" or, outside the core group, "deployments.apps"; obj is JSON ([]byte or
-// string) or anything that encodes to it. Without a namespace a namespaced object goes to "default". A failure is the
-// [*Status] that an HTTP client would get.
+// string) or anything that encodes to it. Without a namespace a namespaced object goes to "default". The error is the
+// *lw.StatusError that an HTTP client would get.
 func (s *Server) Create(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
-		return Object{}, err
+		return Object{}, clientError(err)
 	}
 	o, err := s.create(res, namespaceOf(res, f), f, goManager)
 	return s.shown(res, o, err)
@@ -34,15 +34,15 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 func (s *Server) Put(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
-		return Object{}, err
+		return Object{}, clientError(err)
 	}
 	meta, err := metadata(f)
 	if err != nil {
-		return Object{}, badRequest("%v", err)
+		return Object{}, badRequest("%v", err).client()
 	}
 	namespace := namespaceOf(res, f)
 	o, err := s.update(res, namespace, text(meta, "name"), goManager, func(*object) fields { return f })
-	if status, ok := err.(*Status); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
+	if status, ok := err.(*apiStatus); ok && status.Reason == "NotFound" && text(meta, "resourceVersion") == "" {
 		o, err = s.create(res, namespace, f, goManager)
 	}
 	return s.shown(res, o, err)
@@ -52,10 +52,10 @@ func (s *Server) Put(resource string, obj any) (Object, error) {
 func (s *Server) Delete(resource, namespace, name string) error {
 	res, ok := s.resource(resource)
 	if !ok {
-		return unknownResource(resource)
+		return unknownResource(resource).client()
 	}
 	_, err := s.remove(res, namespace, name, "", 0)
-	return err
+	return clientError(err)
 }
 
 // State is everything in a resource by key, and the resource version at which it is so: what a client that has caught up
@@ -121,14 +121,14 @@ func namespaceOf(res *Resource, f fields) string {
 
 func (s *Server) shown(res *Resource, o *object, err error) (Object, error) {
 	if err != nil {
-		return Object{}, err
+		return Object{}, clientError(err)
 	}
 	return Object{res.key(o.namespace, o.name), o.version, o.whole(res)}, nil
 }
 
-func unknownResource(name string) *Status {
-	return &Status{
-		Code: http.StatusNotFound, Reason: "NotFound", Details: &Details{},
+func unknownResource(name string) *apiStatus {
+	return &apiStatus{
+		Code: http.StatusNotFound, Reason: "NotFound", Details: &apiDetails{},
 		Message: fmt.Sprintf("the server does not have a resource %q", name),
 	}
 }

@@ -30,7 +30,7 @@ func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 // authenticate finds what the sender may do, "" if it has no token. A token in the Authorization header counts before one
 // among the subprotocols, which is then left there.
 func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
-	unauthorized := &Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
+	unauthorized := &apiStatus{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if access, known := s.access(token); sent && known {
 		return access, r, nil
@@ -94,8 +94,8 @@ func cutToken(headers []string) (token string, others []string, err error) {
 	return token, others, nil
 }
 
-func forbidden(r *http.Request, rt route, user string) *Status {
-	s := &Status{Code: http.StatusForbidden, Reason: "Forbidden", Details: &Details{}}
+func forbidden(r *http.Request, rt route, user string) *apiStatus {
+	s := &apiStatus{Code: http.StatusForbidden, Reason: "Forbidden", Details: &apiDetails{}}
 	if rt.verb == "" {
 		s.Message = fmt.Sprintf("forbidden: User %q cannot %s path %q", user, strings.ToLower(r.Method), r.URL.Path)
 		return s
@@ -110,7 +110,7 @@ func forbidden(r *http.Request, rt route, user string) *Status {
 	if rt.namespace != "" {
 		scope = fmt.Sprintf("in the namespace %q", rt.namespace)
 	}
-	s.Details = &Details{Name: rt.name, Group: rt.group, Kind: rt.plural}
+	s.Details = &apiDetails{Name: rt.name, Group: rt.group, Kind: rt.plural}
 	s.Message = fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s",
 		what, user, rt.verb, rt.plural, rt.group, scope)
 	return s

@@ -88,9 +88,9 @@ func validateBinding(rt route, f, meta fields) error {
 	case 0:
 		return nil
 	case 1:
-		return &Status{Code: http.StatusInternalServerError, Message: bad[0]}
+		return &apiStatus{Code: http.StatusInternalServerError, Message: bad[0]}
 	}
-	return &Status{Code: http.StatusInternalServerError, Message: "[" + strings.Join(bad, ", ") + "]"}
+	return &apiStatus{Code: http.StatusInternalServerError, Message: "[" + strings.Join(bad, ", ") + "]"}
 }
 
 // unmet says which precondition of a Binding its Pod does not meet.

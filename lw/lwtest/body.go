@@ -21,7 +21,7 @@ func readBody(r *http.Request, media string) (fields, error) {
 	case err != nil:
 		return nil, badRequest("%v", err)
 	case len(body) > maxBody:
-		return nil, &Status{
+		return nil, &apiStatus{
 			Code: http.StatusRequestEntityTooLarge, Reason: "RequestEntityTooLarge",
 			Message: fmt.Sprintf("Request entity too large: limit is %d", maxBody),
 		}

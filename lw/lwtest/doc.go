@@ -16,8 +16,7 @@
 // The cluster begins empty. It has pods, nodes, namespaces, configmaps, secrets, services and events of the core group,
 // deployments of apps/v1 and, as a custom resource, widgets of lw.example.com/v1. [Server.AddResource] adds others. Nothing
 // checks that a namespace exists. [Server.Create], [Server.Put] and [Server.Delete] write without HTTP, and [Server.State]
-// is what a client that has caught up must hold. [Server.Play] writes what another server has sent, under its own resource
-// version, and [Server.PlayMade] very many objects, which it does not hold.
+// is what a client that has caught up must hold.
 //
 // A watch that asks for an upgrade becomes a WebSocket: each event is a TEXT message with its newline, and every end is a
 // CLOSE 1000 without a reason, after an ERROR event if there is one. An Origin is required, whatever it is. A token may be a

@@ -2,10 +2,12 @@ package lwtest_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -76,7 +78,7 @@ func ExampleResource() {
 	// Output:
 	// default/first at version 2
 	// 200 OrderList
-	// 404 NotFound: the server does not have a resource "orders.shop.example.com"
+	// the server answered 404 NotFound: the server does not have a resource "orders.shop.example.com"
 }
 
 // A fault of one's own: every second list is refused as by a server that is overloaded.
@@ -87,7 +89,7 @@ func ExampleFault() {
 	}
 	defer server.Close()
 	n := 0
-	refuse := lwtest.Refuse(lwtest.Status{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable"})
+	refuse := lwtest.Refuse(lw.Status{Code: http.StatusServiceUnavailable, Reason: "ServiceUnavailable"})
 	server.Fail(lwtest.Lists, -1, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if n++; n%2 == 0 {
 			refuse(w, r, next)
@@ -106,39 +108,14 @@ func ExampleFault() {
 	// 3 lists
 }
 
-// A failure of the server's Go methods is the Status that a client would get.
-func ExampleStatus() {
+// The methods of the server return the errors that a client would get.
+func ExampleServer_Delete() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
 		panic(err)
 	}
 	defer server.Close()
 	err = server.Delete("pods", "default", "web-0")
-	fmt.Println(err.(*lwtest.Status).Code, err.(*lwtest.Status).Reason)
-	// Output: 404 NotFound
-}
-
-// A hundred thousand objects, of which the server holds the names: each is made whenever it is shown.
-func ExampleMade() {
-	server, err := lwtest.Start(nil)
-	if err != nil {
-		panic(err)
-	}
-	defer server.Close()
-	err = server.PlayMade("pods", func(yield func(lwtest.Made) bool) {
-		for n := range 100_000 {
-			name := fmt.Sprint("pod-", n)
-			more := yield(lwtest.Made{Namespace: "shop", Name: name, UID: name, JSON: func(version string) []byte {
-				return fmt.Appendf(nil, `{"metadata":{"namespace":"shop","name":%q,"uid":%[1]q,"resourceVersion":%[2]q}}`, name, version)
-			}})
-			if !more {
-				return
-			}
-		}
-	})
-	if err != nil {
-		panic(err)
-	}
-	get(server.URL+"/api/v1/namespaces/shop/pods/pod-77777", "")
-	// Output: 200 Pod
+	fmt.Println(errors.Is(err, lw.ErrNotFound), err)
+	// Output: true the server answered 404 NotFound: pods "web-0" not found
 }

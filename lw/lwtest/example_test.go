@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -47,7 +48,7 @@ func ExampleServer_Fail() {
 		return
 	}
 	defer s.Close()
-	s.Fail(lwtest.Lists, 2, lwtest.Refuse(lwtest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "not now"}))
+	s.Fail(lwtest.Lists, 2, lwtest.Refuse(lw.Status{Code: 503, Reason: "ServiceUnavailable", Message: "not now"}))
 	for range 3 {
 		res, err := http.Get(s.URL + "/api/v1/pods")
 		if err != nil {

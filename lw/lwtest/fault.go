@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // Fault answers a request in place of the server, or spoils the server's answer: next gives that. The request's context ends
@@ -52,16 +55,17 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse answers with a Status. If its details have RetryAfterSeconds, that stands in the body only, not in a header.
-func Refuse(status Status) Fault {
+// Refuse answers with a Status, whose Code must be set. RetryAfterSeconds of its details is sent in the body only, not in a
+// header.
+func Refuse(status lw.Status) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
-		send(w, r, status.Code, marshal(&status))
+		send(w, r, status.Code, marshal(newStatus(status)))
 	}
 }
 
 // Gone answers with HTTP status 410 and reason Expired. On a watch only aggregated API servers and proxies do so.
 func Gone() Fault {
-	return Refuse(*expired("too old resource version"))
+	return Refuse(expired("too old resource version").client().Status)
 }
 
 // TooManyRequests answers 429 the way an overloaded apiserver does: in plain text, with Retry-After in whole seconds.
@@ -95,7 +99,7 @@ func HangUp() Fault {
 // connection is cut.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
-	return spoil(n, half, func(event []byte) []byte { return half(Frame(websocket.TextMessage, true, event)) })
+	return spoil(n, half, func(event []byte) []byte { return half(wsframe.New(websocket.TextMessage, true, event)) })
 }
 
 // Garbage lets n frames of the true answer pass, then sends something that is not JSON in place of the next one and ends the
@@ -104,7 +108,7 @@ func Garbage(n int) Fault {
 	garbage := []byte("\x1f\x8b this is not JSON }\n")
 	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
 		text := bytes.ToValidUTF8(garbage, []byte("?")) // else the message would be at fault, and not what it says
-		return append(Frame(websocket.TextMessage, true, text), CloseFrame(websocket.CloseNormalClosure, "")...)
+		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...)
 	})
 }
 

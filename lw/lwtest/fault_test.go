@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 func TestReadyFaults(t *testing.T) {
 	retryLater := func(code int, reason string) Fault {
-		return Refuse(Status{Code: code, Reason: reason, Message: "later", Details: &Details{RetryAfterSeconds: 7}})
+		return Refuse(lw.Status{Code: code, Reason: reason, Message: "later", Details: lw.StatusDetails{RetryAfterSeconds: 7}})
 	}
 	tests := map[string]struct {
 		fault             Fault
@@ -22,7 +24,7 @@ func TestReadyFaults(t *testing.T) {
 		media, retryAfter string
 		body              string
 	}{
-		"a Status": {Refuse(Status{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
+		"a Status": {Refuse(lw.Status{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"boom","reason":"InternalError","code":500}`},
 		"429 in JSON, to retry later": {retryLater(429, "TooManyRequests"), 429, "application/json", "",
 			`"message":"later","reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`},
@@ -88,7 +90,7 @@ func TestSpoiledStreams(t *testing.T) {
 func TestAFaultIsForWhatMatches(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
-	refuse := Refuse(Status{Code: 500})
+	refuse := Refuse(lw.Status{Code: 500})
 	list, watch := s.URL+configMaps, s.URL+watchConfigMaps+"&timeoutSeconds=1&resourceVersion=x"
 	page := list + "?limit=1&continue=" + get(t, list+"?limit=1").list(t).Metadata.Continue
 	object := list + "/cm-1"
@@ -98,7 +100,7 @@ func TestAFaultIsForWhatMatches(t *testing.T) {
 	}{
 		"any":     {Any, []int{500, 500, 500, 500}},
 		"lists":   {Lists, []int{500, 500, 500, 200}},
-		"pages":   {Pages, []int{200, 500, 500, 200}},
+		"pages":   {pages, []int{200, 500, 500, 200}},
 		"watches": {Watches, []int{200, 200, 500, 200}},
 		"own":     {func(r Request) bool { return r.Verb == "get" && r.Header.Get("X") == "" }, []int{200, 200, 500, 500}},
 	}
@@ -116,9 +118,9 @@ func TestAFaultIsForWhatMatches(t *testing.T) {
 
 func TestFaultsComeInTheOrderOfTheirCalls(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(Lists, 2, Refuse(Status{Code: 500}))
-	s.Fail(Any, 1, Refuse(Status{Code: 503}))
-	s.Fail(Any, 0, Refuse(Status{Code: 418}))
+	s.Fail(Lists, 2, Refuse(lw.Status{Code: 500}))
+	s.Fail(Any, 1, Refuse(lw.Status{Code: 503}))
+	s.Fail(Any, 0, Refuse(lw.Status{Code: 418}))
 	var codes []int
 	for range 4 {
 		codes = append(codes, get(t, s.URL+configMaps).Code)
@@ -136,7 +138,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 	s.Fail(Any, 1, LoginPage())
 	request(t, "POST", s.URL+configMaps, "{}")
 	require.Len(t, s.Requests(Any), 5, "the failed one too")
-	require.Len(t, s.Requests(Pages), 1)
+	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)
 	require.Len(t, lists, 2)
@@ -159,3 +161,6 @@ func TestOldRequestsAreForgotten(t *testing.T) {
 	}
 	require.Len(t, s.Requests(Any), maxRequests*9/10+1)
 }
+
+// pages matches LIST requests for a page after the first.
+func pages(r Request) bool { return Lists(r) && r.URL.Query().Get("continue") != "" }

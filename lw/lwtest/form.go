@@ -42,9 +42,9 @@ func negotiate(r *http.Request) (f form, ok bool) {
 	return fullForm, false
 }
 
-func notAcceptable() *Status {
-	return &Status{
-		Code: http.StatusNotAcceptable, Reason: "NotAcceptable", Details: &Details{},
+func notAcceptable() *apiStatus {
+	return &apiStatus{
+		Code: http.StatusNotAcceptable, Reason: "NotAcceptable", Details: &apiDetails{},
 		Message: "only the following media types are accepted: application/json, application/json;stream=watch",
 	}
 }

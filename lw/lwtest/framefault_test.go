@@ -9,6 +9,9 @@ import (
 
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 func TestRefusalsBeforeTheUpgrade(t *testing.T) {
@@ -20,7 +23,7 @@ func TestRefusalsBeforeTheUpgrade(t *testing.T) {
 	}{
 		"410":    {Gone(), 410, `"reason":"Expired","code":410}`},
 		"429":    {TooManyRequests(0), 429, "Too many requests"},
-		"500":    {Refuse(Status{Code: 500, Message: "boom"}), 500, `"message":"boom"`},
+		"500":    {Refuse(lw.Status{Code: 500, Message: "boom"}), 500, `"message":"boom"`},
 		"portal": {LoginPage(), 200, "<!DOCTYPE html>"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,12 +73,12 @@ func TestReplacedFrames(t *testing.T) {
 		want func(t *testing.T, conn *websocket.Conn)
 	}{
 		"fragments": {1, func(e []byte) ([]byte, bool) {
-			return append(append(Frame(text, false, e[:9]), Frame(0, false, nil)...), Frame(0, true, e[9:])...), true
+			return append(append(wsframe.New(text, false, e[:9]), wsframe.New(0, false, nil)...), wsframe.New(0, true, e[9:])...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
 		}},
 		"a ping before": {0, func(e []byte) ([]byte, bool) {
-			return append(Frame(ping, true, []byte("you there?")), Frame(text, true, e)...), true
+			return append(wsframe.New(ping, true, []byte("you there?")), wsframe.New(text, true, e)...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			pinged := ""
 			conn.SetPingHandler(func(data string) error { pinged = data; return nil })
@@ -84,24 +87,24 @@ func TestReplacedFrames(t *testing.T) {
 		}},
 		"one lost": {1, func([]byte) ([]byte, bool) { return nil, true },
 			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
-		"binary": {0, func(e []byte) ([]byte, bool) { return Frame(binary, true, e), true },
+		"binary": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				opcode, _, err := conn.ReadMessage()
 				require.NoError(t, err)
 				require.Equal(t, binary, opcode)
 				expectEvents(t, conn, "ADDED cm-2")
 			}},
-		"too long": {0, func([]byte) ([]byte, bool) { return Frame(text, true, long), true },
+		"too long": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				conn.SetReadLimit(1 << 10)
 				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))
 			}},
 		"going away, at once": {-1, func([]byte) ([]byte, bool) {
-			return CloseFrame(websocket.CloseGoingAway, "restart"), false
+			return wsframe.Close(websocket.CloseGoingAway, "restart"), false
 		}, func(t *testing.T, conn *websocket.Conn) {
 			require.Equal(t, &websocket.CloseError{Code: websocket.CloseGoingAway, Text: "restart"}, endOf(t, conn))
 		}},
-		"an internal error": {1, func([]byte) ([]byte, bool) { return CloseFrame(websocket.CloseInternalServerErr, ""), false },
+		"an internal error": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
@@ -134,7 +137,7 @@ func TestFramesOfEveryLength(t *testing.T) {
 	for _, n := range []int{0, 1, 125, 126, 1<<16 - 1, 1 << 16, 1 << 17} {
 		s := start(t, nil)
 		s.Fail(Watches, 1, ReplaceFrame(-1, func([]byte) ([]byte, bool) {
-			return Frame(websocket.BinaryMessage, true, make([]byte, n)), false
+			return wsframe.New(websocket.BinaryMessage, true, make([]byte, n)), false
 		}))
 		opcode, payload, err := openSocket(t, s.URL+watchConfigMaps).ReadMessage()
 		require.NoError(t, err)

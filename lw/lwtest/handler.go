@@ -82,7 +82,7 @@ func (s *Server) serveObjects(w http.ResponseWriter, r *http.Request, rt route) 
 	case rt.verb == "delete":
 		details := objectDetails(rt.resource, rt.name)
 		details.UID = o.uid
-		send(w, r, http.StatusOK, marshal(&Status{Code: http.StatusOK, Details: details}))
+		send(w, r, http.StatusOK, marshal(&apiStatus{Code: http.StatusOK, Details: details}))
 	case tables != nil:
 		send(w, r, code, tables.object(form.object(rt.resource, o)))
 	default:
@@ -121,7 +121,7 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
 	send := http.NewResponseController(w).Flush
 	out, flush := io.Writer(w), send
-	if s.opts.CompressStreamingLists && watch.streaming && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if s.compresses.Load() && watch.streaming && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
 		out, flush = zip, func() error {

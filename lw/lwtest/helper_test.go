@@ -57,7 +57,7 @@ func (a answer) object(t testing.TB) (o wireObject) {
 type wireObject struct {
 	Kind, APIVersion, Message, Reason string
 	Code                              int
-	Details                           Details
+	Details                           apiDetails
 	Data                              map[string]string
 	Metadata                          struct {
 		Name, Namespace, GenerateName, UID, ResourceVersion, CreationTimestamp, Continue string

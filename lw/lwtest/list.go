@@ -94,7 +94,7 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 		return nil, badRequest("invalid continue token: %v", err)
 	}
 	p, err := s.read(q, max(revision, 0), q.prefix+start, limit)
-	if status, ok := err.(*Status); ok && status.Reason == "Expired" {
+	if status, ok := err.(*apiStatus); ok && status.Reason == "Expired" {
 		status.Message = "The provided continue parameter is too old to display a consistent list result. " +
 			"You can start a new list without the continue parameter, or use the continue token in this response " +
 			"to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent " +

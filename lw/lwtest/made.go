@@ -6,24 +6,15 @@ import (
 	"iter"
 	"strconv"
 
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Made is an object that the server does not hold, but has made whenever it shows it.
-type Made struct {
-	Namespace, Name, UID string // those in its metadata
-	// JSON returns the object as a list shows it: compact, without kind and apiVersion if the resource is a built-in one. It
-	// must return the same each time, may be called from several goroutines at once, and must not use the server.
-	JSON func(resourceVersion string) []byte
-}
-
-// PlayMade writes objects as [Server.Play] does, in their order and each under a resource version of its own, and holds
-// their names only: for collections that would take too much memory. An object that is written again is held from then on.
-// If an object of one of the names is there, that is a [*Status] of the reason AlreadyExists, and nothing is written.
-func (s *Server) PlayMade(resource string, objects iter.Seq[Made]) error {
+func (p player) PlayMade(resource string, objects iter.Seq[playback.Made]) error {
+	s := p.server
 	res, ok := s.resource(resource)
 	if !ok {
-		return unknownResource(resource)
+		return unknownResource(resource).client()
 	}
 	var entries []revlog.Entry[*object]
 	for m := range objects {
@@ -36,7 +27,7 @@ func (s *Server) PlayMade(resource string, objects iter.Seq[Made]) error {
 		e.Value.version = strconv.FormatInt(s.log.Revision()+1+int64(i), 10)
 	}
 	if err := s.log.CreateAll(res.id(), entries); err != nil {
-		return alreadyExists(res, "one of the names")
+		return alreadyExists(res, "one of the names").client()
 	}
 	s.wrote()
 	return nil

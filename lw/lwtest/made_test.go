@@ -7,15 +7,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 // makeConfigMaps gives n objects, of which every other one is labelled even, and counts how often one is made.
-func makeConfigMaps(n int, made *atomic.Int64) iter.Seq[Made] {
-	return func(yield func(Made) bool) {
+func makeConfigMaps(n int, made *atomic.Int64) iter.Seq[playback.Made] {
+	return func(yield func(playback.Made) bool) {
 		for i := n - 1; i >= 0; i-- { // not in the order of keys
 			name := "m-" + strconv.Itoa(i)
 			parity := []string{"even", "odd"}[i%2]
-			more := yield(Made{Namespace: "t", Name: name, UID: "u-" + name, JSON: func(version string) []byte {
+			more := yield(playback.Made{Namespace: "t", Name: name, UID: "u-" + name, JSON: func(version string) []byte {
 				made.Add(1)
 				return []byte(`{"metadata":{"name":"` + name + `","namespace":"t","uid":"u-` + name + `","resourceVersion":"` + version +
 					`","labels":{"parity":"` + parity + `"}},"data":{"number":"` + strconv.Itoa(i) + `"}}`)
@@ -32,7 +35,7 @@ func TestMadeObjectsAreShownAsOthersAre(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	var made atomic.Int64
-	require.NoError(t, s.PlayMade("configmaps", makeConfigMaps(5, &made)))
+	require.NoError(t, playback.Of(s).PlayMade("configmaps", makeConfigMaps(5, &made)))
 	require.Zero(t, made.Load(), "none is made before it is shown")
 
 	all := get(t, url).list(t)
@@ -67,7 +70,7 @@ func TestMadeObjectsAreWrittenAsOthersAre(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	var made atomic.Int64
-	require.NoError(t, s.PlayMade("configmaps", makeConfigMaps(3, &made)))
+	require.NoError(t, playback.Of(s).PlayMade("configmaps", makeConfigMaps(3, &made)))
 	watch := openWatch(t, url+"?watch=1&resourceVersion=4")
 	_, err := s.Put("configmaps", `{"metadata":{"name":"m-1","namespace":"t"},"data":{"number":"one"}}`)
 	require.NoError(t, err)
@@ -88,9 +91,9 @@ func TestMadeObjectsReplaceNone(t *testing.T) {
 	var made atomic.Int64
 	_, err := s.Create("configmaps", `{"metadata":{"name":"m-1","namespace":"t"}}`)
 	require.NoError(t, err)
-	var status *Status
-	require.ErrorAs(t, s.PlayMade("configmaps", makeConfigMaps(3, &made)), &status)
+	var status *lw.StatusError
+	require.ErrorAs(t, playback.Of(s).PlayMade("configmaps", makeConfigMaps(3, &made)), &status)
 	require.Equal(t, "AlreadyExists", status.Reason)
-	require.ErrorAs(t, s.PlayMade("nothings", makeConfigMaps(3, &made)), &status)
+	require.ErrorAs(t, playback.Of(s).PlayMade("nothings", makeConfigMaps(3, &made)), &status)
 	require.Equal(t, "NotFound", status.Reason)
 }

@@ -2,7 +2,10 @@ package lwtest
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +24,6 @@ func TestForbiddenImports(t *testing.T) {
 		".": {
 			"net/http/httptest": "it registers flags in every program that embeds the server",
 			"testing":           "the server is for demos too",
-			module + "/lw":      "the server must not share a mistake with the client",
 		},
 		"../../internal/revlog": {
 			"net/http":      "storage knows no transport",
@@ -41,6 +43,23 @@ func TestForbiddenImports(t *testing.T) {
 		}
 		for path, reason := range reasons {
 			require.False(t, slices.Contains(imports, path), "%s imports %s: %s", pkg, path, reason)
+		}
+	}
+}
+
+// TestOnlyStatusesComeFromTheClient checks that the server uses no code of the client except the type Status, so that both
+// cannot share a mistake.
+func TestOnlyStatusesComeFromTheClient(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, used := range regexp.MustCompile(`\blw\.([A-Z]\w*)`).FindAllStringSubmatch(string(text), -1) {
+			require.Regexp(t, "^Status", used[1], name)
 		}
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 func TestCompactionLeavesWatchesThatKeepUpAlone(t *testing.T) {
@@ -227,7 +229,7 @@ func TestTheVersionsOfStateAndRevisionAgree(t *testing.T) {
 		func() error { _, err := s.Create("configmaps", func() {}); return err },
 		func() error { _, err := s.Put("configmaps", `{"metadata":1}`); return err },
 	} {
-		var status *Status
+		var status *lw.StatusError
 		require.ErrorAs(t, write(), &status)
 	}
 	o, err := s.Create("configmaps", []byte(`{"metadata":{"name":"x"}}`))

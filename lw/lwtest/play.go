@@ -3,39 +3,38 @@ package lwtest
 import (
 	"errors"
 
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Play writes an object as it was on another server, with all that a server owns of it: its uid, its times and its resource
-// version, if that is a number above this server's revision, and else the next one. An object of the same name is replaced.
-// Resource and obj are those of [Server.Create].
-func (s *Server) Play(resource string, obj any) (Object, error) {
-	res, f, err := s.parse(resource, obj)
-	if err != nil {
-		return Object{}, err
-	}
-	o, err := s.play(res, f, false)
-	return s.shown(res, o, err)
+// player is the playback of a server.
+type player struct{ server *Server }
+
+func init() {
+	playback.Of = func(server any) playback.Server { return player{server.(*Server)} }
 }
 
-// PlayDelete is [Server.Play] for a deletion: obj is the object's last state, with the version of the deletion. If there is
-// no such object, it is a [*Status] of the reason NotFound.
-func (s *Server) PlayDelete(resource string, obj any) error {
-	res, f, err := s.parse(resource, obj)
+func (p player) Play(resource string, obj any) error { return p.play(resource, obj, false) }
+
+func (p player) PlayDelete(resource string, obj any) error { return p.play(resource, obj, true) }
+
+func (p player) play(resource string, obj any, deleted bool) error {
+	res, f, err := p.server.parse(resource, obj)
 	if err == nil {
-		_, err = s.play(res, f, true)
+		err = p.server.play(res, f, deleted)
 	}
-	return err
+	return clientError(err)
 }
 
-// PlayTo moves the server's revision to a resource version without a write, as bookmarks and lists tell of versions. One
-// that is no number, or is lower, changes nothing.
-func (s *Server) PlayTo(resourceVersion string) {
+func (p player) PlayTo(resourceVersion string) {
+	s := p.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log.Advance(revisionOf(resourceVersion))
 	s.wake()
 }
+
+func (p player) CompressStreamingLists() { p.server.compresses.Store(true) }
 
 // revisionOf returns a version's number; 0 if it is none, or leaves no room for others above it.
 func revisionOf(version string) int64 {
@@ -46,10 +45,10 @@ func revisionOf(version string) int64 {
 	return revision
 }
 
-func (s *Server) play(res *Resource, f fields, deleted bool) (*object, error) {
+func (s *Server) play(res *Resource, f fields, deleted bool) error {
 	meta, err := metadata(f)
 	if err != nil {
-		return nil, badRequest("%v", err)
+		return badRequest("%v", err)
 	}
 	if f["kind"], f["apiVersion"] = res.Kind, res.apiVersion(); res.builtin {
 		delete(f, "kind")
@@ -60,14 +59,14 @@ func (s *Server) play(res *Resource, f fields, deleted bool) (*object, error) {
 	}
 	name, key := text(meta, "name"), res.key(text(meta, "namespace"), text(meta, "name"))
 	if name == "" {
-		return nil, badRequest("an object without a name")
+		return badRequest("an object without a name")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log.Advance(revisionOf(text(meta, "resourceVersion")) - 1)
 	o, err := s.encodeNext(res, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if deleted {
 		_, err = s.log.Delete(res.id(), key, 0, o)
@@ -75,8 +74,8 @@ func (s *Server) play(res *Resource, f fields, deleted bool) (*object, error) {
 		_, err = s.log.Create(res.id(), key, o)
 	}
 	if err != nil {
-		return nil, notFound(res, name)
+		return notFound(res, name)
 	}
 	s.wrote()
-	return o, nil
+	return nil
 }

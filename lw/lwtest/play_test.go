@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
 func recorded(name, version string) string {
@@ -16,29 +19,28 @@ func recorded(name, version string) string {
 func TestPlayedObjectsAreAsTheyWere(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
-	o, err := s.Play("configmaps", recorded("a", "500"))
+	err := playback.Of(s).Play("configmaps", recorded("a", "500"))
 	require.NoError(t, err)
-	require.Equal(t, "500", o.ResourceVersion)
 	require.JSONEq(t, recorded("a", "500"), get(t, url+"/a").Body)
 	require.Equal(t, "500", get(t, url).list(t).Metadata.ResourceVersion)
 
 	watch := openWatch(t, url+"?watch=1&resourceVersion=500")
-	_, err = s.Play("configmaps", recorded("a", "700"))
+	err = playback.Of(s).Play("configmaps", recorded("a", "700"))
 	require.NoError(t, err)
-	require.NoError(t, s.PlayDelete("configmaps", recorded("a", "702")))
+	require.NoError(t, playback.Of(s).PlayDelete("configmaps", recorded("a", "702")))
 	for _, want := range []string{"MODIFIED 700", "DELETED 702"} {
 		e := watch.next()
 		require.Equal(t, want, e.Type+" "+e.Object.Metadata.ResourceVersion)
 	}
-	s.PlayTo("900")
-	s.PlayTo("opaque")
+	playback.Of(s).PlayTo("900")
+	playback.Of(s).PlayTo("opaque")
 	require.Equal(t, "900", get(t, url).list(t).Metadata.ResourceVersion)
 }
 
 func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
 	s := start(t, nil)
 	for _, version := range []string{"500", "400", "opaque", ""} {
-		_, err := s.Play("configmaps", recorded("a", version))
+		err := playback.Of(s).Play("configmaps", recorded("a", version))
 		require.NoError(t, err)
 	}
 	version, state := s.State("configmaps")
@@ -48,12 +50,12 @@ func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
 
 func TestPlayRefusesWhatCannotBe(t *testing.T) {
 	s := start(t, nil)
-	var status *Status
-	require.True(t, errors.As(s.PlayDelete("configmaps", recorded("a", "500")), &status))
+	var status *lw.StatusError
+	require.True(t, errors.As(playback.Of(s).PlayDelete("configmaps", recorded("a", "500")), &status))
 	require.Equal(t, "NotFound", status.Reason)
-	_, err := s.Play("configmaps", `{"metadata":{}}`)
+	err := playback.Of(s).Play("configmaps", `{"metadata":{}}`)
 	require.ErrorContains(t, err, "without a name")
-	_, err = s.Play("nosuch", recorded("a", "1"))
+	err = playback.Of(s).Play("nosuch", recorded("a", "1"))
 	require.Error(t, err)
 }
 

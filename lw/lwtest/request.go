@@ -25,9 +25,6 @@ func Any(Request) bool { return true }
 // Lists matches LIST requests, those for further pages included.
 func Lists(r Request) bool { return r.Verb == "list" }
 
-// Pages matches LIST requests for a page after the first.
-func Pages(r Request) bool { return r.Verb == "list" && r.URL.Query().Get("continue") != "" }
-
 // Watches matches WATCH requests.
 func Watches(r Request) bool { return r.Verb == "watch" }
 

@@ -15,7 +15,7 @@ const gzipFrom = 131_072
 
 // fail sends an error as a Status. An error that is none comes from the request's end: then nobody waits for an answer.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
-	var status *Status
+	var status *apiStatus
 	if !errors.As(err, &status) {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
@@ -35,9 +36,6 @@ type Options struct {
 	FreshnessWait time.Duration
 	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes 1.32 do.
 	NoStreamingLists bool
-	// CompressStreamingLists compresses them for clients that accept gzip, as Kubernetes 1.37 does: one gzip member for each
-	// flush, of which Chromium reads the first and drops the others without an error.
-	CompressStreamingLists bool
 	// History is how many revisions are kept before the oldest are compacted away. Default 100,000.
 	History int64
 }
@@ -69,6 +67,8 @@ type Server struct {
 	faults    []*fault
 	requests  []Request
 	http      *http.Server
+
+	compresses atomic.Bool // streaming lists
 
 	conns   sync.Map // net.Conn → nil, those of the own listener and all WebSockets
 	serving sync.WaitGroup

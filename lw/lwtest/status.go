@@ -1,57 +1,90 @@
 package lwtest
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Status is the body of an answer that is no object: a failure's as a rule. The server's Go methods return it as their
-// error. Zero fields are left out on the wire.
-type Status struct {
+// apiStatus is the body of a response that is not an object. It is also an error within this package. Zero fields are left out
+// on the wire.
+type apiStatus struct {
 	Code    int    // HTTP status code
 	Reason  string // "Expired", "NotFound", …
 	Message string
-	Details *Details
+	Details *apiDetails
 
 	proceed string // metadata.continue
 }
 
-// Details are a Status's machine-readable part.
-type Details struct {
-	Name              string  `json:"name,omitempty"`
-	Group             string  `json:"group,omitempty"`
-	Kind              string  `json:"kind,omitempty"` // the plural name of the resource, or a kind
-	UID               string  `json:"uid,omitempty"`
-	Causes            []Cause `json:"causes,omitempty"`
-	RetryAfterSeconds int     `json:"retryAfterSeconds,omitempty"`
+// apiDetails is the machine-readable part of a status.
+type apiDetails struct {
+	Name              string     `json:"name,omitempty"`
+	Group             string     `json:"group,omitempty"`
+	Kind              string     `json:"kind,omitempty"` // the plural name of the resource, or a kind
+	UID               string     `json:"uid,omitempty"`
+	Causes            []apiCause `json:"causes,omitempty"`
+	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// Cause is one of the reasons in a Status's details.
-type Cause struct {
+// apiCause is one of the causes in the details of a status.
+type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	Field   string `json:"field,omitempty"`
 }
 
-// Error gives the code, the reason and the message.
-func (s *Status) Error() string {
-	return fmt.Sprintf("%d %s: %s", s.Code, s.Reason, s.Message)
+func (s *apiStatus) Error() string { return s.client().Error() }
+
+// client returns the error that a client gets for the status.
+func (s *apiStatus) client() *lw.StatusError {
+	e := &lw.StatusError{Status: lw.Status{Status: "Failure", Code: s.Code, Reason: s.Reason, Message: s.Message, Continue: s.proceed}}
+	if d := s.Details; d != nil {
+		e.Details = lw.StatusDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, RetryAfterSeconds: d.RetryAfterSeconds}
+		for _, cause := range d.Causes {
+			e.Details.Causes = append(e.Details.Causes, lw.StatusCause(cause))
+		}
+	}
+	return e
 }
 
-// MarshalJSON gives the form on the wire, of kind Status and version v1.
-func (s *Status) MarshalJSON() ([]byte, error) {
+// clientError converts the errors of this package for the callers of [Server].
+func clientError(err error) error {
+	if status, ok := errors.AsType[*apiStatus](err); ok {
+		return status.client()
+	}
+	return err
+}
+
+// newStatus returns the wire form of a status.
+func newStatus(status lw.Status) *apiStatus {
+	s := &apiStatus{Code: status.Code, Reason: status.Reason, Message: status.Message, proceed: status.Continue}
+	if d := status.Details; !reflect.ValueOf(d).IsZero() {
+		s.Details = &apiDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, RetryAfterSeconds: d.RetryAfterSeconds}
+		for _, cause := range d.Causes {
+			s.Details.Causes = append(s.Details.Causes, apiCause(cause))
+		}
+	}
+	return s
+}
+
+// MarshalJSON returns the form on the wire, of kind Status and version v1.
+func (s *apiStatus) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		Continue string `json:"continue,omitempty"`
 	}
 	wire := struct {
-		Kind       string   `json:"kind"`
-		APIVersion string   `json:"apiVersion"`
-		Metadata   meta     `json:"metadata"`
-		Status     string   `json:"status"`
-		Message    string   `json:"message,omitempty"`
-		Reason     string   `json:"reason,omitempty"`
-		Details    *Details `json:"details,omitempty"`
-		Code       int      `json:"code,omitempty"`
+		Kind       string      `json:"kind"`
+		APIVersion string      `json:"apiVersion"`
+		Metadata   meta        `json:"metadata"`
+		Status     string      `json:"status"`
+		Message    string      `json:"message,omitempty"`
+		Reason     string      `json:"reason,omitempty"`
+		Details    *apiDetails `json:"details,omitempty"`
+		Code       int         `json:"code,omitempty"`
 	}{
 		Kind: "Status", APIVersion: "v1", Metadata: meta{s.proceed}, Status: "Failure",
 		Message: s.Message, Reason: s.Reason, Details: s.Details, Code: s.Code,
@@ -62,80 +95,80 @@ func (s *Status) MarshalJSON() ([]byte, error) {
 	return marshal(wire), nil
 }
 
-func badRequest(format string, args ...any) *Status {
-	return &Status{Code: http.StatusBadRequest, Reason: "BadRequest", Message: fmt.Sprintf(format, args...)}
+func badRequest(format string, args ...any) *apiStatus {
+	return &apiStatus{Code: http.StatusBadRequest, Reason: "BadRequest", Message: fmt.Sprintf(format, args...)}
 }
 
-func objectDetails(res *Resource, name string) *Details {
-	return &Details{Name: name, Group: res.Group, Kind: res.Plural}
+func objectDetails(res *Resource, name string) *apiDetails {
+	return &apiDetails{Name: name, Group: res.Group, Kind: res.Plural}
 }
 
-func notFound(res *Resource, name string) *Status {
-	return &Status{
+func notFound(res *Resource, name string) *apiStatus {
+	return &apiStatus{
 		Code: http.StatusNotFound, Reason: "NotFound",
 		Message: fmt.Sprintf("%s %q not found", res.id(), name), Details: objectDetails(res, name),
 	}
 }
 
-func alreadyExists(res *Resource, name string) *Status {
-	return &Status{
+func alreadyExists(res *Resource, name string) *apiStatus {
+	return &apiStatus{
 		Code: http.StatusConflict, Reason: "AlreadyExists",
 		Message: fmt.Sprintf("%s %q already exists", res.id(), name), Details: objectDetails(res, name),
 	}
 }
 
-func conflict(res *Resource, name, why string) *Status {
-	return &Status{
+func conflict(res *Resource, name, why string) *apiStatus {
+	return &apiStatus{
 		Code: http.StatusConflict, Reason: "Conflict", Details: objectDetails(res, name),
 		Message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", res.id(), name, why),
 	}
 }
 
 // invalid refuses an object for one of its fields.
-func invalid(res *Resource, name string, cause Cause) *Status {
+func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	kind := res.Kind
 	if res.Group != "" {
 		kind += "." + res.Group
 	}
-	return &Status{
+	return &apiStatus{
 		Code: http.StatusUnprocessableEntity, Reason: "Invalid",
 		Message: fmt.Sprintf("%s %q is invalid: %s: %s", kind, name, cause.Field, cause.Message),
-		Details: &Details{Name: name, Group: res.Group, Kind: res.Kind, Causes: []Cause{cause}},
+		Details: &apiDetails{Name: name, Group: res.Group, Kind: res.Kind, Causes: []apiCause{cause}},
 	}
 }
 
 // noResource is the answer for what a known group does not serve.
-func noResource() *Status {
-	return &Status{
-		Code: http.StatusNotFound, Reason: "NotFound", Details: &Details{},
+func noResource() *apiStatus {
+	return &apiStatus{
+		Code: http.StatusNotFound, Reason: "NotFound", Details: &apiDetails{},
 		Message: "the server could not find the requested resource",
 	}
 }
 
-func methodNotAllowed() *Status {
-	return &Status{
-		Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Details: &Details{},
+func methodNotAllowed() *apiStatus {
+	return &apiStatus{
+		Code: http.StatusMethodNotAllowed, Reason: "MethodNotAllowed", Details: &apiDetails{},
 		Message: "the server does not allow this method on the requested resource",
 	}
 }
 
-func unsupportedMediaType(accepted string) *Status {
-	return &Status{
-		Code: http.StatusUnsupportedMediaType, Reason: "UnsupportedMediaType", Details: &Details{},
+func unsupportedMediaType(accepted string) *apiStatus {
+	return &apiStatus{
+		Code: http.StatusUnsupportedMediaType, Reason: "UnsupportedMediaType", Details: &apiDetails{},
 		Message: "the body of the request was in an unknown format - accepted media types include: " + accepted,
 	}
 }
 
-func expired(format string, args ...any) *Status {
-	return &Status{Code: http.StatusGone, Reason: "Expired", Message: fmt.Sprintf(format, args...)}
+func expired(format string, args ...any) *apiStatus {
+	return &apiStatus{Code: http.StatusGone, Reason: "Expired", Message: fmt.Sprintf(format, args...)}
 }
 
-func tooLarge(asked, current int64) *Status {
-	return &Status{
+func tooLarge(asked, current int64) *apiStatus {
+	return &apiStatus{
 		Code: http.StatusGatewayTimeout, Reason: "Timeout",
 		Message: fmt.Sprintf("Timeout: Too large resource version: %d, current: %d", asked, current),
-		Details: &Details{
-			Causes:            []Cause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}},
+		Details: &apiDetails{
+			Causes:            []apiCause{{Reason: "ResourceVersionTooLarge", Message: "Too large resource version"}},
 			RetryAfterSeconds: 1,
 		},
 	}

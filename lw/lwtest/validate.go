@@ -21,10 +21,10 @@ func parseVersion(version string) (int64, error) {
 }
 
 // invalidOptions collects what is wrong with a request's list options; the causes are those of the real server's validation.
-type invalidOptions []Cause
+type invalidOptions []apiCause
 
 func (c *invalidOptions) forbid(field, why string) {
-	*c = append(*c, Cause{Reason: "FieldValueForbidden", Message: "Forbidden: " + why, Field: field})
+	*c = append(*c, apiCause{Reason: "FieldValueForbidden", Message: "Forbidden: " + why, Field: field})
 }
 
 func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
@@ -34,7 +34,7 @@ func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
 	for i, s := range supported {
 		supported[i] = strconv.Quote(s)
 	}
-	*c = append(*c, Cause{
+	*c = append(*c, apiCause{
 		Reason: "FieldValueNotSupported", Field: field,
 		Message: fmt.Sprintf("Unsupported value: %q: supported values: %s", value, strings.Join(supported, ", ")),
 	})
@@ -53,10 +53,10 @@ func (c invalidOptions) err() error {
 	if len(c) > 1 {
 		message = "[" + message + "]"
 	}
-	return &Status{
+	return &apiStatus{
 		Code: http.StatusUnprocessableEntity, Reason: "Invalid",
 		Message: `ListOptions.meta.k8s.io "" is invalid: ` + message,
-		Details: &Details{Group: "meta.k8s.io", Kind: "ListOptions", Causes: c},
+		Details: &apiDetails{Group: "meta.k8s.io", Kind: "ListOptions", Causes: c},
 	}
 }
 

@@ -27,7 +27,7 @@ type watch struct {
 
 	state  []revlog.Entry[*object] // at the cursor's revision, if the watch begins with it
 	cursor *revlog.Cursor[*object]
-	failed *Status // an error that the client sees as an event
+	failed *apiStatus // an error that the client sees as an event
 }
 
 // batchSize bounds how many events a watch holds at a time. Everything else that it has not sent yet is in the log.
@@ -40,7 +40,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	}
 	from, err := parseVersion(q.get("resourceVersion"))
 	if err != nil {
-		return nil, &Status{Code: http.StatusInternalServerError, Message: err.Error()} // not 400, and no reason
+		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: err.Error()} // not 400, and no reason
 	}
 	seconds, err := strconv.Atoi(cmp.Or(q.get("timeoutSeconds"), "0"))
 	if err != nil {

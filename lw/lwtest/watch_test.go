@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 )
 
 const watchConfigMaps = configMaps + "?watch=1"
@@ -238,7 +240,8 @@ func TestStreamingList(t *testing.T) {
 // TestACompressedStreamingList has a gzip member for each flush, as Kubernetes
 // 1.37 sends it; other watches are not compressed.
 func TestACompressedStreamingList(t *testing.T) {
-	s := start(t, &Options{CompressStreamingLists: true})
+	s := start(t, nil)
+	playback.Of(s).CompressStreamingLists()
 	fill(t, s, 1)
 	get := func(url string) *http.Response {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+url, nil)

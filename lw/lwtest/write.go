@@ -20,7 +20,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 		return nil, err
 	}
 	if version, err := parseVersion(text(meta, "resourceVersion")); err == nil && version != 0 {
-		return nil, &Status{Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created"}
+		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: "resourceVersion should not be set on objects to be created"}
 	}
 	if err := setName(res, meta); err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func setName(res *Resource, meta fields) error {
 	if text(meta, "name") == "" {
 		prefix := text(meta, "generateName")
 		if prefix == "" {
-			return invalid(res, "", Cause{
+			return invalid(res, "", apiCause{
 				Reason: "FieldValueRequired", Field: "metadata.name",
 				Message: "Required value: name or generateName is required",
 			})
@@ -154,7 +154,7 @@ func setName(res *Resource, meta fields) error {
 	}
 	for _, field := range []string{"name", "namespace"} {
 		if value, ok := meta[field]; ok && !subdomain.MatchString(text(meta, field)) {
-			return invalid(res, text(meta, "name"), Cause{
+			return invalid(res, text(meta, "name"), apiCause{
 				Reason: "FieldValueInvalid", Field: "metadata." + field,
 				Message: fmt.Sprintf("Invalid value: %q: a lowercase RFC 1123 subdomain must consist of lower case "+
 					"alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character", value),

@@ -146,7 +146,7 @@ func (s *scene) course(stores ...*cache.Store[*lw.Object]) {
 	time.Sleep(2 * time.Minute)
 	same("after-restart")
 
-	allow := s.server.Fail(lwtest.Watches, -1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden"}))
+	allow := s.server.Fail(lwtest.Watches, -1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden"}))
 	s.server.CloseWatches()
 	time.Sleep(5 * time.Minute)
 	allow()

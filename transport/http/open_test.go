@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -67,8 +68,9 @@ func TestEventsArriveAsTheyAreSent(t *testing.T) {
 // TestCompressorsHoldNothingBack: a server that would send a gzip member for each event, as Kubernetes 1.37 does in a streaming
 // list, is not asked to, as compress/gzip gives out a member's end only when the next one has begun.
 func TestCompressorsHoldNothingBack(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{CompressStreamingLists: true})
+	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
+	playback.Of(server).CompressStreamingLists()
 	defer server.Close()
 	_, err = server.Create("pods", `{"metadata":{"name":"a","namespace":"t"}}`)
 	require.NoError(t, err)

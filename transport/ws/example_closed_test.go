@@ -22,7 +22,7 @@ func ExampleCloseError() {
 	}
 	defer server.Close()
 	server.Fail(lwtest.Watches, 1, lwtest.ReplaceFrame(-1, func([]byte) ([]byte, bool) {
-		return lwtest.CloseFrame(1001, "going away"), false
+		return append([]byte{0x88, 12, 1001 >> 8, 1001 & 0xff}, "going away"...), false // a CLOSE frame
 	}))
 	over, err := lwhttp.New(server.URL, nil)
 	if err != nil {

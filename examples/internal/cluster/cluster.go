@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -158,7 +159,7 @@ func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 		}
 		merge(object, patch)
 		_, err := c.server.Put(resource, object)
-		status, _ := errors.AsType[*lwtest.Status](err)
+		status, _ := errors.AsType[*lw.StatusError](err)
 		switch {
 		case err == nil:
 			return true
@@ -171,7 +172,7 @@ func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 // remove deletes an object. It accepts that somebody else deleted it first.
 func (c *cluster) remove(resource, namespace, name string) {
 	err := c.server.Delete(resource, namespace, name)
-	if status, ok := errors.AsType[*lwtest.Status](err); err != nil && (!ok || status.Code != http.StatusNotFound) {
+	if status, ok := errors.AsType[*lw.StatusError](err); err != nil && (!ok || status.Code != http.StatusNotFound) {
 		panic("cluster: delete " + resource + " " + name + ": " + err.Error())
 	}
 }

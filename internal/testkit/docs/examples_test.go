@@ -29,8 +29,6 @@ var beneath = map[string]string{
 	"cache.IndexSnapshot":    "what Index.In returns",
 	"cache.ChangeType":       "constants",
 	"cache.Change":           "what Informer.Changes yields",
-	"lwtest.Cause":           "a part of a Status",
-	"lwtest.Details":         "a part of a Status",
 	"lwtest.Match":           "what Lists and Watches are",
 	"lwtest.Object":          "what Create returns",
 	"lwtest.Request":         "what Requests returns",

@@ -59,14 +59,14 @@ var mayImport = map[string][]string{
 	"transport/ws":         {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
 	"transport/fallback":   {"lw", "internal/redact", "internal/tracing"},
 	"transport/kubeconfig": {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
-	"lw/lwtest":            {"internal/labels", "internal/revlog"},
+	"lw/lwtest":            {"lw", "internal/playback", "internal/wsframe", "internal/labels", "internal/revlog"},
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
 	"examples/etcd":        {"lw"},
 	"examples/browser":     nil,
 	"examples/server":      {"lw/lwtest"},
 	"examples/demo":        {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
 
-	"examples/internal/cluster": {"lw/lwtest"},
+	"examples/internal/cluster": {"lw", "lw/lwtest"},
 
 	"internal/testkit/sample":      nil,
 	"cache/internal/slots":         nil,
@@ -87,10 +87,12 @@ var mayImport = map[string][]string{
 	"internal/uid":                 nil,
 	"internal/turns":               {"lw", "internal/redact"},
 	"internal/invalid":             nil,
+	"internal/playback":            nil,
 	"internal/redact":              nil,
 	"internal/tracing":             nil,
 	"internal/secretfile":          nil,
 	"internal/testkit/wire":        nil,
+	"internal/wsframe":             nil,
 	"internal/tools/bundle":        {"lw", "cache"},
 	"internal/tools/wasmpack":      nil,
 	"internal/testkit/scenarios":   {"internal/invalid", "lw", "cache", "transport/http", "transport/ws"},
@@ -102,7 +104,7 @@ var mayImport = map[string][]string{
 
 	"internal/testkit/wire/serve": {"internal/testkit/wire"},
 	"wasm/test/serve":             {"lw/lwtest"},
-	"internal/testkit/stage":      {"lw/lwtest", "examples/browser", "internal/testkit/sample"},
+	"internal/testkit/stage":      {"lw", "lw/lwtest", "internal/playback", "internal/wsframe", "examples/browser", "internal/testkit/sample"},
 	"wasm":                        {"internal/invalid", "lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
 
 	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
@@ -121,7 +123,7 @@ var mayImport = map[string][]string{
 	"cmd/lwcat/internal/condition": {"lw"},
 	"cmd/lwcat/internal/recording": {"lw", "internal/redact"},
 	"cmd/lwcat/internal/discovery": {"lw", "internal/nearest"},
-	"cmd/lwcat/internal/served":    {"lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
+	"cmd/lwcat/internal/served":    {"internal/playback", "lw", "cache", "lw/lwtest", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/discovery", "internal/clock"},
 }
 
 func goList(t *testing.T, env []string, args ...string) []string {

@@ -14,7 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -63,13 +65,16 @@ func (c *control) start(cmd *command) (any, error) {
 		bookmarks = time.Hour
 	}
 	server, err := lwtest.Start(&lwtest.Options{
-		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks, CompressStreamingLists: cmd.Zip,
+		Tokens: cmd.Tokens, AllowedOrigins: []string{c.origin}, BookmarkInterval: bookmarks,
 	})
 	if err != nil {
 		return nil, err
 	}
+	if cmd.Zip {
+		playback.Of(server).CompressStreamingLists()
+	}
 	started := &cluster{Server: server, revoked: map[string]bool{}}
-	server.Fail(started.isRevoked, -1, lwtest.Refuse(lwtest.Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
+	server.Fail(started.isRevoked, -1, lwtest.Refuse(lw.Status{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clusters[server.URL] = started
@@ -148,7 +153,7 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 				"data":     map[string]any{"text": fmt.Sprint("Größe ", random.IntN(1000))},
 			})
 		}
-		if status := (*lwtest.Status)(nil); err != nil && (!errors.As(err, &status) || status.Code != http.StatusNotFound) {
+		if status := (*lw.StatusError)(nil); err != nil && (!errors.As(err, &status) || status.Code != http.StatusNotFound) {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/seed-6d2a410a/listwatch/internal/wsframe"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
@@ -15,7 +16,7 @@ const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","met
 
 // expired lets n events of a watch pass, and sends the event above in place of the next one.
 func expired(n int) lwtest.Fault {
-	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return lwtest.Frame(1, true, []byte(tooOld)), true })
+	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return wsframe.New(1, true, []byte(tooOld)), true })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		socket(&expiring{w, n}, r, next)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -34,7 +35,7 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 	known := sync.OnceFunc(c.known)
 	defer known() // a collection that was never listed is empty
 	if recorded.From != "" {
-		c.PlayTo(recorded.From)
+		playback.Of(c.Server).PlayTo(recorded.From)
 		known()
 	}
 	var listed []cache.Change[*lw.Object]
@@ -71,16 +72,16 @@ func (c *collection) apply(version string, changes []cache.Change[*lw.Object]) e
 	})
 	for _, d := range changes {
 		if d.New != nil {
-			if _, err := c.Play(c.id, d.New.Raw()); err != nil {
+			if err := playback.Of(c.Server).Play(c.id, d.New.Raw()); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := c.PlayDelete(c.id, d.Old.Raw()); err != nil {
+		if err := playback.Of(c.Server).PlayDelete(c.id, d.Old.Raw()); err != nil {
 			return err
 		}
 	}
-	c.PlayTo(version)
+	playback.Of(c.Server).PlayTo(version)
 	return nil
 }
 

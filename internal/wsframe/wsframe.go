@@ -1,0 +1,27 @@
+// Package wsframe makes WebSocket frames for tests.
+package wsframe
+
+import "encoding/binary"
+
+// New returns an unmasked frame, as servers send it (RFC 6455, section 5.2). The opcode is 0 for a continuation, 1 for text, 2
+// for binary data, 8 for a close, 9 for a ping and 10 for a pong. final is false if a continuation follows.
+func New(opcode byte, final bool, payload []byte) []byte {
+	if final {
+		opcode |= 0x80
+	}
+	frame := []byte{opcode}
+	switch n := len(payload); {
+	case n < 126:
+		frame = append(frame, byte(n))
+	case n < 1<<16:
+		frame = binary.BigEndian.AppendUint16(append(frame, 126), uint16(n))
+	default:
+		frame = binary.BigEndian.AppendUint64(append(frame, 127), uint64(n))
+	}
+	return append(frame, payload...)
+}
+
+// Close returns a close frame. The reason has at most 123 bytes.
+func Close(code uint16, reason string) []byte {
+	return New(8, true, append(binary.BigEndian.AppendUint16(nil, code), reason...))
+}
