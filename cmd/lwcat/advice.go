@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
@@ -34,7 +35,7 @@ func advise(err error, hint string) error {
 
 // server is where it was connected to, and what for.
 type server struct {
-	*kubeconfig.Config
+	*kubeflags.Config
 	flags *where
 }
 
@@ -119,11 +120,11 @@ func (s *server) credential() string {
 
 // ofPlugin is about a credential plugin that gives none.
 func (s *server) ofPlugin(_ context.Context, err error) string {
-	failed, ok := errors.AsType[*kubeconfig.ExecError](err)
-	if !ok || errors.Is(err, exec.ErrNotFound) {
+	failed, ok := errors.AsType[*kubeconfig.Error](err)
+	if !ok || failed.Hint == "" || errors.Is(err, exec.ErrNotFound) { // the text has the hint for a missing plugin
 		return ""
 	}
-	return fmt.Sprintf("log in again with what %s belongs to, or run it by hand; --user and --token name another credential", failed.Command)
+	return failed.Hint + "; --user and --token name another credential"
 }
 
 // ofScheme is about http in place of https, and the other way round.

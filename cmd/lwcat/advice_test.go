@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
-	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 )
 
@@ -100,7 +100,7 @@ func TestHintsOfNetworks(t *testing.T) {
 	gone := start(t, nil)
 	gone.Stop()
 	refused(t, "-s "+gone.URL, "connection refused", "hint: nothing listens there: does the server of "+gone.URL+" run")
-	s := &server{Config: &kubeconfig.Config{Server: "https://a.invalid"}, flags: &where{}}
+	s := &server{Config: &kubeflags.Config{Server: "https://a.invalid"}, flags: &where{}}
 	err := s.advise(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
 	require.Equal(t, "no host has the name a.invalid: is https://a.invalid spelt right, and does this network, or VPN, know it?", err.(*advised).hint)

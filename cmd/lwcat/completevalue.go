@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/discovery"
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
-	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/spf13/pflag"
 )
 
@@ -42,7 +42,7 @@ func (c *completer) values(name string) []string {
 	case "namespace":
 		return c.objects(lw.Resource{Version: "v1", Plural: "namespaces"})
 	}
-	known, err := kubeconfig.List(&c.config.where.Options)
+	known, err := kubeflags.List(&c.config.where.Options)
 	if err != nil {
 		return nil
 	}

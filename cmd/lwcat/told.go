@@ -59,7 +59,7 @@ func (s *stream) hopeless(cause error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || speaksPlainly(cause) {
 		return true
 	}
-	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
+	if _, ok := errors.AsType[*kubeconfig.Error](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
 		return true
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {

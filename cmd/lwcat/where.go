@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/recording"
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -18,7 +19,7 @@ import (
 
 // where is the server, and as whom to go there.
 type where struct {
-	kubeconfig.Options
+	kubeflags.Options
 	transport string
 	recorded  bool // --replay takes the server's place
 }
@@ -55,12 +56,12 @@ func (w *where) validate() error {
 
 // config finds the server. What plugins say goes to stderr. Where a file does not open, as a pipe that nobody writes to, it ends
 // with ctx.
-func (w *where) config(ctx context.Context, stderr io.Writer) (*kubeconfig.Config, error) {
+func (w *where) config(ctx context.Context, stderr io.Writer) (*kubeflags.Config, error) {
 	w.Stderr = stderr
-	var config *kubeconfig.Config
+	var config *kubeflags.Config
 	loaded := make(chan error, 1)
 	go func() {
-		found, err := kubeconfig.Load(&w.Options)
+		found, err := kubeflags.Load(&w.Options)
 		config = found
 		loaded <- err
 	}()

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
-	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
 // outcome is what a loader makes of kubeconfigs and options, in terms that both have.
@@ -75,7 +75,7 @@ func TestKubeconfigsAsClientGo(t *testing.T) {
 }
 
 // explain says why one refuses what the other takes. What has no reason fails the test.
-func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, theirTaken outcome, ours, theirs error) {
+func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
 		k.deliberate["mistakes in an authority that a plain server does not need"]++
 		return
@@ -104,7 +104,7 @@ func (k *kubeconfigs) explain(seed uint64, opts *kubeconfig.Options, taken, thei
 }
 
 // adjust makes what client-go does what we do, where that is another thing on purpose.
-func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
+func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 	if opts.Token != "" {
 		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // which would count more for a server
 	}
@@ -113,8 +113,8 @@ func (k *kubeconfigs) adjust(opts *kubeconfig.Options, theirs *outcome) {
 	}
 }
 
-func (k *kubeconfigs) ours(opts *kubeconfig.Options) (outcome, error) {
-	config, err := kubeconfig.Load(opts)
+func (k *kubeconfigs) ours(opts *kubeflags.Options) (outcome, error) {
+	config, err := kubeflags.Load(opts)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -279,8 +279,8 @@ func (k *kubeconfigs) user() *api.AuthInfo {
 }
 
 // options are few, mostly.
-func (k *kubeconfigs) options() *kubeconfig.Options {
-	o := &kubeconfig.Options{
+func (k *kubeconfigs) options() *kubeflags.Options {
+	o := &kubeflags.Options{
 		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...), Namespace: k.some(8, "mine"),
 		Server: k.some(8, "https://mine:6443", "http://mine:8001"), ServerName: k.some(9, "mine.test"), Insecure: k.IntN(10) == 0,
 		CAFile: k.some(9, filepath.Join(k.folder, "cert1")), As: k.some(9, "jane"), Token: k.some(9, "mine"),
@@ -294,7 +294,7 @@ func (k *kubeconfigs) options() *kubeconfig.Options {
 	return o
 }
 
-func translate(o *kubeconfig.Options, into *clientcmd.ConfigOverrides) {
+func translate(o *kubeflags.Options, into *clientcmd.ConfigOverrides) {
 	into.CurrentContext = o.Context
 	into.Context = api.Context{Cluster: o.Cluster, AuthInfo: o.User, Namespace: o.Namespace}
 	into.ClusterInfo = api.Cluster{Server: o.Server, TLSServerName: o.ServerName, CertificateAuthority: o.CAFile, InsecureSkipTLSVerify: o.Insecure}

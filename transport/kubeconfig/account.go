@@ -8,19 +8,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 )
 
 // account is where Kubernetes puts a Pod's service account.
 const account = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 // inCluster returns where a Pod connects to with its service account; nil if this is no Pod that has one.
-func (o *Options) inCluster(c *Config) (*Config, error) {
-	folder := cmp.Or(o.account, account)
+func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
+	folder := cmp.Or(o.Account, account)
 	host, port, token := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"), filepath.Join(folder, "token")
 	if info, err := os.Stat(token); host == "" || port == "" || err != nil || info.IsDir() {
 		return nil, nil
 	}
-	p := &pick{Options: o, config: c}
+	p := &pick{options: o, config: c}
 	c.Server, c.HTTP.ServerName = "https://"+net.JoinHostPort(host, port), o.ServerName
 	fields := read(nil, "", &Error{Entry: "service account"})
 	p.authority(fields)

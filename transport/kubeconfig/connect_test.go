@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/leak"
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -76,7 +77,7 @@ func (s *server) cluster() string {
 }
 
 // who asks with a kubeconfig.
-func who(ctx context.Context, t *testing.T, config *kubeconfig.Config) (string, error) {
+func who(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
 	t.Helper()
 	transport, err := config.Transport()
 	require.NoError(t, err)
@@ -137,34 +138,34 @@ func TestOptionsCountMore(t *testing.T) {
 	user := "client-certificate-data: " + b64(cert) + "; client-key-data: " + b64(key) + "; as: root; as-groups: [masters]"
 	for name, c := range map[string]struct {
 		cluster, user string
-		opts          kubeconfig.Options
+		opts          kubeflags.Options
 		who           string
 	}{
-		"token":                      {s.cluster(), user, kubeconfig.Options{Token: "t2"}, "t2, User=root, Group=masters"},
-		"token over plain HTTP":      {"server: " + plain.URL, "{}", kubeconfig.Options{Token: "t2"}, "t2"},
-		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeconfig.Options{Server: s.URL}, "t1"},
-		"name":                       {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeconfig.Options{ServerName: "api.test"}, "t1"},
-		"authority":                  {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeconfig.Options{CAFile: ca}, "t1"},
-		"insecure":                   {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeconfig.Options{Insecure: true}, "t1"},
-		"as another user":            {s.cluster(), user, kubeconfig.Options{As: "joe"}, "jane, User=joe"},
-		"as another user, in groups": {s.cluster(), user, kubeconfig.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
-		"in other groups":            {s.cluster(), user, kubeconfig.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
+		"token":                      {s.cluster(), user, kubeflags.Options{Token: "t2"}, "t2, User=root, Group=masters"},
+		"token over plain HTTP":      {"server: " + plain.URL, "{}", kubeflags.Options{Token: "t2"}, "t2"},
+		"server":                     {"server: https://127.0.0.1:1; tls-server-name: other.test; certificate-authority-data: " + b64(s.authority.PEM), "token: t1", kubeflags.Options{Server: s.URL}, "t1"},
+		"name":                       {s.cluster() + "; tls-server-name: other.test", "token: t1", kubeflags.Options{ServerName: "api.test"}, "t1"},
+		"authority":                  {"insecure-skip-tls-verify: true; server: " + s.URL, "token: t1", kubeflags.Options{CAFile: ca}, "t1"},
+		"insecure":                   {"certificate-authority: /none; server: " + s.URL, "token: t1", kubeflags.Options{Insecure: true}, "t1"},
+		"as another user":            {s.cluster(), user, kubeflags.Options{As: "joe"}, "jane, User=joe"},
+		"as another user, in groups": {s.cluster(), user, kubeflags.Options{As: "joe", AsGroups: []string{"a", "b"}}, "jane, User=joe, Group=a, Group=b"},
+		"in other groups":            {s.cluster(), user, kubeflags.Options{AsGroups: []string{"a"}}, "jane, User=root, Group=a"},
 	} {
 		c.opts.Path = file(t, c.cluster, c.user)
-		config, err := kubeconfig.Load(&c.opts)
+		config, err := kubeflags.Load(&c.opts)
 		require.NoError(t, err, name)
 		text, err := who(t.Context(), t, config)
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
-	for want, opts := range map[string]kubeconfig.Options{
+	for want, opts := range map[string]kubeflags.Options{
 		"contradict each other":                 {CAFile: ca, Insecure: true},
 		"certificate-authority: open /none":     {CAFile: "/none"},
 		"must look like https://host:port":      {Server: "https://"},
 		"there is a group to impersonate, and ": {AsGroups: []string{"a"}},
 	} {
 		opts.Path = file(t, s.cluster(), "{}")
-		_, err := kubeconfig.Load(&opts)
+		_, err := kubeflags.Load(&opts)
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed)
 		require.ErrorContains(t, err, want)
@@ -177,7 +178,7 @@ func TestOptionsAlone(t *testing.T) {
 	home := alone(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)
-	config, err := kubeconfig.Load(&kubeconfig.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
+	config, err := kubeflags.Load(&kubeflags.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
 	text, err := who(t.Context(), t, config)
@@ -190,25 +191,25 @@ func TestServiceAccount(t *testing.T) {
 	home := alone(t)
 	s := newServer(t, true)
 	account := home + "/account"
-	opts := (&kubeconfig.Options{}).WithAccount(account)
-	_, err := kubeconfig.Load(opts)
+	opts := &kubeflags.Options{Account: account}
+	_, err := kubeflags.Load(opts)
 	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "this is no Pod")
 
 	host, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	require.NoError(t, err)
 	t.Setenv("KUBERNETES_SERVICE_HOST", host)
 	t.Setenv("KUBERNETES_SERVICE_PORT", port)
-	_, err = kubeconfig.Load(opts)
+	_, err = kubeflags.Load(opts)
 	require.ErrorIs(t, err, kubeconfig.ErrNowhere, "there is no token")
 	write(t, account+"/token", "t1\n")
-	_, err = kubeconfig.Load(opts)
+	_, err = kubeflags.Load(opts)
 	require.ErrorContains(t, err, "service account: ca.crt: open ")
 	write(t, account+"/ca.crt", s.authority.PEM)
-	config, err := kubeconfig.Load(opts)
+	config, err := kubeflags.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "default", config.Namespace)
 	write(t, account+"/namespace", "shop\n")
-	config, err = kubeconfig.Load(opts)
+	config, err = kubeflags.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
 	require.Equal(t, s.URL, config.Server)
@@ -228,11 +229,11 @@ func TestServiceAccount(t *testing.T) {
 	}
 
 	t.Setenv("POD_NAMESPACE", "other")
-	config, err = kubeconfig.Load(opts)
+	config, err = kubeflags.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "other", config.Namespace)
 	write(t, home+"/.kube/config", read(t, file(t, "server: https://home", "{}")))
-	config, err = kubeconfig.Load(opts)
+	config, err = kubeflags.Load(opts)
 	require.NoError(t, err)
 	require.Equal(t, "https://home", config.Server, "a file counts before the service account")
 }

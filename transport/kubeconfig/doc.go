@@ -1,7 +1,7 @@
 //go:build !js
 
 // Package kubeconfig finds out where to connect, and as whom: from kubeconfig files, as kubectl reads them, from the service
-// account of a Pod, or from what the caller says. It makes the options of package transport/http of that.
+// account of a Pod, or from the caller. It makes the options of package transport/http of that.
 //
 //	config, err := kubeconfig.Load(nil)           // as kubectl would, without flags
 //	transport, err := config.Transport()
@@ -24,7 +24,7 @@
 // or was refused. It runs within the context of that request: one that asks a human should be run by a first request that is
 // in no hurry, as a list by lw.Client is, and not by lw.ListAndWatch, which gives up a request after 90 s and asks again.
 //
-// Credentials of a kubeconfig do not go to a server over plain "http", as with kubectl; [Options.Token] does.
+// Credentials of a kubeconfig do not go to a server over plain "http", as with kubectl; a token that the program sets in [Config].HTTP does.
 //
 // # Where it differs from kubectl
 //

@@ -10,16 +10,25 @@ import (
 	"strings"
 )
 
-// ErrNowhere says that nothing names a server: no file, no context in it, no service account, no option.
+// ErrNowhere reports that no file, no context, no service account and no option names a server.
 var ErrNowhere = errors.New("no server")
 
-// Error says what is wrong with which field of which file. What it wraps holds no values of secret fields.
+// Error reports a mistake in a kubeconfig, or a credential plugin that failed. It holds no values of secret fields.
 type Error struct {
-	File  string // the kubeconfig; "" if it is none's fault
-	Entry string // as `user "dev"`; "" if it is none's
-	Field string // as "client-key" or "exec.command"; "" if it is none's
-	Line  int    // in File, from 1; 0 if it is none's
-	Err   error
+	File  string // the kubeconfig; "" if the mistake is in the options
+	Entry string // for example `user "dev"`; "" if the mistake is in no entry
+	Field string // for example "client-key" or "exec.command"; "" if the mistake is in no field
+	Line  int    // in File, from 1; 0 if unknown
+	Err   error  // the cause
+	Hint  string // a remedy for a credential plugin that is missing or that failed; otherwise ""
+}
+
+// set stores the cause and its remedy.
+func (e *Error) set(err error) {
+	e.Err = err
+	if failed, ok := errors.AsType[*execError](err); ok {
+		e.Hint = failed.hint()
+	}
 }
 
 // Error implements error: ~/.kube/config:12: user "dev": client-key: open /x: no such file or directory.
@@ -48,18 +57,17 @@ func short(path string) string {
 	return path
 }
 
-// UnknownError says that there is no entry of a name.
-type UnknownError struct {
-	Kind string   // "context", "cluster" or "user"
-	Name string   // that was looked for
-	Near []string // up to three names that there are, the most similar first
+// unknownError reports a name without an entry.
+type unknownError struct {
+	kind string   // "context", "cluster" or "user"
+	name string   // the missing name
+	near []string // up to three existing names, the most similar first
 }
 
-// Error implements error.
-func (e *UnknownError) Error() string {
-	text := "there is no " + e.Kind + " " + strconv.Quote(e.Name)
-	if len(e.Near) > 0 {
-		text += "; " + there(e.Near)
+func (e *unknownError) Error() string {
+	text := "there is no " + e.kind + " " + strconv.Quote(e.name)
+	if len(e.near) > 0 {
+		text += "; " + there(e.near)
 	}
 	return text
 }

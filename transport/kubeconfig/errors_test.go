@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
@@ -63,7 +64,7 @@ func TestMistakes(t *testing.T) {
 		"a token that begins with @":  {good, "token: @pa55word", `must be in quotes`},
 	} {
 		path := file(t, c.cluster, c.user)
-		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
+		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.Equal(t, path, typed.File, name)
@@ -92,20 +93,20 @@ func TestMistakesOfFiles(t *testing.T) {
 		"deep":                  {strings.Repeat("[", 1<<20), "depth"},
 	} {
 		path := write(t, filepath.Join(home, "config"), c.text)
-		_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
+		_, err := kubeflags.Load(&kubeflags.Options{Path: path})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.ErrorContains(t, err, "~/config", name)
 		require.ErrorContains(t, err, c.want, name)
 	}
-	_, err := kubeconfig.Load(&kubeconfig.Options{Path: home})
+	_, err := kubeflags.Load(&kubeflags.Options{Path: home})
 	require.ErrorContains(t, err, ": is a directory")
-	_, err = kubeconfig.Load(&kubeconfig.Options{Path: home + "/none"})
+	_, err = kubeflags.Load(&kubeflags.Options{Path: home + "/none"})
 	require.ErrorContains(t, err, "~/none: no such file or directory")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	if os.Getuid() > 0 {
 		require.NoError(t, os.Chmod(home+"/config", 0))
-		_, err = kubeconfig.Load(&kubeconfig.Options{Path: home + "/config"})
+		_, err = kubeflags.Load(&kubeflags.Options{Path: home + "/config"})
 		require.ErrorContains(t, err, "~/config: permission denied")
 	}
 }
@@ -124,25 +125,21 @@ clusters: [{name: prod, cluster: {server: https://prod}}]
 users: [{name: admin, user: {}}, {name: "", user: {}}]
 `)
 	for name, c := range map[string]struct {
-		opts kubeconfig.Options
+		opts kubeflags.Options
 		want string
 	}{
-		"current context":   {kubeconfig.Options{}, `~/config: current-context: there is no context "prdo"; there is "prod", "preprod", "staging"`},
-		"option context":    {kubeconfig.Options{Context: "stage"}, `there is no context "stage"; there is "staging", "prod", "preprod"`},
-		"context's user":    {kubeconfig.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; there is "admin"`},
-		"option user":       {kubeconfig.Options{Context: "prod", User: "x"}, `there is no user "x"; there is "admin"`},
-		"context's cluster": {kubeconfig.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; there is "prod"`},
-		"option cluster":    {kubeconfig.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; there is "prod"`},
-		"no cluster":        {kubeconfig.Options{Context: "preprod"}, `~/config: context "preprod": cluster: it is missing`},
+		"current context":   {kubeflags.Options{}, `~/config: current-context: there is no context "prdo"; there is "prod", "preprod", "staging"`},
+		"option context":    {kubeflags.Options{Context: "stage"}, `there is no context "stage"; there is "staging", "prod", "preprod"`},
+		"context's user":    {kubeflags.Options{Context: "prod"}, `~/config: context "prod": user: there is no user "admni"; there is "admin"`},
+		"option user":       {kubeflags.Options{Context: "prod", User: "x"}, `there is no user "x"; there is "admin"`},
+		"context's cluster": {kubeflags.Options{Context: "staging"}, `~/config: context "staging": cluster: there is no cluster "prod-east"; there is "prod"`},
+		"option cluster":    {kubeflags.Options{Context: "prod", Cluster: "x"}, `there is no cluster "x"; there is "prod"`},
+		"no cluster":        {kubeflags.Options{Context: "preprod"}, `~/config: context "preprod": cluster: it is missing`},
 	} {
 		c.opts.Path = path
-		_, err := kubeconfig.Load(&c.opts)
+		_, err := kubeflags.Load(&c.opts)
 		require.EqualError(t, err, c.want, name)
 	}
-	var unknown *kubeconfig.UnknownError
-	_, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
-	require.ErrorAs(t, err, &unknown)
-	require.Equal(t, &kubeconfig.UnknownError{Kind: "context", Name: "prdo", Near: []string{"prod", "preprod", "staging"}}, unknown)
 }
 
 // TestNowhere says where it has looked.
@@ -157,7 +154,7 @@ func TestNowhere(t *testing.T) {
 		if c.text != "-" {
 			write(t, home+"/.kube/config", c.text)
 		}
-		_, err := kubeconfig.Load(nil)
+		_, err := kubeflags.Load(nil)
 		require.EqualError(t, err, c.want)
 		require.ErrorIs(t, err, kubeconfig.ErrNowhere)
 	}

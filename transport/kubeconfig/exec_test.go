@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
@@ -104,7 +105,7 @@ func (p *plugin) runs() []string {
 }
 
 // ask calls the plugin as the transport does.
-func ask(ctx context.Context, config *kubeconfig.Config) (*lwhttp.Credential, error) {
+func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, error) {
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
 
@@ -227,7 +228,7 @@ func TestPluginsFailures(t *testing.T) {
 		p.does(c.does...)
 		config := load(t, file(t, server, p.user("")))
 		_, err := ask(t.Context(), config)
-		var typed *kubeconfig.ExecError
+		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.ErrorContains(t, err, `user "dev": exec: the credential plugin `+os.Args[0], name)
 		require.ErrorContains(t, err, c.want, name)
@@ -237,8 +238,9 @@ func TestPluginsFailures(t *testing.T) {
 	p := newPlugin(t)
 	p.does("exit 1")
 	_, err := who(t.Context(), t, load(t, file(t, server, p.user(""))))
-	var typed *kubeconfig.ExecError
+	var typed *kubeconfig.Error
 	require.ErrorAs(t, err, &typed, "through the transport")
+	require.Equal(t, "log in again with what "+os.Args[0]+" belongs to, or run it by hand", typed.Hint)
 }
 
 // TestPluginsThatHang are killed when the context ends, with children that hold their output.
@@ -318,13 +320,13 @@ func TestPluginsThatCannotRun(t *testing.T) {
 		"args that are text": {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
 		"text":               {"exec: pa55word", "exec: it must be a mapping"},
 	} {
-		_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
+		_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1", c.user)})
 		var typed *kubeconfig.Error
 		require.ErrorAs(t, err, &typed, name)
 		require.ErrorContains(t, err, c.want, name)
 		require.NotContains(t, err.Error(), "pa55word", name)
 	}
-	_, err := kubeconfig.Load(&kubeconfig.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
+	_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
 	require.ErrorContains(t, err, `cluster "east": extensions.extension: it cannot be written as JSON`)
 
 	p.gives(`"token":"t1"`)
@@ -346,7 +348,7 @@ func TestPluginsByPath(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Dir(path)+"/bin", 0o700))
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Dir(path)+"/bin/plugin"))
 	var shown strings.Builder
-	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Stderr: &shown})
+	config, err := kubeflags.Load(&kubeflags.Options{Path: path, Stderr: &shown})
 	require.NoError(t, err)
 	given, err := ask(t.Context(), config)
 	require.NoError(t, err)

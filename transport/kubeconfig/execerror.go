@@ -12,22 +12,21 @@ import (
 	"unicode"
 )
 
-// ExecError says that a credential plugin gave no credential. It is within an [Error], which says whose plugin it is.
-type ExecError struct {
-	Command string // without its arguments
-	Stderr  string // the last lines that it wrote there, at most three; what looks like a secret is left out
-	Hint    string // how to install it, if it is missing and the kubeconfig says
-	Err     error  // an *[exec.ExitError], *[exec.Error], the context's cause, or what was wrong with its output
+// execError reports a credential plugin that gave no credential. It is within an [Error], which names the user.
+type execError struct {
+	command string // without its arguments
+	stderr  string // at most three of the last lines that the plugin wrote, without text that looks like a secret
+	install string // how to install the plugin, if it is missing and the kubeconfig has a hint
+	err     error  // an *[exec.ExitError], an *[exec.Error], the cause of the context, or the mistake in its output
 }
 
-// Error implements error.
-func (e *ExecError) Error() string {
-	what := e.Err
-	if missing, ok := errors.AsType[*exec.Error](e.Err); ok {
+func (e *execError) Error() string {
+	what := e.err
+	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
 		what = missing.Err // the command is named already
 	}
-	text := "the credential plugin " + e.Command + ": " + what.Error()
-	for _, more := range []string{e.Stderr, e.Hint} {
+	text := "the credential plugin " + e.command + ": " + what.Error()
+	for _, more := range []string{e.stderr, e.install} {
 		if more != "" {
 			text += ": " + more
 		}
@@ -35,14 +34,22 @@ func (e *ExecError) Error() string {
 	return text
 }
 
-func (e *ExecError) Unwrap() error { return e.Err }
+func (e *execError) Unwrap() error { return e.err }
 
-func (p *plugin) failed(err error, stderr string) *ExecError {
-	e := &ExecError{Command: p.command, Stderr: stderr, Err: err}
+func (p *plugin) failed(err error, stderr string) *execError {
+	e := &execError{command: p.command, stderr: stderr, err: err}
 	if errors.Is(err, exec.ErrNotFound) {
-		e.Hint = p.hint
+		e.install = p.hint
 	}
 	return e
+}
+
+// hint returns a remedy.
+func (e *execError) hint() string {
+	if errors.Is(e.err, exec.ErrNotFound) {
+		return e.install
+	}
+	return "log in again with what " + e.command + " belongs to, or run it by hand"
 }
 
 // limited keeps what is written to it, up to a limit.

@@ -83,7 +83,8 @@ func (f *fields) wrong(name string, node *yaml.Node, err error) {
 	if f.place.Err != nil {
 		return
 	}
-	f.place.Field, f.place.Err = strings.TrimSuffix(f.prefix+name, "."), err
+	f.place.Field = strings.TrimSuffix(f.prefix+name, ".")
+	f.place.set(err)
 	if node != nil {
 		f.place.Line = node.Line
 	}

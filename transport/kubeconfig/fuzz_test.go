@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
@@ -34,7 +35,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		alone(t)
 		path := write(t, filepath.Join(t.TempDir(), "config"), string(text))
-		names, err := kubeconfig.List(&kubeconfig.Options{Path: path})
+		names, err := kubeflags.List(&kubeflags.Options{Path: path})
 		hides := hidesSecrets(text)
 		if err != nil {
 			require.False(t, hides && strings.Contains(err.Error(), secret), "%v", err)
@@ -44,7 +45,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, name := range append(names.Contexts, "") {
-			config, err := kubeconfig.Load(&kubeconfig.Options{Path: path, Context: name})
+			config, err := kubeflags.Load(&kubeflags.Options{Path: path, Context: name})
 			if err == nil {
 				require.True(t, strings.Contains(config.Server, "://"))
 				require.NotNil(t, config.HTTP)
@@ -101,6 +102,6 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 // TestAliasBomb is refused before it is written out.
 func TestAliasBomb(t *testing.T) {
 	alone(t)
-	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), bomb())})
+	_, err := kubeflags.Load(&kubeflags.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), bomb())})
 	require.ErrorContains(t, err, "it cannot be written as JSON")
 }

@@ -8,22 +8,22 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	"github.com/seed-6d2a410a/listwatch/internal/nearest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Load finds out where to connect. opts may be nil. Every mistake of what counts is found here, unreadable files and missing
-// plugins included, as an *[Error], which may hold an *[UnknownError]; [ErrNowhere] says that nothing names a server. Nothing is
-// sent, and no plugin is run.
-func Load(opts *Options) (*Config, error) {
-	if opts == nil {
-		opts = &Options{}
+// load is [Load] with the overrides of a command line.
+func load(flags *kubeflags.Options) (*kubeflags.Config, error) {
+	if flags == nil {
+		flags = &kubeflags.Options{}
 	}
+	opts := (*options)(flags)
 	m, err := opts.merge()
 	if err != nil {
 		return nil, err
 	}
-	p := &pick{Options: opts, merged: m, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
+	p := &pick{options: opts, merged: m, config: &kubeflags.Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
 	if err := p.context(); err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func Load(opts *Options) (*Config, error) {
 
 // pick takes what counts from the files and from the options.
 type pick struct {
-	*Options
+	*options
 	*merged
-	config *Config
+	config *kubeflags.Config
 
 	server        *entry  // the cluster's, or nil
 	clusterFields *fields // its

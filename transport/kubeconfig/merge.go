@@ -47,10 +47,10 @@ type merged struct {
 }
 
 // merge reads the files, the one that counts most first.
-func (o *Options) merge() (*merged, error) {
+func (o *options) merge() (*merged, error) {
 	m := &merged{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
 	for _, path := range o.paths() {
-		text, err := load(path)
+		text, err := readFile(path)
 		if errors.Is(err, fs.ErrNotExist) && o.Path == "" {
 			continue
 		}
@@ -67,7 +67,7 @@ func (o *Options) merge() (*merged, error) {
 }
 
 // paths are those to read, the one that counts most first.
-func (o *Options) paths() (paths []string) {
+func (o *options) paths() (paths []string) {
 	if o.Path != "" {
 		return []string{o.Path}
 	}
@@ -85,7 +85,7 @@ func (o *Options) paths() (paths []string) {
 	return nil
 }
 
-func load(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -167,5 +167,5 @@ func (m *merged) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil
 	}
-	return nil, &UnknownError{Kind: kind, Name: name, Near: nearest.To(name, m.names(kind))}
+	return nil, &unknownError{kind, name, nearest.To(name, m.names(kind))}
 }

@@ -5,65 +5,63 @@ package kubeconfig
 import (
 	"io"
 
+	"github.com/seed-6d2a410a/listwatch/internal/kubeflags"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Options say what counts more than the files. The zero value is kubectl without flags.
+// Options choose from the kubeconfig files. The zero value is kubectl without flags.
 type Options struct {
 	Path string // the only file to read, which must exist; empty means those of KUBECONFIG, or ~/.kube/config
 
-	Context string // its name, in place of the current one
-	Cluster string // a cluster's name, in place of the context's
-	User    string // a user's name, in place of the context's
+	Context   string // the name of a context; by default the current context
+	Cluster   string // the name of a cluster; by default the cluster of the context
+	User      string // the name of a user; by default the user of the context
+	Namespace string // by default the namespace of the context
 
-	Namespace string // in place of the context's
-
-	Server     string // URL, in place of the cluster's. The cluster's authority and proxy and the user's credentials stay
-	ServerName string // the name to verify, in place of the cluster's, which does not stay with another Server either
-	CAFile     string // PEM, in place of the cluster's authority, and of its leave to skip verifying
-	Insecure   bool   // do not verify the server
-
-	Token     string   // bearer token, in place of all credentials of the user. Sent over plain "http", too
-	As        string   // user to impersonate, in place of the file's user and groups
-	AsGroups  []string // groups to impersonate
-	UserAgent string   // see the options of transport/http
-
-	// Stderr is where credential plugins write what a human has to see, as a code for a log-in; nil means nowhere. The last
-	// lines are in an [ExecError] in any case. Plugins read the program's standard input if that is a terminal.
+	// Stderr receives the output of credential plugins for people, such as a code for a login; nil discards it. The last lines
+	// are in the text of the [Error] in any case. Plugins read the standard input of the program if it is a terminal.
 	Stderr io.Writer
-
-	account string // the folder of the service account, in tests
 }
 
-// Config says where to connect.
+// Config is the server to connect to.
 type Config struct {
-	Server    string // URL
-	Namespace string // "default" if nothing names another
-	Context   string // name of the context; "" where none counts
-	Cluster   string // name of the cluster, or ""
-	User      string // name of the user, or ""
-
-	HTTP *lwhttp.Options // how to connect to Server
+	Server    string          // URL
+	Namespace string          // "default" if neither the files nor the options name one
+	Context   string          // the name of the context; "" if there is none
+	HTTP      *lwhttp.Options // the credentials and the TLS options; the caller may change them before Transport
 }
 
-// Transport makes a transport to Server with HTTP.
+// Transport returns a transport to Server with the options HTTP.
 func (c *Config) Transport() (*lwhttp.Transport, error) { return lwhttp.New(c.Server, c.HTTP) }
 
-// Names are what a user can choose from, each sorted.
-type Names struct {
-	Contexts, Clusters, Users []string
-	Current                   string // the current context
-}
-
-// List reads the names that the files have, for shell completion. Of the options only Path counts. It runs no plugin, and
-// opens no other files.
-func List(opts *Options) (*Names, error) {
+// Load reads the files, and returns the server to connect to. opts may be nil. It sends nothing and runs no plugin. It reports
+// every mistake in the entries that it uses, such as an unreadable file or a missing plugin, in an *[Error]. It returns
+// [ErrNowhere] if no file names a server.
+func Load(opts *Options) (*Config, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	m, err := opts.merge()
+	config, err := load(&kubeflags.Options{
+		Path: opts.Path, Context: opts.Context, Cluster: opts.Cluster, User: opts.User, Namespace: opts.Namespace, Stderr: opts.Stderr,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &Names{m.names("context"), m.names("cluster"), m.names("user"), m.current.text}, nil
+	return &Config{Server: config.Server, Namespace: config.Namespace, Context: config.Context, HTTP: config.HTTP}, nil
+}
+
+func init() { kubeflags.Load, kubeflags.List = load, list }
+
+// options are kubeflags.Options with methods.
+type options kubeflags.Options
+
+func list(opts *kubeflags.Options) (*kubeflags.Names, error) {
+	if opts == nil {
+		opts = &kubeflags.Options{}
+	}
+	m, err := (*options)(opts).merge()
+	if err != nil {
+		return nil, err
+	}
+	return &kubeflags.Names{Contexts: m.names("context"), Clusters: m.names("cluster"), Users: m.names("user"), Current: m.current.text}, nil
 }

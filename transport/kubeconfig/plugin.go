@@ -72,7 +72,7 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 	}
 	if err != nil {
 		place := p.place
-		place.Err = err
+		place.set(err)
 		return nil, &place
 	}
 	p.last, p.until = given, until

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"crypto/x509"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -78,11 +77,15 @@ func produced(t *testing.T) []error {
 	config := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(config, []byte(`{"contexts": [{"name": "staging"}]}`), 0o600))
 	_, unknown := kubeconfig.Load(&kubeconfig.Options{Path: config, Context: "stagign"})
+	require.NoError(t, os.WriteFile(config, []byte(`{"current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+		"clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1"}}], "users": [{"name": "a", "user": {"exec": {
+		"apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never", "command": "/none/login"}}}]}`), 0o600))
+	_, plugin := kubeconfig.Load(&kubeconfig.Options{Path: config})
 	_, path := lw.Project("a..b")
 	_, version := lw.NewClient(transport{}, lw.Resource{Plural: "pods"}, lw.RawCodec{}, nil)
 	_, token := lwhttp.New("https://127.0.0.1", &lwhttp.Options{TokenFile: os.DevNull})
 	return []error{
-		unknown, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
+		unknown, plugin, token, path, version, syscall.ECONNREFUSED, syscall.ECONNRESET, io.ErrUnexpectedEOF, x509.UnknownAuthorityError{},
 		http.ErrSchemeMismatch,
 		invalid.ErrVersionRegressed, invalid.ErrNoInitialEnd, invalid.ErrNotList, invalid.ErrNoProgress, invalid.ErrInconsistentPages, invalid.ErrShardIgnored,
 		status(401, "Unauthorized", "Unauthorized"), status(403, "Forbidden", "pods is forbidden"), status(404, "", "404 page not found"),
@@ -92,7 +95,6 @@ func produced(t *testing.T) []error {
 		&lw.MalformedError{}, &lw.FrameTooLargeError{}, &lw.TooManyObjectsError{}, &lwhttp.RedirectedError{Err: io.EOF}, &lw.DecodeError{Err: &codec.FieldError{Field: "spec.replicas"}}, &codec.KindError{}, &lw.ResourceError{Name: "pod", Reason: "is not built in"},
 		&cache.RestoreError{Reason: cache.ErrCorrupt}, &ws.CloseError{Code: 1011},
 		&kubeconfig.Error{File: "config", Line: 12, Entry: `user "dev"`, Field: "client-key", Err: fs.ErrNotExist},
-		&kubeconfig.ExecError{Command: "login", Err: errors.New("exit status 1")},
 	}
 }
 

@@ -32,7 +32,6 @@ var beneath = map[string]string{
 	"lwtest.Match":           "what Lists and Watches are",
 	"lwtest.Object":          "what Create returns",
 	"lwtest.Request":         "what Requests returns",
-	"kubeconfig.Names":       "what List returns",
 	"kubeconfig.Config":      "what Load returns",
 	"fallback.Transport":     "what New returns",
 	"ws.Transport":           "what New returns",

@@ -58,7 +58,7 @@ var mayImport = map[string][]string{
 	"transport/http":       {"lw", "internal/jsx", "internal/redact", "internal/secretfile", "internal/tracing"},
 	"transport/ws":         {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
 	"transport/fallback":   {"lw", "internal/redact", "internal/tracing"},
-	"transport/kubeconfig": {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
+	"transport/kubeconfig": {"lw", "transport/http", "internal/kubeflags", "internal/nearest", "internal/secretfile"},
 	"lw/lwtest":            {"lw", "internal/playback", "internal/wsframe", "internal/labels", "internal/revlog"},
 	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
 	"examples/etcd":        {"lw"},
@@ -80,6 +80,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/certs":       nil,
 	"internal/builtin":             nil,
 	"internal/clock":               nil,
+	"internal/kubeflags":           {"transport/http"},
 	"internal/labels":              nil,
 	"internal/lock":                nil,
 	"internal/recall":              nil,
@@ -113,7 +114,7 @@ var mayImport = map[string][]string{
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
-		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/redact",
+		"cmd/lwcat/internal/output", "cmd/lwcat/internal/table", "cmd/lwcat/internal/condition", "cmd/lwcat/internal/recording", "cmd/lwcat/internal/served", "cmd/lwcat/internal/discovery", "internal/clock", "internal/invalid", "internal/kubeflags", "internal/redact",
 	},
 
 	"cmd/lwcat/internal/output":    {"lw", "cmd/lwcat/internal/jsonpath", "cmd/lwcat/internal/diff"},
