@@ -71,17 +71,16 @@ func ExampleSave() {
 	// Added web-1, event ADDED, version "3"
 }
 
-// A saved state that cannot be used says why, and costs a list.
-func ExampleRestoreError() {
+// A saved state that cannot be used is an error, and the run begins with a list.
+func ExampleReflector_Restore_corrupt() {
 	_, client, end := serve("shop")
 	defer end()
 	pods := cache.NewReflector(client, nil)
 	err := pods.Restore(bytes.NewReader(make([]byte, 100)), cache.Origin{}, lw.ParseObject)
-	broken, ok := errors.AsType[*cache.RestoreError](err)
-	fmt.Println(ok, errors.Is(broken, cache.ErrCorrupt))
+	fmt.Println(errors.Is(err, cache.ErrCorrupt))
 	fmt.Println(err)
 	// Output:
-	// true true
+	// true
 	// cache: the saved state cannot be used, a list takes its place: it is damaged: it does not begin as a saved state does
 }
 

@@ -302,7 +302,7 @@ func TestAClosedIndexStandsStill(t *testing.T) {
 	require.Equal(t, []string{"A"}, byAuthor.Keys())
 	byAuthor.Close()
 	other, _ := newLibrary()
-	require.PanicsWithValue(t, ErrForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
+	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 
 // TestObjectsThatCannotBeCompared count as changed when they are written anew.

@@ -23,8 +23,8 @@ type restored[T any] struct {
 // parse makes an object of the text that was saved, which is valid only during the call: for *lw.Object it is
 // [lw.ParseObject].
 //
-// An error is a *[RestoreError]; the reflector is then as it was before. Restore must not be called while the reflector
-// runs.
+// The error matches [ErrForeign], [ErrCorrupt] or the error of from. The reflector is then as it was before. Restore must not be
+// called while the reflector runs.
 func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
 	if !r.running.CompareAndSwap(false, true) {
 		panic("cache: a Reflector is restored while it runs")
@@ -43,7 +43,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 		}
 		object, err := parse(text)
 		if err != nil {
-			return &RestoreError{Reason: ErrCorrupt, Detail: "object " + strconv.Itoa(len(state.objects)), Err: err}
+			return &restoreError{reason: ErrCorrupt, detail: "object " + strconv.Itoa(len(state.objects)), err: err}
 		}
 		state.objects = append(state.objects, object)
 	}
@@ -115,7 +115,7 @@ func (r *restorer) header(origin *Origin) (version string, count uint64, err err
 	case err != nil:
 		return "", 0, err
 	case format > saveFormat:
-		return "", 0, &RestoreError{Reason: ErrNewerFormat, Detail: "format " + strconv.FormatUint(format, 10) + ", and " + strconv.Itoa(saveFormat) + " is the latest known"}
+		return "", 0, &restoreError{reason: errNewerFormat, detail: "format " + strconv.FormatUint(format, 10) + ", and " + strconv.Itoa(saveFormat) + " is the latest known"}
 	case format != saveFormat:
 		return "", 0, corrupt("there is no format " + strconv.FormatUint(format, 10))
 	}
@@ -184,7 +184,7 @@ func (r *restorer) end() error {
 			return nil
 		case nil:
 		default:
-			return &RestoreError{Reason: err}
+			return &restoreError{reason: err}
 		}
 	}
 	return corrupt("more follows after its end")
@@ -196,9 +196,9 @@ func (r *restorer) next(n int) ([]byte, error) {
 		switch err := r.fill(); err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
-			return nil, &RestoreError{Reason: ErrTruncated}
+			return nil, &restoreError{reason: errTruncated}
 		default:
-			return nil, &RestoreError{Reason: err}
+			return nil, &restoreError{reason: err}
 		}
 	}
 	part := r.buf[r.at : r.at+n]

@@ -56,7 +56,7 @@ func TestRestoringHoldsLittle(t *testing.T) {
 // TestLongestText: a length that no state has is damage, and up to there the text is looked for.
 func TestLongestText(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
-	require.ErrorIs(t, err, ErrTruncated)
+	require.ErrorIs(t, err, errTruncated)
 	_, err = restore(t, bytes.NewReader(append(head(1), 0, 0, 0, 0x40)), origin)
 	require.ErrorIs(t, err, ErrCorrupt)
 }
@@ -157,7 +157,7 @@ func TestRestoreWhileRunningPanics(t *testing.T) {
 func TestFailedRestoreCostsAList(t *testing.T) {
 	onStage(t, func(t *testing.T, s *stage) {
 		text := saved(t, "x@1")
-		require.ErrorIs(t, s.reflector.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), ErrTruncated)
+		require.ErrorIs(t, s.reflector.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), errTruncated)
 		require.Equal(t, "+x@1 ok", s.play("list@8 x@1"))
 	})
 }

@@ -2,46 +2,51 @@ package cache
 
 import "errors"
 
-// What is wrong with a saved state, for errors.Is.
+// Errors of Restore, for errors.Is. An error of the reader matches neither.
 var (
-	// ErrTruncated: it ends too early.
-	ErrTruncated = errors.New("it is cut short")
-	// ErrCorrupt: it is damaged, or no saved state at all.
-	ErrCorrupt = errors.New("it is damaged")
-	// ErrForeign: it is of another [Origin].
+	// ErrForeign reports that a saved state has another [Origin].
 	ErrForeign = errors.New("it is of another collection")
-	// ErrNewerFormat: it was saved by a later version of this package.
-	ErrNewerFormat = errors.New("it has a newer format")
+	// ErrCorrupt reports that a saved state cannot be read: it is damaged, cut short, or has a newer format.
+	ErrCorrupt = errors.New("it is damaged")
+
+	errTruncated   error = &corruption{"it is cut short"}
+	errNewerFormat error = &corruption{"it has a newer format"}
 )
 
-// RestoreError says why a saved state cannot be used. Nothing was changed, and the stream begins with a list.
-type RestoreError struct {
-	Reason error  // ErrTruncated, ErrCorrupt, ErrForeign, ErrNewerFormat, or what the reader said
-	Detail string // may be empty; nothing of an object
-	Err    error  // what the parsing of an object said, or nil
+// corruption is a kind of [ErrCorrupt].
+type corruption struct{ text string }
+
+func (c *corruption) Error() string { return c.text }
+
+func (*corruption) Unwrap() error { return ErrCorrupt }
+
+// restoreError reports why a saved state cannot be used.
+type restoreError struct {
+	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or the error of the reader
+	detail string // may be empty; it has no part of an object
+	err    error  // the error of parsing an object, or nil
 }
 
-func (e *RestoreError) Error() string {
-	text := "cache: the saved state cannot be used, a list takes its place: " + e.Reason.Error()
-	if e.Detail != "" {
-		text += ": " + e.Detail
+func (e *restoreError) Error() string {
+	text := "cache: the saved state cannot be used, a list takes its place: " + e.reason.Error()
+	if e.detail != "" {
+		text += ": " + e.detail
 	}
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
+	if e.err != nil {
+		text += ": " + e.err.Error()
 	}
 	return text
 }
 
-// Unwrap returns Reason, and Err if there is one.
-func (e *RestoreError) Unwrap() []error {
-	if e.Err == nil {
-		return []error{e.Reason}
+func (e *restoreError) Unwrap() []error {
+	if e.err == nil {
+		return []error{e.reason}
 	}
-	return []error{e.Reason, e.Err}
+	return []error{e.reason, e.err}
 }
 
-func corrupt(detail string) error { return &RestoreError{Reason: ErrCorrupt, Detail: detail} }
+func corrupt(detail string) error { return &restoreError{reason: ErrCorrupt, detail: detail} }
 
 func foreign(what, saved, wanted string) error {
-	return &RestoreError{Reason: ErrForeign, Detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
+	return &restoreError{reason: ErrForeign, detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
 }

@@ -25,27 +25,26 @@ const (
 )
 
 var (
-	// ErrNotSynced: there is nothing to save before the first list is complete.
+	// ErrNotSynced reports a snapshot without a resourceVersion, because the first list was not complete.
 	ErrNotSynced = errors.New("cache: the snapshot has no resource version, as the first list is not complete: save a later one")
-	// ErrUndecoded: the store lacks something that could not be decoded, see [Store.DecodeErrors]. A run that resumed would not
-	// be sent it again, whatever codec it had.
-	ErrUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded, which a run that resumed would never see")
-	// ErrTextTooLong: the text of an object, or of an Origin, has 1 GiB and more.
-	ErrTextTooLong = errors.New("cache: a text of 1 GiB and more cannot be saved")
+	// errUndecoded reports a store that lacks objects, see [Store.DecodeErrors]. A run that resumes would never receive them.
+	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded, which a run that resumed would never see")
+	// errTextTooLong reports an object or an Origin with a text of 1 GiB and more.
+	errTextTooLong = errors.New("cache: a text of 1 GiB and more cannot be saved")
 )
 
 // Save writes a snapshot in a form that [Reflector.Restore] reads. text gives an object as text: for objects of
 // [lw.RawCodec] and [lw.Project] it is (*lw.Object).Raw. The objects may be Secrets, and are written as they are.
 //
-// The text is written piece by piece, so that no copy of all of it is made. The error is [ErrNotSynced], [ErrUndecoded],
-// [ErrTextTooLong], or what w says. What was written until an error is no saved state, and Restore says so; package
-// savefile keeps the last good one.
+// The text is written piece by piece, so that no copy of all of it is made. Save returns [ErrNotSynced]
+// before the first list is complete, an error if the store lacks objects that could not be decoded, or the error of w. Restore
+// returns an error for a text that Save did not complete. Package savefile keeps the last good file.
 func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T) string) error {
 	if snapshot.ResourceVersion() == "" {
 		return ErrNotSynced
 	}
 	if snapshot.lacks {
-		return ErrUndecoded
+		return errUndecoded
 	}
 	s := saver{to: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	s.raw(saveMagic)
@@ -77,7 +76,7 @@ type saver struct {
 
 func (s *saver) text(text string) {
 	if len(text) > longest && s.err == nil {
-		s.err = ErrTextTooLong
+		s.err = errTextTooLong
 	}
 	s.number(uint64(len(text)), 4)
 	s.raw(text)

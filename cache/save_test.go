@@ -34,7 +34,7 @@ func restore(t testing.TB, from io.Reader, origin Origin) (*Reflector[*lw.Object
 	r := NewReflector[*lw.Object](&script{}, nil)
 	err := r.Restore(from, origin, lw.ParseObject)
 	if err != nil {
-		var told *RestoreError
+		var told *restoreError
 		require.ErrorAs(t, err, &told)
 		require.Nil(t, r.restored, "nothing was changed")
 	}
@@ -106,7 +106,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for n := range text {
 		_, err := restore(t, bytes.NewReader(text[:n]), origin)
-		require.ErrorIs(t, err, ErrTruncated, "cut at byte %d", n)
+		require.ErrorIs(t, err, errTruncated, "cut at byte %d", n)
 	}
 	_, err := restore(t, bytes.NewReader(append(text, 0)), origin)
 	require.ErrorIs(t, err, ErrCorrupt, "and one byte too many")
@@ -121,8 +121,8 @@ func TestFlipEveryByte(t *testing.T) {
 			_, err := restore(t, bytes.NewReader(text), origin)
 			text[i] ^= flip
 			require.Error(t, err, "byte %d, xor %d", i, flip)
-			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTruncated) // a length that is too large ends beyond the end
-			newer := errors.Is(err, ErrNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
+			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a length that is too large ends beyond the end
+			newer := errors.Is(err, errNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
 			require.True(t, damaged || newer, "byte %d, xor %d: %v", i, flip, err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestForeignStates(t *testing.T) {
 func TestNewerFormat(t *testing.T) {
 	text := append([]byte(saveMagic), 2, 0, 0, 0, 'n', 'e', 'w')
 	_, err := restore(t, bytes.NewReader(text), origin)
-	require.ErrorIs(t, err, ErrNewerFormat)
+	require.ErrorIs(t, err, errNewerFormat)
 	require.EqualError(t, err, "cache: the saved state cannot be used, a list takes its place: it has a newer format: format 2, and 1 is the latest known")
 }
 

@@ -20,5 +20,5 @@ func TestATextThatIsTooLong(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("7", object("x@1"))
 	err = Save(io.Discard, store.Snapshot(), origin, func(*lw.Object) string { return unsafe.String(&space[0], len(space)) })
-	require.ErrorIs(t, err, ErrTextTooLong)
+	require.ErrorIs(t, err, errTextTooLong)
 }

@@ -96,7 +96,7 @@ type IndexSnapshot[T any, K comparable] struct {
 // at the cost of going through all objects.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 	if snapshot.store != x.store {
-		panic(ErrForeignSnapshot)
+		panic(errForeignSnapshot)
 	}
 	view := IndexSnapshot[T, K]{index: x, objects: &snapshot.state.objects}
 	for _, frozen := range snapshot.indexes {
@@ -158,8 +158,8 @@ func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 	return keys
 }
 
-// ErrForeignSnapshot says that snapshots are of two stores.
-var ErrForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
+// errForeignSnapshot reports snapshots of two stores.
+var errForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
 
 // Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. Either
 // may be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as FinalStateUnknown.
@@ -173,7 +173,7 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 		to = &Snapshot[T]{store: from.store}
 	}
 	if from.store != to.store {
-		return nil, ErrForeignSnapshot
+		return nil, errForeignSnapshot
 	}
 	var changes []Change[T]
 	slots.Changed(&from.state.objects, &to.state.objects, func(_ uint32, before, after T, was, is bool) {

@@ -66,7 +66,7 @@ func TestDiffOfTwoStores(t *testing.T) {
 	one, writer := newLibrary()
 	other, _ := newLibrary()
 	_, err := Diff(one.Snapshot(), other.Snapshot())
-	require.ErrorIs(t, err, ErrForeignSnapshot)
+	require.ErrorIs(t, err, errForeignSnapshot)
 	b := &book{isbn: "1"}
 	writer.Put(b)
 	changes, err := Diff(nil, one.Snapshot())

@@ -65,7 +65,7 @@ func TestNothingIsSavedThatLacksSomething(t *testing.T) {
 	writer.Replace("2", object("x@1"))
 	require.NoError(t, save())
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Modified, Key: lw.Key{Name: "x"}, Err: errors.New("no")}})
-	require.ErrorIs(t, save(), ErrUndecoded)
+	require.ErrorIs(t, save(), errUndecoded)
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Modified, Object: object("x@4"), ResourceVersion: "4"})
 	require.NoError(t, save())
 }

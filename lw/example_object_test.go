@@ -79,14 +79,11 @@ func ExampleKey() {
 	// Output: 2 shop/web-0
 }
 
-// A path that is wrong is told with the place.
-func ExamplePathError() {
+// The error for a malformed path has the offset of the mistake.
+func ExampleProject_malformed() {
 	_, err := lw.Project("metadata.labels", "spec.containers[0].image")
-	wrong, ok := errors.AsType[*lw.PathError](err)
-	fmt.Println(ok, wrong.Path, wrong.Offset)
 	fmt.Println(err)
 	// Output:
-	// true spec.containers[0].image 15
 	// lw: path "spec.containers[0].image": expected [*], as a projection keeps the index of every element, at byte 15
 }
 

@@ -1,7 +1,6 @@
 package lw_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
@@ -22,13 +21,9 @@ func ExampleParseResource() {
 }
 
 // A custom resource needs its version and its group.
-func ExampleResourceError() {
+func ExampleParseResource_custom() {
 	_, err := lw.ParseResource("widgets.example.com", "shop")
 	fmt.Println(err)
-	if unknown, ok := errors.AsType[*lw.ResourceError](err); ok {
-		fmt.Println(unknown.Suggestion)
-	}
 	// Output:
 	// lw: resource "widgets.example.com" is not built in, so it needs a version; write for example "widgets.v1.example.com"
-	// widgets.v1.example.com
 }

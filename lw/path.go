@@ -8,14 +8,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// PathError says what is wrong with a path.
-type PathError struct {
+// pathError reports a malformed path.
+type pathError struct {
 	Path     string
 	Offset   int    // in bytes
 	Expected string // what should stand there
 }
 
-func (e *PathError) Error() string {
+func (e *pathError) Error() string {
 	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
 }
 

@@ -31,7 +31,7 @@ func FuzzPath(f *testing.F) {
 		requireChain(t, whole, decodeAny(t, text), strings.Split(path, "."))
 		codec, err := Project(path)
 		if err != nil {
-			malformed, ok := errors.AsType[*PathError](err)
+			malformed, ok := errors.AsType[*pathError](err)
 			require.True(t, ok)
 			require.True(t, malformed.Offset >= 0 && malformed.Offset <= len(path))
 			if path != "" && !strings.Contains(path, "[") { // Project takes no index

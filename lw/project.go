@@ -4,7 +4,7 @@ package lw
 type projection struct{ keep *fields }
 
 // Project returns a codec that keeps the fields at the paths, which are those of [Value.Get] with [*] for an array's every
-// element, as in "metadata.labels", "spec.nodeName" or "spec.containers[*].image". An error is a *[PathError].
+// element, as in "metadata.labels", "spec.nodeName" or "spec.containers[*].image". It returns an error for a malformed path.
 //
 // An object keeps its nesting and order: {"spec":{"nodeName":"n1"}}. A field that is named is kept whole, though also
 // named in part. apiVersion, kind, and metadata's name, namespace, uid and resourceVersion always stay. A path into
@@ -65,7 +65,7 @@ func projectionSteps(path string) (steps []step, err error) {
 			expected = "[*], as a projection keeps the index of every element,"
 		}
 		if expected != "" {
-			return nil, &PathError{Path: path, Offset: at, Expected: expected}
+			return nil, &pathError{Path: path, Offset: at, Expected: expected}
 		}
 		steps, rest = append(steps, first), next
 	}

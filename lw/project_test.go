@@ -158,7 +158,7 @@ func TestMalformedPaths(t *testing.T) {
 	} {
 		_, err := Project("spec", path)
 		require.EqualError(t, err, want)
-		malformed, ok := errors.AsType[*PathError](err)
+		malformed, ok := errors.AsType[*pathError](err)
 		require.True(t, ok)
 		require.Equal(t, path, malformed.Path)
 	}

@@ -11,7 +11,7 @@ import (
 //
 // A name is a plural, a version and a group, as in kubectl. A built-in resource may omit the group and the version. It then
 // has the group and the version that Kubernetes prefers. A custom resource needs both, because ParseResource asks no server.
-// For the same reason short names such as "po" are unknown. The error is a *[ResourceError].
+// For the same reason short names such as "po" are unknown. The error text suggests a name.
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
 	version, group, _ := strings.Cut(rest, ".")
@@ -41,7 +41,7 @@ func ParseResource(name, namespace string) (Resource, error) {
 
 func builtinResource(b *builtin.Resource, name, namespace string) (Resource, error) {
 	if namespace != "" && !b.Namespaced {
-		return Resource{}, &ResourceError{Name: name, Reason: "has no namespaces; pass an empty namespace instead of " + namespace}
+		return Resource{}, &resourceError{Name: name, Reason: "has no namespaces; pass an empty namespace instead of " + namespace}
 	}
 	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
 }
@@ -79,23 +79,23 @@ func isAPIVersion(text string) bool {
 func unknownResource(name, plural, group, near string) error {
 	switch {
 	case near != "":
-		return &ResourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
+		return &resourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
 	case plural == "":
-		return &ResourceError{Name: name, Reason: "has no plural; write for example", Suggestion: "pods"}
+		return &resourceError{Name: name, Reason: "has no plural; write for example", Suggestion: "pods"}
 	case group == "":
-		return &ResourceError{Name: name, Reason: "is not built in, so it needs a version and a group; write for example", Suggestion: plural + ".v1.example.com"}
+		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; write for example", Suggestion: plural + ".v1.example.com"}
 	}
-	return &ResourceError{Name: name, Reason: "is not built in, so it needs a version; write for example", Suggestion: plural + ".v1." + group}
+	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; write for example", Suggestion: plural + ".v1." + group}
 }
 
-// ResourceError reports a name for which [ParseResource] knows no collection.
-type ResourceError struct {
+// resourceError reports a name for which [ParseResource] knows no collection.
+type resourceError struct {
 	Name       string // the name that was parsed
 	Reason     string
 	Suggestion string // a name to write instead, or ""
 }
 
-func (e *ResourceError) Error() string {
+func (e *resourceError) Error() string {
 	text := "lw: resource \"" + e.Name + "\" " + e.Reason
 	if e.Suggestion != "" {
 		text += " \"" + e.Suggestion + "\""

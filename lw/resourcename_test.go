@@ -64,7 +64,7 @@ func TestParseResourceErrors(t *testing.T) {
 			require.NoError(t, err, "a server may have resources that are not in the table")
 			continue
 		}
-		fault, ok := err.(*ResourceError)
+		fault, ok := err.(*resourceError)
 		require.True(t, ok, test.name)
 		require.Equal(t, test.name, fault.Name)
 		require.Equal(t, test.suggestion, fault.Suggestion)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 	"github.com/seed-6d2a410a/listwatch/internal/turns"
+	"github.com/seed-6d2a410a/listwatch/internal/verdict"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/transport/fallback"
 	"github.com/seed-6d2a410a/listwatch/transport/http"
@@ -16,7 +17,7 @@ import (
 
 // server is what the streams to one server have learned about it.
 type server struct {
-	verdict *fallback.Transport
+	verdict *verdict.Verdict
 	sockets *turns.Support
 }
 
@@ -45,11 +46,11 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := p.servers[at]
 		if known == nil {
-			known = &server{fallback.New(over, over), turns.NewSupport()}
+			known = &server{new(verdict.Verdict), turns.NewSupport()}
 			p.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: over, Take: bounded.Take}
-		bounded.First = known.verdict.With(free, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
+		bounded.First = fallback.New(verdict.Shared{Transport: free, Verdict: known.verdict}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("there is no transport " + kind)

@@ -33,14 +33,14 @@ func Save[T any](path string, snapshot *cache.Snapshot[T], origin cache.Origin, 
 	return nil
 }
 
-// Restorer is a *[cache.Reflector] or a *[cache.Informer].
-type Restorer[T lw.Keyed] interface {
+// restorer is a *[cache.Reflector] or a *[cache.Informer].
+type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin cache.Origin, parse func(text []byte) (T, error)) error
 }
 
-// Restore reads what Save wrote; see [cache.Reflector.Restore]. Where there is no such file, the error matches
+// Restore reads the file that Save wrote into a *[cache.Reflector] or a *[cache.Informer]. See [cache.Reflector.Restore]. Where there is no such file, the error matches
 // [os.ErrNotExist]. No error needs to be more than a message: without a saved state a run begins with a list.
-func Restore[T lw.Keyed](path string, to Restorer[T], origin cache.Origin, parse func(text []byte) (T, error)) error {
+func Restore[T lw.Keyed](path string, to restorer[T], origin cache.Origin, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("savefile: %w: a list takes its place", err)

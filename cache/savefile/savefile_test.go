@@ -97,7 +97,7 @@ func TestDamagedFiles(t *testing.T) {
 	require.ErrorContains(t, err, strconv.Quote(path), "of several files it says which")
 	for n := len(whole) - 1; n >= 0; n-- {
 		require.NoError(t, os.Truncate(path, int64(n)))
-		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrTruncated)
+		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrCorrupt)
 	}
 }
 

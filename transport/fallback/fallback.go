@@ -6,10 +6,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
 
 	"github.com/seed-6d2a410a/listwatch/internal/redact"
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
+	"github.com/seed-6d2a410a/listwatch/internal/verdict"
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
@@ -27,32 +27,24 @@ import (
 // for all only as long as no watch has brought anything.
 type Transport struct {
 	transports [2]lw.Transport
-	*verdict
-}
-
-// verdict is what is known of a server.
-type verdict struct {
-	mu     sync.Mutex
-	inUse  int
-	proven bool // a watch has brought something
+	known      *verdict.Verdict
 }
 
 var _ lw.Transport = (*Transport)(nil)
 
-// New returns a transport that prefers the first. Each change is told once, to the [lw.Trace.Switched] of the stream that
-// found it.
+// New returns a transport that prefers first. Each switch is reported once, to [lw.Trace].Switched of the stream that found the
+// reason.
 func New(first, second lw.Transport) *Transport {
-	return &Transport{[2]lw.Transport{first, second}, new(verdict)}
-}
-
-// With returns a transport over two others to the same server, as of another user; what one of them learns holds for both.
-func (t *Transport) With(first, second lw.Transport) *Transport {
-	return &Transport{[2]lw.Transport{first, second}, t.verdict}
+	known := new(verdict.Verdict)
+	if shared, ok := first.(verdict.Shared); ok {
+		first, known = shared.Transport, shared.Verdict
+	}
+	return &Transport{[2]lw.Transport{first, second}, known}
 }
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	using, _ := t.current()
+	using, _ := t.known.Current()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
@@ -64,30 +56,14 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return &watched{attempt: won, ctx: ctx, of: t, refused: err}, nil
 }
 
-func (v *verdict) current() (using int, proven bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.inUse, v.proven
-}
-
-// change goes over to the other transport, unless another stream has done so. Silence is no reason where the one in use has
-// brought something.
-func (v *verdict) change(ctx context.Context, from int, cause error) {
-	v.mu.Lock()
-	changes := v.inUse == from && !(v.proven && cause == lw.ErrSilent)
-	if changes {
-		v.inUse, v.proven = 1-from, false
+// change switches to the other transport, unless another stream did so before.
+func (t *Transport) change(ctx context.Context, from int, cause error) {
+	if !t.known.Change(from, cause == lw.ErrSilent) {
+		return
 	}
-	v.mu.Unlock()
-	if switched := tracing.From[lw.Trace](ctx).Switched; changes && switched != nil {
+	if switched := tracing.From[lw.Trace](ctx).Switched; switched != nil {
 		switched(cause)
 	}
-}
-
-func (v *verdict) prove(using int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.proven = v.proven || v.inUse == using
 }
 
 // mayBeTheTransports reports whether the transport may be the reason for an error response. 401, 403 and 404 over HTTP are
@@ -127,7 +103,7 @@ func (w *watched) Read(p []byte) (int, error) {
 		if w.refused != nil {
 			w.of.change(w.ctx, 1-w.using, w.refused)
 		}
-		w.of.prove(w.using)
+		w.of.known.Prove(w.using)
 	}
 	if err != nil && !w.heard && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
 		w.of.change(w.ctx, w.using, lw.ErrSilent)

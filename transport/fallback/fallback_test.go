@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-6d2a410a/listwatch/internal/verdict"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -212,11 +213,12 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestOneVerdict holds for all users of a server.
+// TestOneVerdict checks that transports with a shared verdict use the same transport.
 func TestOneVerdict(t *testing.T) {
-	ann := New(&stub{err: refusal(501)}, &stub{text: "events"})
+	known := new(verdict.Verdict)
+	ann := New(verdict.Shared{Transport: &stub{err: refusal(501)}, Verdict: known}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
-	bob := ann.With(first, second)
+	bob := New(verdict.Shared{Transport: first, Verdict: known}, second)
 	_, _, switched := watch(t, ann)
 	require.Error(t, switched)
 	text, _, _ := watch(t, bob)

@@ -17,9 +17,8 @@ func (notUpgraded) Error() string {
 
 func (notUpgraded) Unwrap() error { return errors.ErrUnsupported }
 
-// ErrRedirects says that a request was redirected ten times and led nowhere. A browser has a limit of its own, and does not
-// say so.
-var ErrRedirects = errors.New("http: the server redirects without an end")
+// errRedirects reports ten redirects. A browser has its own limit and its own error.
+var errRedirects = errors.New("http: the server redirects without an end")
 
 // isToken reports whether a header may have a text; net/http and fetch would show it in their complaints, or try it for ever.
 func isToken(text string) bool {

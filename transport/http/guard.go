@@ -4,6 +4,7 @@ package http
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -51,7 +52,7 @@ func (a *attempt) refusal(response *http.Response) error {
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
 	refusal := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
-		return &RedirectedError{Origin: a.secrets.Text(origin(response.Request.URL)), Err: refusal}
+		return fmt.Errorf("http: redirected to %s, which gets no credentials: %w", a.secrets.Text(origin(response.Request.URL)), refusal)
 	}
 	return refusal
 }

@@ -11,23 +11,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// RedirectedError says that another origin than the server's refused a request, to which the server had redirected it. It
-// gets no credentials, which may be all that is wrong.
-type RedirectedError struct {
-	Origin string // where the request went, as "https://k8s.example:6443"
-	Err    error  // a *lw.StatusError
-}
-
-func (e *RedirectedError) Error() string {
-	return "http: redirected to " + e.Origin + ", which gets no credentials: " + e.Err.Error()
-}
-
-func (e *RedirectedError) Unwrap() error { return e.Err }
-
 // follow is the redirect policy of our own clients.
 func follow(_ *http.Request, via []*http.Request) error {
 	if len(via) >= 10 {
-		return ErrRedirects
+		return errRedirects
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ package http_test
 
 import (
 	"crypto/tls"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -144,9 +143,6 @@ func TestRedirectsElsewhereAreTold(t *testing.T) {
 	_, err := transport.Open(ctx, requestFor("/to", other.URL+"/x?y"))
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
 	require.EqualError(t, err, "http: redirected to "+other.URL+", which gets no credentials: the server answered 401")
-	redirected, ok := errors.AsType[*lwhttp.RedirectedError](err)
-	require.True(t, ok)
-	require.Equal(t, other.URL, redirected.Origin)
 	require.Equal(t, []string{other.URL}, told)
 
 	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))

@@ -35,7 +35,6 @@ var beneath = map[string]string{
 	"kubeconfig.Config":      "what Load returns",
 	"fallback.Transport":     "what New returns",
 	"ws.Transport":           "what New returns",
-	"savefile.Restorer":      "what a Reflector and an Informer are",
 }
 
 // TestEveryTypeIsShown: an Example is named after it, or mentions it.
