@@ -79,7 +79,7 @@ func ExampleRegistration() {
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
 	<-handler.Synced() // it has been told of all that was there
-	fmt.Println("waiting:", handler.Len(), "at most:", handler.HighWater())
+	fmt.Println("waiting:", handler.Len())
 
 	if err := handler.Drain(ctx); err != nil { // it is told what waits, and no more
 		panic(err)
@@ -92,5 +92,5 @@ func ExampleRegistration() {
 	<-done
 	// Output:
 	// added web-0
-	// waiting: 0 at most: 1
+	// waiting: 0
 }

@@ -117,19 +117,13 @@ func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
 // Len returns how many changes wait for the handler. It includes changes that Filter may drop.
 func (r *Registration[T]) Len() int {
-	length, _, _ := r.queue.stats()
+	length, _ := r.queue.stats()
 	return length
 }
 
-// HighWater returns the most changes that ever waited for the handler.
-func (r *Registration[T]) HighWater() int {
-	_, most, _ := r.queue.stats()
-	return most
-}
-
-// Lag returns for how long the oldest change has waited for the handler; zero if none does.
+// Lag returns how long the oldest change has waited for the handler. It is zero if no change waits.
 func (r *Registration[T]) Lag() time.Duration {
-	_, _, lag := r.queue.stats()
+	_, lag := r.queue.stats()
 	return lag
 }
 

@@ -47,7 +47,6 @@ type queue[T any] struct {
 	ring    item[T]             // the list's anchor
 	pending map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length  int
-	most    int
 	closed  bool          // nothing is added any more
 	start   func()        // starts a goroutine that takes; nil: nobody is to take now, or who does is there anyway
 	taking  bool          // the goroutine that was started takes
@@ -94,7 +93,6 @@ func (q *queue[T]) append(i *item[T]) {
 		if q.length++; q.policy == Coalesce {
 			q.pending[i.key] = i
 		}
-		q.most = max(q.most, q.length)
 	}
 	q.arrive()
 }
@@ -227,12 +225,12 @@ func notify(c chan struct{}) {
 	}
 }
 
-// stats returns how many changes wait, how many did at most, and for how long the first has waited.
-func (q *queue[T]) stats() (length, most int, lag time.Duration) {
+// stats returns how many changes wait, and how long the first one has waited.
+func (q *queue[T]) stats() (length int, lag time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.length > 0 {
 		lag = time.Since(q.ring.next.since)
 	}
-	return q.length, q.most, lag
+	return q.length, lag
 }

@@ -28,7 +28,7 @@ func TestAHandlerThatNeverReturns(t *testing.T) {
 	}
 	require.True(t, eventually(func() bool { return informer.Store().ResourceVersion() == "1000002" }))
 	require.Less(t, heapInUse()-before, int64(50<<20))
-	require.LessOrEqual(t, r.HighWater(), 1000)
+	require.LessOrEqual(t, r.Len(), 1000)
 	cancel()
 	close(stuck)
 	<-done
