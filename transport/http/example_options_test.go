@@ -121,5 +121,5 @@ func ExampleTransport_Open_redirect() {
 	defer transport.Close()
 	_, err = transport.Open(context.Background(), &lw.Request{Path: "/api/v1/pods"})
 	fmt.Println(errors.Is(err, lw.ErrForbidden), strings.ReplaceAll(err.Error(), other.URL, "https://other.example"))
-	// Output: true http: redirected to https://other.example, which gets no credentials: the server answered 403 Forbidden
+	// Output: true http: redirected to https://other.example, which gets no credentials: the server answered 403 Forbidden: pods is forbidden: User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope
 }
