@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-func (p player) PlayMade(resource string, objects iter.Seq[playback.Made]) error {
-	s := p.server
+func (p *player) PlayMade(resource string, objects iter.Seq[playback.Made]) error {
+	s := (*Server)(p)
 	res, ok := s.resource(resource)
 	if !ok {
 		return unknownResource(resource).client()

@@ -8,33 +8,34 @@ import (
 )
 
 // player is the playback of a server.
-type player struct{ server *Server }
+type player Server
 
 func init() {
-	playback.Of = func(server any) playback.Server { return player{server.(*Server)} }
+	playback.Of = func(server any) playback.Server { return (*player)(server.(*Server)) }
 }
 
-func (p player) Play(resource string, obj any) error { return p.play(resource, obj, false) }
+func (p *player) Play(resource string, obj any) error { return p.play(resource, obj, false) }
 
-func (p player) PlayDelete(resource string, obj any) error { return p.play(resource, obj, true) }
+func (p *player) PlayDelete(resource string, obj any) error { return p.play(resource, obj, true) }
 
-func (p player) play(resource string, obj any, deleted bool) error {
-	res, f, err := p.server.parse(resource, obj)
+func (p *player) play(resource string, obj any, deleted bool) error {
+	s := (*Server)(p)
+	res, f, err := s.parse(resource, obj)
 	if err == nil {
-		err = p.server.play(res, f, deleted)
+		err = s.play(res, f, deleted)
 	}
 	return clientError(err)
 }
 
-func (p player) PlayTo(resourceVersion string) {
-	s := p.server
+func (p *player) PlayTo(resourceVersion string) {
+	s := (*Server)(p)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.log.Advance(revisionOf(resourceVersion))
 	s.wake()
 }
 
-func (p player) CompressStreamingLists() { p.server.compresses.Store(true) }
+func (p *player) CompressStreamingLists() { p.compresses.Store(true) }
 
 // revisionOf returns a version's number; 0 if it is none, or leaves no room for others above it.
 func revisionOf(version string) int64 {

@@ -1,10 +1,8 @@
 package lwtest
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
@@ -53,7 +51,7 @@ func (s *apiStatus) client() *lw.StatusError {
 
 // clientError converts the errors of this package for the callers of [Server].
 func clientError(err error) error {
-	if status, ok := errors.AsType[*apiStatus](err); ok {
+	if status, ok := err.(*apiStatus); ok {
 		return status.client()
 	}
 	return err
@@ -62,7 +60,7 @@ func clientError(err error) error {
 // newStatus returns the wire form of a status.
 func newStatus(status lw.Status) *apiStatus {
 	s := &apiStatus{Code: status.Code, Reason: status.Reason, Message: status.Message, proceed: status.Continue}
-	if d := status.Details; !reflect.ValueOf(d).IsZero() {
+	if d := status.Details; d.Name+d.Group+d.Kind != "" || d.RetryAfterSeconds != 0 || d.Causes != nil {
 		s.Details = &apiDetails{Name: d.Name, Group: d.Group, Kind: d.Kind, RetryAfterSeconds: d.RetryAfterSeconds}
 		for _, cause := range d.Causes {
 			s.Details.Causes = append(s.Details.Causes, apiCause(cause))
