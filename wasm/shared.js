@@ -112,7 +112,7 @@ class Group {
    * @param {Engine} engine
    * @param {Spec} spec
    * @param {Member} client
-   * @param {() => void} onEnd makes the host onEnd the group
+   * @param {() => void} onEnd removes the group from the host
    */
   constructor(engine, spec, client, onEnd) {
     this.#members = [client]
