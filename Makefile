@@ -132,7 +132,7 @@ test-metrics: ## the adapters to Prometheus and OpenTelemetry
 
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
 NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
-NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
+NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips
 test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
