@@ -10,22 +10,22 @@ import (
 )
 
 const (
-	answer = 10 * time.Second // a WebSocket without an answer for this long counts as rejected
-	again  = 2 * time.Minute  // a server that rejected a WebSocket is asked again after this time
+	answerTimeout = 10 * time.Second // a WebSocket without an answer for this long counts as rejected
+	retryAfter    = 2 * time.Minute  // a server that rejected a WebSocket is asked again after this time
 )
 
 var errNoAnswer error = &unsupported{"the server did not answer the WebSocket handshake"}
 
 // Support is what is known about the WebSockets of one server.
 type Support struct {
-	turn     chan struct{} // held by the one attempt under way while nothing is known
+	attempt  chan struct{} // held by the only attempt while nothing is known
 	accepted bool          // the server accepted a WebSocket at least once
 	refused  error
 	at       time.Time // of refused
 }
 
 // NewSupport returns a Support that knows nothing.
-func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
+func NewSupport() *Support { return &Support{attempt: make(chan struct{}, 1)} }
 
 // Sockets is a [lw.Transport] over WebSocket that spares a server without WebSockets most attempts. Until the server accepts
 // one, it makes one attempt at a time, and none for two minutes after a rejection: each attempt is an error in the browser's
@@ -41,21 +41,21 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, err
 		return s.WebSocket.Open(ctx, req)
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.attempt <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	switch {
 	case s.accepted:
-		<-s.turn
+		<-s.attempt
 		return s.WebSocket.Open(ctx, req)
-	case s.refused != nil && time.Since(s.at) < again:
-		<-s.turn
+	case s.refused != nil && time.Since(s.at) < retryAfter:
+		<-s.attempt
 		return nil, s.refused
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.attempt }()
 	ctx, cancel := context.WithCancelCause(ctx) // the parent ends it
-	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
+	timer := time.AfterFunc(answerTimeout, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()
 	if s.accepted = err == nil; errors.Is(err, errors.ErrUnsupported) {

@@ -28,7 +28,7 @@ func TestRefusedWebSocketIsNotTriedAgainSoon(t *testing.T) {
 			require.Equal(t, errRefused, <-done)
 		}
 		require.Len(t, far.queries, 1)
-		time.Sleep(again)
+		time.Sleep(retryAfter)
 		_, err := (&Sockets{WebSocket: far, Support: known}).Open(t.Context(), watchRequest)
 		require.Equal(t, errRefused, err)
 		require.Len(t, far.queries, 2)
@@ -64,7 +64,7 @@ func TestWebSocketWithoutAnswerCountsAsRefused(t *testing.T) {
 			_, err := s.Open(t.Context(), watchRequest)
 			require.Equal(t, errNoAnswer, err)
 		}
-		require.Equal(t, answer, time.Since(began))
+		require.Equal(t, answerTimeout, time.Since(began))
 	})
 }
 
@@ -90,7 +90,7 @@ func TestContextEndsTheWaitForAnotherAttempt(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // the other attempt ends
+		time.Sleep(answerTimeout) // the other attempt ends
 	})
 }
 

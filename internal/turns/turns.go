@@ -55,7 +55,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 			return body, err
 		}
 	}
-	w := &watch{of: t, ctx: ctx, req: req, began: time.Now()}
+	w := &watch{transport: t, ctx: ctx, req: req, began: time.Now()}
 	if err := w.open(); err != nil {
 		return nil, err
 	}
@@ -66,12 +66,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 // resourceVersion, stays right until then. When its slot is wanted back, it ends with lw.ErrWatchClosed, as if the server had
 // closed it. So the watch resumes at once.
 type watch struct {
-	of    *Transport
-	ctx   context.Context
-	req   *lw.Request
-	began time.Time
-	heard bool // the server sent something
-	told  bool // Waits was called
+	transport *Transport
+	ctx       context.Context
+	req       *lw.Request
+	began     time.Time
+	received  bool // the server sent something
+	reported  bool // Waits was called
 
 	// One turn.
 	body io.ReadCloser
@@ -82,15 +82,15 @@ type watch struct {
 // open begins turns until the server answers one.
 func (w *watch) open() error {
 	for {
-		err := w.begin()
+		err := w.start()
 		if err != lw.ErrWatchClosed || w.ctx.Err() != nil {
 			return err
 		}
 	}
 }
 
-func (w *watch) begin() error {
-	slot, req, err := w.take()
+func (w *watch) start() error {
+	slot, req, err := w.acquireSlot()
 	if err != nil {
 		return err
 	}
@@ -107,23 +107,23 @@ func (w *watch) begin() error {
 			}
 		}()
 	}
-	if w.body, err = w.of.HTTP.Open(ctx, req); err != nil {
+	if w.body, err = w.transport.HTTP.Open(ctx, req); err != nil {
 		w.end()
 	}
 	return err
 }
 
-// take takes a slot, and returns the request to make with it. A watch that had to wait asks the server for a brief one.
-func (w *watch) take() (*Slot, *lw.Request, error) {
-	slot, err := w.of.Take(w.ctx, false)
-	if err != ErrBusy || w.of.Waits == nil {
+// acquireSlot takes a slot and returns the request for it. A watch that had to wait requests a short timeout.
+func (w *watch) acquireSlot() (*Slot, *lw.Request, error) {
+	slot, err := w.transport.Take(w.ctx, false)
+	if err != ErrBusy || w.transport.Waits == nil {
 		return slot, w.req, err
 	}
-	if !w.told {
-		w.told = true
-		w.of.Waits()
+	if !w.reported {
+		w.reported = true
+		w.transport.Waits()
 	}
-	slot, err = w.of.Take(w.ctx, true)
+	slot, err = w.transport.Take(w.ctx, true)
 	return slot, Brief(w.req), err
 }
 
@@ -140,8 +140,8 @@ func (w *watch) Redact(text string) string { return lw.Redact(w.body, text) }
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.body.Read(p)
-		w.heard = w.heard || n > 0
-		if n > 0 || !w.goesOn(err) {
+		w.received = w.received || n > 0
+		if n > 0 || !w.continues(err) {
 			return n, err
 		}
 		_ = w.Close() // it has ended
@@ -151,10 +151,10 @@ func (w *watch) Read(p []byte) (int, error) {
 	}
 }
 
-// goesOn reports whether another turn follows one that ended with err. A turn that the server ended early is reported to the
-// engine, which may have to list.
-func (w *watch) goesOn(err error) bool {
-	return w.told && !w.heard && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
+// continues reports whether another turn follows one that ended with err. The engine sees a turn that the server ended early,
+// because it may have to list.
+func (w *watch) continues(err error) bool {
+	return w.reported && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
 }
 

@@ -30,10 +30,10 @@ type Options struct {
 // Transport is a [lw.Transport] that watches over WebSocket. All methods may run concurrently. Each watch has a connection
 // of its own.
 type Transport struct {
-	over   *lwhttp.Transport
-	dialer websocket.Dialer
-	opts   Options
-	pace   pace
+	over      *lwhttp.Transport
+	dialer    websocket.Dialer
+	opts      Options
+	keepalive keepalive
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -41,7 +41,7 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that makes its handshakes over another one, with its server, credentials, TLS and proxies, and
 // leaves to it what is no watch. opts may be nil. There is nothing to close but the other one.
 func New(over *lwhttp.Transport, opts *Options) *Transport {
-	t := &Transport{over: over, pace: usualPace}
+	t := &Transport{over: over, keepalive: defaultKeepalive}
 	if opts != nil {
 		t.opts = *opts
 	}
@@ -66,7 +66,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	if fips140.Enforced() {
 		return nil, ErrFIPS
 	}
-	hand := &handshake{ctx: ctx, over: t.over, req: req}
+	hand := &handshake{ctx: ctx, transport: t.over, req: req}
 	dialer := t.dialer
 	dialer.NetDialContext = func(context.Context, string, string) (net.Conn, error) { return hand, nil }
 	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.over.Origin()}})
@@ -76,12 +76,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		case hand.err != nil:
 			err = hand.err // gorilla's own says less
 		case hand.upgraded != nil:
-			err = wrongAnswer(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
+			err = responseError(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
-	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.pace), nil
+	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.keepalive), nil
 }
