@@ -68,12 +68,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 // resourceVersion stays valid until then. When the slot must be returned, the watch ends with lw.ErrWatchClosed, so the
 // engine resumes it at once.
 type watch struct {
-	of     *Transport
-	ctx    context.Context
-	req    *lw.Request
-	began  time.Time
-	heard  bool // the server has sent data
-	waited bool // Waits has been called
+	of       *Transport
+	ctx      context.Context
+	req      *lw.Request
+	began    time.Time
+	received bool // the server has sent data
+	waited   bool // Waits has been called
 
 	// The current turn.
 	body io.ReadCloser
@@ -143,7 +143,7 @@ func (w *watch) Redact(text string) string { return lw.Redact(w.body, text) }
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.body.Read(p)
-		w.heard = w.heard || n > 0
+		w.received = w.received || n > 0
 		if n > 0 || !w.goesOn(err) {
 			return n, err
 		}
@@ -157,7 +157,7 @@ func (w *watch) Read(p []byte) (int, error) {
 // goesOn reports whether another turn follows after err. If the server ended the turn early, the engine must know,
 // because it may have to relist.
 func (w *watch) goesOn(err error) bool {
-	return w.waited && !w.heard && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
+	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resumesFromASave checks that a reflector resumes from a saved state without a list. If the saved resourceVersion has
+// resumesFromSavedState checks that a reflector resumes from a saved state without a list. If the saved resourceVersion has
 // expired, it relists and reports only the differences.
-func resumesFromASave(r *run) {
+func resumesFromSavedState(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())

@@ -61,12 +61,12 @@ var table = []struct {
 	{"PagedList", pagedList, true, false},
 	{"WatchEndsByTimeout", watchEndsByTimeout, false, false},
 	{"ConnectionBreaks", connectionBreaks, false, false},
-	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false, true},
+	{"ResourceVersionExpiresWhileDisconnected", resourceVersionExpiresWhileDisconnected, false, true},
 	{"ContinueTokenExpires", continueTokenExpires, true, true},
-	{"ServerKilledAndStarted", serverKilledAndStarted, false, true},
-	{"WrongTokenIs401", wrongToken, false, false},
-	{"NoRightsIs403", noRights, false, false},
-	{"UnknownResourceIs404", unknownResource, false, false},
+	{"ServerKilledAndRestarted", serverKilledAndRestarted, false, true},
+	{"WrongTokenReturns401", wrongToken, false, false},
+	{"MissingPermissionReturns403", noRights, false, false},
+	{"UnknownResourceReturns404", unknownResource, false, false},
 	{"AllNamespaces", allNamespaces, false, true},
 	{"CustomResource", customResource, false, false},
 	{"OneObjectByName", oneObjectByName, false, false},
@@ -75,7 +75,7 @@ var table = []struct {
 	{"MetadataOnly", metadataOnly, false, false},
 	{"ShardSelectorIgnored", shardSelectorIgnored, false, false},
 	{"PodBinding", binding, false, false},
-	{"ResumesFromASave", resumesFromASave, false, true},
+	{"ResumesFromSavedState", resumesFromSavedState, false, true},
 }
 
 // thousandRandomWrites checks that the store equals the server after 1,000 random creates, updates and deletes.
@@ -169,9 +169,9 @@ func (f *follower) missed() (n int) {
 	return n
 }
 
-// versionExpiresWhileBlind checks that the reflector relists after its resourceVersion expired and reports only the
+// resourceVersionExpiresWhileDisconnected checks that the reflector relists after its resourceVersion expired and reports only the
 // differences.
-func versionExpiresWhileBlind(r *run) {
+func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
@@ -220,8 +220,8 @@ func continueTokenExpires(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// serverKilledAndStarted checks that the store catches up after the server was killed during a watch and restarted.
-func serverKilledAndStarted(r *run) {
+// serverKilledAndRestarted checks that the store catches up after the server was killed during a watch and restarted.
+func serverKilledAndRestarted(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
