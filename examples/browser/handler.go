@@ -14,7 +14,7 @@ func Handler(folder string) http.Handler {
 	files := http.FileServer(http.Dir(folder))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Cache-Control", "no-cache") // prevents a new WASM module with old scripts
+		w.Header().Set("Cache-Control", "no-cache") // prevents a mix of old scripts and a new WASM module
 		files.ServeHTTP(w, r)
 	})
 }

@@ -32,7 +32,7 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID protects a new Pod with the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID prevents a binding of a new Pod with the same name
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {
@@ -57,6 +57,6 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 		return err
 	}
 	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // a body without a Status has no message
+	_ = json.Unmarshal(text, &status) // without a Status there is no message
 	return &refusal{res.StatusCode, status.Message}
 }

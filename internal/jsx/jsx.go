@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake wakes the goroutine that waits for a stream.
+// wake notifies the goroutine that waits for a stream.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {
@@ -101,7 +101,8 @@ func NewStream(url string) *Stream {
 // Add adds a header to a request. Without a name, it adds a subprotocol to a WebSocket.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch sends a request and returns the response's status. credentials is the option of fetch; "" omits it.
+// Fetch sends a request and returns the response's status. credentials is the value of fetch's option credentials, or
+// "" to omit it.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)
@@ -123,7 +124,8 @@ func (s *Stream) Failure() string { return s.text(failure) }
 // Code returns the status of a response or the close code of a WebSocket.
 func (s *Stream) Code() int { return int(state(s.id)) }
 
-// Read blocks until data arrive. It returns 0 bytes and no error at the end of a body and after a WebSocket was closed.
+// Read blocks until data arrive. At the end of a body, and after the WebSocket is closed, it returns 0 bytes and no
+// error.
 func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	for {
 		if ctx.Err() != nil {

@@ -122,7 +122,7 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a name with an optional DNS subdomain and slash before it.
+// isKey reports whether text is a name, optionally preceded by a DNS subdomain and a slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {

@@ -15,7 +15,7 @@ func To(name string, names []string) []string {
 	return names[:min(3, len(names))]
 }
 
-// Likely returns the names of To with at most one edit per three letters.
+// Likely returns those names of To that differ by at most one edit per three letters.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+2)/3 })
 }

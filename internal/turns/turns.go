@@ -32,7 +32,7 @@ func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
 // Slot is permission to keep one watch open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot must be returned; false if the context ends first; nil if it never must be returned
+	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context ends first; may be nil
 	Release func()
 }
 

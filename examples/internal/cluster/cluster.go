@@ -36,8 +36,8 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 // clients are disconnected.
 const forgetting = 700 * time.Millisecond
 
-// Disturb drops all connections for the first time after first and then at the interval every, until ctx ends. Every
-// other time it also compacts the history, so clients must relist.
+// Disturb drops all connections after the duration first, and then repeatedly at the interval every, until ctx ends.
+// Every second time it also compacts the history, so clients must relist.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) {
 	next := time.NewTimer(first)
 	defer next.Stop()

@@ -68,7 +68,7 @@ type storedPod struct {
 	}
 }
 
-// stages adds the stages that the Pod's fields show to seen.
+// stages marks the Pod's current stages in seen.
 func (p *storedPod) stages(seen map[string]bool) {
 	seen[p.Status.Phase] = true
 	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""

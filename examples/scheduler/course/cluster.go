@@ -91,7 +91,7 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 			return
 		}
 		if time.Now().After(end) {
-			r.Fatalf("not within %v: %s: %s", deadline, what, why)
+			r.Fatalf("timed out after %v: %s: %s", deadline, what, why)
 		}
 	}
 }

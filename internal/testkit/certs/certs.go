@@ -56,7 +56,7 @@ func (a *Authority) issue(t testing.TB, leaf *x509.Certificate) (cert, key []byt
 	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// Config returns a TLS configuration for a server. Its certificate is for names, as in [Authority.Issue].
+// Config returns a TLS configuration for a server, with a certificate from [Authority.Issue].
 func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(t, names...))

@@ -113,7 +113,7 @@ func TestQuotedErrorTextsExist(t *testing.T) {
 	require.False(t, contains(all, "an error that does not exist"))
 }
 
-// contains reports whether all has the text, in which "…" matches anything.
+// contains reports whether any string in all contains text. "…" in text matches anything.
 func contains(all []string, text string) bool {
 	pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*"))
 	for _, one := range all {

@@ -89,7 +89,7 @@ func (c *Compiler) Find(span string) (is bool, err error) {
 
 // Row is a row of a table.
 type Row struct {
-	Header, Cells []string // equally long
+	Header, Cells []string // of equal length
 	Text          string
 }
 

@@ -194,7 +194,7 @@ func live(t *testing.T, server *lwtest.Server) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // A conflicting write of a command wins.
+				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // If a command writes at the same time, its write wins.
 			}
 		}
 	}()

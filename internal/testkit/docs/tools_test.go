@@ -76,7 +76,7 @@ func makes(folder string, words []string) error {
 	return nil
 }
 
-// goes checks that the packages exist, and the tests in case of go test.
+// goes checks that the packages exist. For go test, it also checks that the tests exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {

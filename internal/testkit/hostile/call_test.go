@@ -124,7 +124,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly.
 func (c *call) stop() { runtime.Goexit() }
 
-// never blocks until the client cancels the request.
+// never sends nothing and returns after the client has canceled the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -29,7 +29,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		}
 		_, held := j.folded[object.Key()]
 		if held != (d.Type != cache.Added) {
-			j.fault("%v of %v, but stored is %v", d.Type, object, held)
+			j.fault("%v of %v; the object is stored: %v", d.Type, object, held)
 		}
 		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
 			delete(j.folded, object.Key())

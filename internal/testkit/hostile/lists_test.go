@@ -116,7 +116,7 @@ func wrongLists() []server {
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
 			})},
-		{name: "twice", does: "lists each object twice, the older state last", lies: true, opts: ordinary,
+		{name: "twice", does: "lists each object twice, with the older state last", lies: true, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				c.write(document(c.version(at), next, append(items, c.items(at-3)...)))

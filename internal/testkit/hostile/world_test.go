@@ -25,12 +25,12 @@ type change struct {
 type world struct {
 	mu       sync.Mutex
 	revision int
-	objects  map[string]int         // object names to the revisions that wrote them
-	states   map[int]map[string]int // revisions to the objects at that revision
+	objects  map[string]int         // maps object names to the revisions that wrote them
+	states   map[int]map[string]int // maps revisions to the objects at that revision
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
-	revs     map[string]int // resourceVersions to revisions
+	revs     map[string]int // maps resourceVersions to revisions
 	naming   func(int) string
 	stepping sync.Mutex
 	random   *rand.Rand

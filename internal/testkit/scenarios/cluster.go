@@ -1,5 +1,5 @@
-// Package scenarios holds tests that every API server must pass. They run against the embedded server of lwtest and
-// against a real kube-apiserver, which keeps the two consistent.
+// Package scenarios holds tests that every API server must pass. Running them against the embedded server of lwtest and
+// a real kube-apiserver keeps the two consistent.
 package scenarios
 
 import (
@@ -84,7 +84,7 @@ func (r *run) eventually(what string, condition func() bool) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(deadline); !condition(); <-tick.C {
-		require.True(r, time.Now().Before(end), "not within %v: %s", deadline, what)
+		require.True(r, time.Now().Before(end), "timed out after %v: %s", deadline, what)
 	}
 }
 

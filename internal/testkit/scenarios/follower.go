@@ -103,7 +103,7 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	held := f.fold[object.Key()]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v of %v, but known is %v", d.Type, object.Key(), held != nil)
+		return fmt.Errorf("%v of %v; the object is known: %v", d.Type, object.Key(), held != nil)
 	case d.Type == cache.Modified && d.Old != held:
 		return fmt.Errorf("the update of %v has the wrong old object", object.Key())
 	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
@@ -140,7 +140,7 @@ func (f *follower) equal(list string) {
 		want = f.server(list)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// The store is ahead of step, so both must match.
+		// The store may contain changes that step has not applied yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})
@@ -149,7 +149,7 @@ func (f *follower) equal(list string) {
 	require.Equal(f, want, contents(f, f.reflector.Store().List()))
 	for key, object := range f.fold {
 		stored, ok := f.reflector.Store().Get(key)
-		require.True(f, ok && stored == object, "the applied changes and the store contain the same %v", key)
+		require.True(f, ok && stored == object, "%v differs between the applied changes and the store", key)
 	}
 	require.Len(f, f.fold, f.reflector.Store().Len())
 }

@@ -10,7 +10,7 @@ const (
 	longestAsked = 5 * time.Minute // the engine shortens a longer Retry-After
 )
 
-// budget counts the requests of a run. Each request costs one second of time, measured in nanoseconds.
+// budget counts the requests of a run. Each request costs one second.
 type budget struct {
 	excess time.Duration // maximum over all windows that end now: cost of the paid requests minus the window
 	tokens time.Duration // content of a token bucket that pays for the same requests
@@ -23,7 +23,7 @@ type budget struct {
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // A page is paid for after it has arrived, with its start time.
+	passed := max(0, now.Sub(b.at)) // The start time may be in the past, because pages are charged after they arrive.
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 

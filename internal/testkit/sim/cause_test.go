@@ -80,7 +80,7 @@ func (c *conn) inspect(text string) {
 
 // event records an ERROR event, and whether an event's resourceVersion decreases.
 func (c *conn) event(line string) {
-	if line == "" { // the newline of an event that was delivered without it
+	if line == "" { // the newline arrived after its event
 		return
 	}
 	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {

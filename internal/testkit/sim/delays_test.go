@@ -58,7 +58,7 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 // spread checks the delay after a healthy watch.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
-	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // No other watch ended now, because timeouts are random.
+	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // Timeouts are random, so watches do not end together.
 		most = 0
 	}
 	if b.Delay > most+allowed {

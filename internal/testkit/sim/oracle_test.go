@@ -47,7 +47,7 @@ func (o *oracle) begins(q query, now time.Time) {
 	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
 }
 
-// life returns how long the response was open, by monotonic and by wall clock.
+// life returns how long the response was open, measured by the monotonic clock and by the wall clock.
 func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	if o.opened.IsZero() {
 		return 0, 0

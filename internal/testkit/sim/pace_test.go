@@ -115,7 +115,7 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed records the claim that a list will result in.
+// listed records the claim for the end of a list.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// referenceSeeds is the default number of seeds for the reference engine. The race detector reduces it.
+// referenceSeeds is the default number of seeds for the reference engine. It is lower with the race detector.
 var referenceSeeds uint64 = 300
 
 // TestReferenceEngine checks that a simple engine that follows the specification keeps all guarantees. REFERENCE sets
@@ -60,7 +60,7 @@ func TestBrokenRules(t *testing.T) {
 	}
 }
 
-// TestBrokenClocksAndDice breaks rules in the real engine that its context can break.
+// TestBrokenClocksAndDice breaks rules of the real engine by replacing its clocks and random numbers.
 func TestBrokenClocksAndDice(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()

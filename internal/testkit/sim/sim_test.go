@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seedsByDefault is the default number of seeds. The race detector reduces it.
+// seedsByDefault is the default number of seeds. It is lower with the race detector.
 var seedsByDefault uint64 = 2000
 
 func env(t *testing.T, name string, otherwise uint64) uint64 {

@@ -142,7 +142,7 @@ func (s *sim) restoreBackup(bump bool) {
 	s.cut(nil)
 }
 
-// cut ends the current connection if it uses the replica. A nil replica means any.
+// cut ends the current connection if it uses the replica r. If r is nil, it ends any connection.
 func (s *sim) cut(r *replica) {
 	if s.conn != nil && (r == nil || r == s.conn.replica) {
 		s.conn.cut()

@@ -82,7 +82,7 @@ type claim struct {
 	revision int64
 }
 
-// lost reports whether the claimed revision is missing in the history of now.
+// lost reports whether the history of now lacks the claimed revision.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

@@ -19,10 +19,10 @@ const (
 	denied                   // 401, 403 or 404
 	gone                     // an unjustified HTTP 410 or ERROR event 410
 	errorEvent               // an ERROR event with another code
-	storm                    // 429 or 5xx for all requests for a while
-	curt                     // watches close cleanly after a bookmark for a while
-	eager                    // watches send a change and close for a while
-	gateway                  // 502, 503 or 504 for watches for a while
+	storm                    // for a while, all requests return 429 or 5xx
+	curt                     // for a while, watches close cleanly after a bookmark
+	eager                    // for a while, watches send a change and close
+	gateway                  // for a while, watches return 502, 503 or 504
 	mute                     // a watch that never sends a byte
 	foreignList              // a body that is not a list of this collection
 	suspension               // the client's machine is suspended while the wall clock continues
@@ -50,10 +50,10 @@ type weather struct {
 	kinds   [faults]bool
 	trouble int           // about one in this many requests suffers a fault
 	pause   time.Duration // maximum time between two changes of the world
-	storm   time.Time     // end of the time in which all requests are rejected
-	curt    time.Time     // end of the time in which watches end after a bookmark
-	eager   time.Time     // end of the time in which watches end after a change
-	gateway time.Time     // end of the time in which a gateway rejects watches
+	storm   time.Time     // until this time, all requests are rejected
+	curt    time.Time     // until this time, watches end after a bookmark
+	eager   time.Time     // until this time, watches end after a change
+	gateway time.Time     // until this time, a gateway rejects watches
 	code    int           // status code of the storm
 	after   string        // Retry-After of the storm
 	calm    bool          // the faults have stopped

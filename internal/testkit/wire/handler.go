@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package wire provides a server that responds as each request asks, for tests of transports on all platforms. It
-// accepts requests from web pages of any origin.
+// Package wire provides a server for tests of transports on all platforms. The path and the query of each request
+// select the response. It accepts requests from web pages of any origin.
 package wire
 
 import (
@@ -201,8 +201,8 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgrade accepts the last subprotocol that the client offers. The earlier ones carry tokens, which a kube-apiserver
-// does not accept as subprotocols either.
+// upgrade accepts the last subprotocol that the client offers. Like a kube-apiserver, it does not select subprotocols
+// that carry tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {
