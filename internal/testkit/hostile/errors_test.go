@@ -79,7 +79,7 @@ func hostileErrorResponses() []server {
 				}
 				c.honestly()
 			}},
-		{name: "mute", does: "never responds to every other list and watch", causes: []error{lw.ErrSilent},
+		{name: "mute", does: "ignores every second list and watch", causes: []error{lw.ErrSilent},
 			serve: func(c *call) {
 				if c.nth%2 == 1 {
 					c.never()

@@ -104,8 +104,8 @@ func thousandRandomWrites(r *run) {
 // pagedList checks that a list of 1,200 objects in at least 12 pages is complete.
 func pagedList(r *run) {
 	r.create(1200, "page-")
-	// The first list requests resourceVersion "0", for which a server with a watch cache ignores the limit. The server
-	// pages the latest resourceVersion.
+	// The first list requests resourceVersion "0". A server with a watch cache ignores the limit of such a list. Without a
+	// resourceVersion, the server pages the list.
 	latest := func(q query) {
 		if q.Get("resourceVersion") == "0" {
 			q.Del("resourceVersion")
