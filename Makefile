@@ -3,6 +3,7 @@
 GO          ?= go
 GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
 GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+VALE         = github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
@@ -178,7 +179,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 
 .PHONY: lint
-lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
+lint: vulncheck lint-js prose ## gofmt, vet, staticcheck, module files; native and as wasm; the JavaScript, if there are Node and npm; and make prose
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
@@ -207,6 +208,19 @@ else
 	@$(MAKE) --no-print-directory wasm/node_modules/.package-lock.json
 	wasm/node_modules/.bin/tsc -p examples/browser
 	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
+endif
+
+.PHONY: prose
+prose: ## check the language of documentation, comments and messages with Vale; FILES='lw/*.go' checks other files
+ifeq ($(COMPILER),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "a C compiler is missing"; exit 1; fi
+	@echo "Vale needs a C compiler, so the language is not checked; on Debian: apt install gcc libc6-dev"
+else
+	@test -x bin/vale-$(lastword $(subst @, ,$(VALE))) || { GOBIN=$(CURDIR)/bin $(GO) install $(VALE) && \
+		mv bin/vale bin/vale-$(lastword $(subst @, ,$(VALE))); }
+	@files=$$($(GO) run ./internal/tools/prose $(FILES)) && \
+		bin/vale-$(lastword $(subst @, ,$(VALE))) --config internal/tools/prose/vale.ini --output line $$files && \
+		echo "$$(echo "$$files" | wc -l) files follow the rules of internal/tools/prose/styles"
 endif
 
 # The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.

@@ -94,6 +94,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/sim":         {"lw", "cache", "internal/revlog", "internal/clock"},
 	"internal/testkit/rules":       nil,
 	"internal/tools/release":       nil,
+	"internal/tools/prose":         nil,
 	"internal/testkit/docs":        nil,
 	"internal/tools/wasmbuild":     {"internal/tools/wasmpack"},
 
