@@ -23,7 +23,9 @@ func connect(t *testing.T, url string) connection {
 	transport, err := lwhttp.New(url, nil)
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
-	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: url, QPS: -1})
+	config := &rest.Config{Host: url, QPS: -1}
+	config.ContentType = "application/json" // lwtest does not read protobuf
+	clientset, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	return connection{transport, clientset}
 }

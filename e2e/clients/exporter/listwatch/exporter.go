@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net"
 	"net/http"
 	"slices"
@@ -37,7 +36,7 @@ func Run(ctx context.Context, transport lw.Transport, listener net.Listener) err
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		write(w, pods.Snapshot().All())
+		write(w, pods.Snapshot())
 	})
 	server := &http.Server{Handler: mux}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -48,10 +47,10 @@ func Run(ctx context.Context, transport lw.Transport, listener net.Listener) err
 
 type group struct{ namespace, node, phase string }
 
-func write(w io.Writer, pods iter.Seq[*lw.Object]) {
+func write(w io.Writer, pods *cache.Snapshot[*lw.Object]) {
 	counts := map[group]int{}
 	var lines []string
-	for pod := range pods {
+	for pod := range pods.All() {
 		counts[group{pod.GetNamespace(), pod.Get("spec.nodeName").String(), pod.Get("status.phase").String()}]++
 		for container := range pod.Get("status.containerStatuses").Elements() {
 			lines = append(lines, fmt.Sprintf("pod_container_restarts_total{namespace=%q,pod=%q,container=%q} %d",
