@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
@@ -61,4 +64,15 @@ func outage(t *testing.T, server *lwtest.Server, change func()) {
 // unavailable is a fault that answers with 503.
 func unavailable(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	http.Error(w, "the server is starting", http.StatusServiceUnavailable)
+}
+
+// TestFakeClientsetIgnoresSelectors checks that a watch of the fake clientset delivers objects that do not match its selector.
+func TestFakeClientsetIgnoresSelectors(t *testing.T) {
+	deployments := fake.NewClientset().AppsV1().Deployments("shop")
+	watch, err := deployments.Watch(t.Context(), metav1.ListOptions{LabelSelector: "app=web"})
+	require.NoError(t, err)
+	defer watch.Stop()
+	_, err = deployments.Create(t.Context(), newDeployment("other", 1, nil), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "other", (<-watch.ResultChan()).Object.(*appsv1.Deployment).Name)
 }
