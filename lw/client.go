@@ -69,7 +69,7 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 			return
 		}
 		defer body.Close()
-		s := newScanner(body, c.opts.MaxFrame)
+		s := c.newDecoder(body)
 		defer s.Release()
 		held := recall.From[T](ctx, c)
 		var item Scanned
@@ -128,13 +128,13 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := newScanner(body, c.opts.MaxFrame)
+		s := c.newDecoder(body)
 		defer s.Release()
 		var scanned Scanned
 		held := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile
-			s.Begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
+			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
 			event, err := c.nextEvent(s, &scanned, trace, held)
 			if err == io.EOF {
 				return
@@ -147,7 +147,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 }
 
 // nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF.
-func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -175,16 +175,11 @@ func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, held re
 	return event, err
 }
 
-// errorOfEvent makes an error of an ERROR event's object, which is a Status or not what was promised.
-func errorOfEvent(s scanner, scanned *Scanned) error {
-	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
-	if len(scanned.body) > maxErrorBody { // whoever logs it should not have to log megabytes
-		malformed.Found = "one of more than 64 kB"
-		return malformed
-	}
-	status, err := statusOf(Value(string(scanned.body)), s.Source())
+// errorOfEvent returns the error of an ERROR event.
+func errorOfEvent(s decoder, scanned *Scanned) error {
+	status, err := s.status(scanned)
 	if err != nil {
-		return malformed
+		return err
 	}
 	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

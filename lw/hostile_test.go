@@ -280,7 +280,7 @@ func TestStatusesAreShort(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "one of more than 64 kB"})
+	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end

@@ -109,6 +109,10 @@ const maxErrorBody = 64 << 10
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code counts even if the body breaks off
 	e := &StatusError{}
+	if status, ok := protoStatusBody(text, body); ok {
+		e.Status = status
+		return e.complete(code, retryAfter)
+	}
 	value, err := ParseValue(text)
 	if err == nil {
 		e.Status, err = statusOf(value, body)
@@ -116,6 +120,11 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	if err != nil {
 		e.Message = firstLine([]byte(Redact(body, string(text))))
 	}
+	return e.complete(code, retryAfter)
+}
+
+// complete adds what the response's header says.
+func (e *StatusError) complete(code int, retryAfter string) *StatusError {
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
 	if seconds, err := lean.ParseUint(retryAfter); err == nil && seconds > 0 && seconds <= math.MaxInt32 {

@@ -32,6 +32,9 @@ type Cluster struct {
 	Start  func(context.Context) error // starts it again at the same URL, and returns when it answers
 	Expire func(context.Context) error // makes every resource version so far too old, and returns when the server answers
 
+	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the scenarios request JSON only.
+	Protobuf lw.Codec[*lw.Object]
+
 	namespaces atomic.Int32
 }
 

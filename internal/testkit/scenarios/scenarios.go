@@ -20,6 +20,7 @@ type mode struct {
 	name      string
 	streaming bool // lists are streaming ones
 	websocket bool // watches go over WebSocket
+	protobuf  bool // ConfigMaps arrive as protobuf
 }
 
 var modes = []mode{
@@ -27,15 +28,20 @@ var modes = []mode{
 	{name: "Lists"},
 	{name: "WebSocketStreamingLists", streaming: true, websocket: true},
 	{name: "WebSocket", websocket: true},
+	{name: "ProtobufStreamingLists", streaming: true, protobuf: true},
+	{name: "ProtobufLists", protobuf: true},
 }
 
 // Run runs every scenario against a cluster, in each mode: one after another those that end its server, and then the others, of
 // which most wait for most of their time, at once.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
+		if m.protobuf && c.Protobuf == nil {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			for _, s := range table {
-				if m.streaming && s.pages {
+				if m.streaming && s.pages || m.protobuf && s.json {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
@@ -56,26 +62,27 @@ var table = []struct {
 	run   func(*run)
 	pages bool // it is about pages, which only ordinary lists have
 	alone bool // it ends the server, or follows all of it
+	json  bool // it needs JSON
 }{
-	{"ThousandRandomWrites", thousandRandomWrites, false, false},
-	{"PagedList", pagedList, true, false},
-	{"WatchEndsByTimeout", watchEndsByTimeout, false, false},
-	{"ConnectionBreaks", connectionBreaks, false, false},
-	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false, true},
-	{"ContinueTokenExpires", continueTokenExpires, true, true},
-	{"ServerKilledAndStarted", serverKilledAndStarted, false, true},
-	{"WrongTokenIs401", wrongToken, false, false},
-	{"NoRightsIs403", noRights, false, false},
-	{"UnknownResourceIs404", unknownResource, false, false},
-	{"AllNamespaces", allNamespaces, false, true},
-	{"CustomResource", customResource, false, false},
-	{"OneObjectByName", oneObjectByName, false, false},
-	{"LabelSelector", labelSelector, false, false},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false},
-	{"MetadataOnly", metadataOnly, false, false},
-	{"ShardSelectorIgnored", shardSelectorIgnored, false, false},
-	{"PodBinding", binding, false, false},
-	{"ResumesFromASave", resumesFromASave, false, true},
+	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
+	{"PagedList", pagedList, true, false, false},
+	{"WatchEndsByTimeout", watchEndsByTimeout, false, false, false},
+	{"ConnectionBreaks", connectionBreaks, false, false, false},
+	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false, true, false},
+	{"ContinueTokenExpires", continueTokenExpires, true, true, false},
+	{"ServerKilledAndStarted", serverKilledAndStarted, false, true, false},
+	{"WrongTokenIs401", wrongToken, false, false, false},
+	{"NoRightsIs403", noRights, false, false, false},
+	{"UnknownResourceIs404", unknownResource, false, false, false},
+	{"AllNamespaces", allNamespaces, false, true, false},
+	{"CustomResource", customResource, false, false, true},
+	{"OneObjectByName", oneObjectByName, false, false, false},
+	{"LabelSelector", labelSelector, false, false, false},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false, false},
+	{"MetadataOnly", metadataOnly, false, false, true},
+	{"ShardSelectorIgnored", shardSelectorIgnored, false, false, false},
+	{"PodBinding", binding, false, false, false},
+	{"ResumesFromASave", resumesFromASave, false, true, false},
 }
 
 // thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.

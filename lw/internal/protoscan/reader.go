@@ -1,0 +1,175 @@
+package protoscan
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+)
+
+const (
+	readAhead   = 4 << 10  // bytes, for the lengths and tags between frames
+	pooledFrame = 64 << 10 // larger buffers are left to the garbage collector
+)
+
+var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
+
+// LimitError reports a frame that is larger than the limit.
+type LimitError struct {
+	Offset int64 // of the frame in the stream
+	Limit  int   // in bytes
+}
+
+func (e *LimitError) Error() string {
+	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
+}
+
+// ErrVarint reports a varint of more than 64 bits.
+var ErrVarint = errors.New("a varint is longer than 64 bits")
+
+// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. A Reader that waits for the
+// next frame holds no buffer for frames.
+type Reader struct {
+	src    *bufio.Reader
+	offset int64
+	limit  int
+	frame  []byte
+	err    error
+}
+
+// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+func New(src io.Reader, limit int) *Reader {
+	return &Reader{src: bufio.NewReaderSize(src, readAhead), limit: limit}
+}
+
+// Err returns the first error. It is [io.EOF] if the stream ended between two frames, and [io.ErrUnexpectedEOF] if it ended
+// within one.
+func (r *Reader) Err() error { return r.err }
+
+// Fail records an error if there is none yet. It returns false.
+func (r *Reader) Fail(err error) bool {
+	if r.err == nil {
+		r.err = err
+	}
+	return false
+}
+
+// Offset returns the position of the next byte in the stream.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Wait blocks until the next byte arrives. It returns false at the end of the stream and after an error.
+func (r *Reader) Wait() bool {
+	r.Release()
+	if r.err == nil {
+		_, r.err = r.src.Peek(1)
+	}
+	return r.err == nil
+}
+
+// AtEnd reports whether the stream has ended cleanly at the position. It blocks until the next byte arrives.
+func (r *Reader) AtEnd() bool {
+	if r.err != nil {
+		return false
+	}
+	_, err := r.src.Peek(1)
+	return err == io.EOF
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if r.err != nil {
+		return 0
+	}
+	b, err := r.src.ReadByte()
+	if err != nil {
+		r.cut(err)
+		return 0
+	}
+	r.offset++
+	return b
+}
+
+// Uvarint reads a varint.
+func (r *Reader) Uvarint() (v uint64) {
+	for shift := 0; shift < 64; shift += 7 {
+		b := r.Byte()
+		if r.err != nil {
+			return 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if shift == 63 && b > 1 {
+				break
+			}
+			return v
+		}
+	}
+	r.Fail(ErrVarint)
+	return 0
+}
+
+// Uint32 reads four bytes in big-endian order.
+func (r *Reader) Uint32() uint32 {
+	return binary.BigEndian.Uint32([]byte{r.Byte(), r.Byte(), r.Byte(), r.Byte()})
+}
+
+// Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is allocated
+// as the bytes arrive, so a false size costs nothing.
+func (r *Reader) Frame(size uint64) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if size > uint64(r.limit) {
+		r.Fail(&LimitError{Offset: r.offset, Limit: r.limit})
+		return nil
+	}
+	if r.frame == nil {
+		r.frame = frames.Get().(*[pooledFrame]byte)[:]
+	}
+	for filled := 0; ; {
+		end := min(int(size), len(r.frame))
+		n, err := io.ReadFull(r.src, r.frame[filled:end])
+		r.offset += int64(n)
+		if err != nil {
+			r.cut(err)
+			return nil
+		}
+		if filled = end; filled == int(size) {
+			return r.frame[:size:size]
+		}
+		larger := make([]byte, min(2*len(r.frame), int(size)))
+		copy(larger, r.frame)
+		r.Release()
+		r.frame = larger
+	}
+}
+
+// Discard skips size bytes.
+func (r *Reader) Discard(size uint64) {
+	for size > 0 && r.err == nil {
+		n, err := r.src.Discard(int(min(size, 1<<20)))
+		r.offset += int64(n)
+		size -= uint64(n)
+		if err != nil {
+			r.cut(err)
+		}
+	}
+}
+
+// Release gives the frame's buffer back.
+func (r *Reader) Release() {
+	if len(r.frame) == pooledFrame {
+		frames.Put((*[pooledFrame]byte)(r.frame))
+	}
+	r.frame = nil
+}
+
+// cut records the end of the stream within a frame.
+func (r *Reader) cut(err error) {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	r.Fail(err)
+}
