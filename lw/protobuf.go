@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
@@ -57,8 +58,13 @@ func (d *protoDecoder) malformed(expected, found string) bool {
 	return d.Fail(&MalformedError{Offset: d.Offset(), Expected: expected, Found: found})
 }
 
+// notList records that the response is not a list. It returns false.
+func (d *protoDecoder) notList(expected, found string) bool {
+	return d.Fail(&MalformedError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
+}
+
 func (d *protoDecoder) notThisList() bool {
-	return d.Fail(&MalformedError{Offset: d.Offset(), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: ErrNotList})
+	return d.notList("a list of this resource", "another kind or apiVersion")
 }
 
 // event reads the next event of a watch: its length in four bytes, and a WatchEvent.
@@ -119,7 +125,7 @@ func (d *protoDecoder) status(o *Scanned) (Status, error) { return protoStatus(o
 func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
 		if b := d.Byte(); d.Err() == nil && b != magic[i] {
-			d.Fail(&MalformedError{Offset: d.Offset() - 1, Expected: "a protobuf list", Found: "byte " + strconv.Quote(string(rune(b))), Err: ErrNotList})
+			d.notList("a protobuf list", "byte "+strconv.Quote(string(rune(b))))
 		}
 	}
 	found := false
@@ -156,6 +162,9 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 	}
 	if !m.Valid() {
 		d.malformed("a TypeMeta", "malformed protobuf")
+	}
+	if !strings.HasSuffix(meta.Kind, "List") {
+		d.notList("a list", "an object of kind "+shorten([]byte(Redact(d.source, meta.Kind))))
 	}
 }
 
@@ -198,7 +207,7 @@ func (d *protoDecoder) item(o *Scanned, data []byte) bool {
 		return false
 	}
 	if o.name.Start == o.name.End {
-		return d.malformed("an item with metadata.name", "none")
+		return d.notList("an item with metadata.name", "none")
 	}
 	return true
 }
