@@ -2,11 +2,7 @@
 
 package lw
 
-import (
-	"encoding/binary"
-
-	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
-)
+import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 
 // Field numbers of metav1.ObjectMeta, and of metadata in every object.
 const (
@@ -95,8 +91,8 @@ func keptSize(metadata []byte) int {
 // dropManagedFields removes managedFields from metadata, whose size is then kept. It moves the bytes before the end of
 // metadata to the right, and returns the part of data that is the object now. So no object is copied.
 func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
-	var length [binary.MaxVarintLen64]byte
-	header := 1 + binary.PutUvarint(length[:], uint64(kept))
+	var length [10]byte // of the largest varint
+	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))
 	start := metadata.End - kept - header - metadata.Start
 	end := metadata.Value // of the kept fields, which first move to the left
 	m := protoscan.Of(data[metadata.Value:metadata.End])

@@ -2,8 +2,6 @@
 // It knows the wire format, but no message type: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
-import "encoding/binary"
-
 // Wire types.
 const (
 	varint  = 0
@@ -75,8 +73,8 @@ func (m *Message) Valid() bool { return !m.bad }
 func (m *Message) Bytes(f Field) []byte { return m.data[f.Value:f.End] }
 
 func (m *Message) uvarint() uint64 {
-	v, n := binary.Uvarint(m.data[m.pos:])
-	if n <= 0 {
+	v, n := uvarint(m.data[m.pos:])
+	if n == 0 {
 		m.bad = true
 		return 0
 	}

@@ -2,7 +2,6 @@ package protoscan
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"io"
 	"strconv"
@@ -111,8 +110,11 @@ func (r *Reader) Uvarint() (v uint64) {
 }
 
 // Uint32 reads four bytes in big-endian order.
-func (r *Reader) Uint32() uint32 {
-	return binary.BigEndian.Uint32([]byte{r.Byte(), r.Byte(), r.Byte(), r.Byte()})
+func (r *Reader) Uint32() (v uint32) {
+	for range 4 {
+		v = v<<8 | uint32(r.Byte())
+	}
+	return v
 }
 
 // Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is allocated
