@@ -65,31 +65,32 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
-			yield(none, err)
+			yield(none, c.openError(err))
 			return
 		}
 		defer body.Close()
 		s := c.newDecoder(body)
-		defer s.Release()
+		defer s.release()
 		held := recall.From[T](ctx, c)
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
 			if !c.server.ownItem(&c.resource, meta, &item) {
-				return s.notThisList()
+				s.notThisList()
+				return false
 			}
 			trace.frame(Added, &item)
 			object, err := c.decodeItem(held, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if s.Err() == nil && !stopped && !c.server.ownList(&c.resource, meta) {
+		if !s.failed() && !stopped && !c.server.ownList(&c.resource, meta) {
 			s.notThisList()
 		}
-		if s.Err() == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
-			s.Fail(ErrShardIgnored)
+		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+			s.fail(ErrShardIgnored)
 		}
-		if !stopped && s.Err() != nil {
+		if !stopped && s.failed() {
 			yield(none, s.failure())
 		}
 	}
@@ -121,7 +122,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
-			yield(Event[T]{}, err)
+			yield(Event[T]{}, c.openError(err))
 			return
 		}
 		defer body.Close()
@@ -129,7 +130,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 			return
 		}
 		s := c.newDecoder(body)
-		defer s.Release()
+		defer s.release()
 		var scanned Scanned
 		held := recall.From[T](ctx, c)
 		for {

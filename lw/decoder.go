@@ -1,42 +1,14 @@
 package lw
 
-import "io"
+// jsonDecoder decodes JSON. Its methods are those of decoder.
+type jsonDecoder struct{ s scanner }
 
-// decoder reads the body of one response in one encoding. Its methods do nothing after an error.
-type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop.
-	list(meta *ListMeta, o *Scanned, item func() bool)
-
-	// begin waits for the next event of a watch. It returns false at the end of the stream.
-	begin() bool
-	// event reads the next event of a watch into o. At the end of the stream the error is io.EOF.
-	event(o *Scanned) (EventType, bool)
-	// status returns the Status of an ERROR event that event has read.
-	status(o *Scanned) (Status, error)
-
-	notThisList() bool   // records that the list is one of another resource
-	Fail(err error) bool // records an error
-	Err() error          // returns the first error
-	failure() error      // returns the first error in the documented types of this package
-	Release()            // ends the use of the decoder
-}
-
-// encoding is a Codec that selects the encoding of the responses. JSON is the default.
-type encoding interface {
-	mediaType() string
-	newDecoder(body io.Reader, opts *ClientOptions, keepManagedFields bool) decoder
-}
-
-func (c *Client[T]) mediaType() string {
-	if e, ok := c.codec.(encoding); ok {
-		return e.mediaType()
-	}
-	return "application/json"
-}
-
-func (c *Client[T]) newDecoder(body io.Reader) decoder {
-	if e, ok := c.codec.(encoding); ok {
-		return e.newDecoder(body, &c.opts, false)
-	}
-	return newScanner(body, c.opts.MaxFrame)
-}
+func (d *jsonDecoder) list(meta *ListMeta, o *Scanned, item func() bool) { d.s.list(meta, o, item) }
+func (d *jsonDecoder) begin() bool                                       { return d.s.Begin() }
+func (d *jsonDecoder) event(o *Scanned) (EventType, bool)                { return d.s.event(o) }
+func (d *jsonDecoder) status(o *Scanned) (Status, error)                 { return d.s.status(o) }
+func (d *jsonDecoder) notThisList()                                      { d.s.notThisList() }
+func (d *jsonDecoder) fail(err error)                                    { d.s.Fail(err) }
+func (d *jsonDecoder) failed() bool                                      { return d.s.Err() != nil }
+func (d *jsonDecoder) failure() error                                    { return d.s.failure() }
+func (d *jsonDecoder) release()                                          { d.s.Release() }

@@ -54,8 +54,6 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: Redact(s.Source(), found)})
 }
 
-func (s scanner) begin() bool { return s.Begin() }
-
 // status returns the Status of an ERROR event. A large object is not parsed, so that its error stays short.
 func (s scanner) status(o *Scanned) (Status, error) {
 	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}

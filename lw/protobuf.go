@@ -21,31 +21,31 @@ const protobufType = "application/vnd.kubernetes.protobuf"
 func (Protobuf) mediaType() string { return protobufType }
 
 func (Protobuf) newDecoder(body io.Reader, opts *ClientOptions, keepManagedFields bool) decoder {
-	return &protoDecoder{Reader: protoscan.New(body, frameLimit(opts.MaxFrame)), source: body, keepManagedFields: keepManagedFields}
+	return &protoDecoder{r: protoscan.New(body, frameLimit(opts.MaxFrame)), source: body, keepManagedFields: keepManagedFields}
 }
 
 // protoDecoder reads lists and watch events in Kubernetes' protobuf encoding.
 type protoDecoder struct {
-	*protoscan.Reader
+	r                 *protoscan.Reader
 	source            io.Reader
 	keepManagedFields bool
 }
 
-// magic begins every object outside of a list. A runtime.Unknown follows.
-const magic = "k8s\x00"
-
-func (d *protoDecoder) begin() bool { return d.Wait() }
+func (d *protoDecoder) begin() bool    { return d.r.Wait() }
+func (d *protoDecoder) fail(err error) { d.r.Fail(err) }
+func (d *protoDecoder) failed() bool   { return d.r.Err() != nil }
+func (d *protoDecoder) release()       { d.r.Release() }
 
 func (d *protoDecoder) failure() error {
-	switch err := d.Err().(type) {
+	switch err := d.r.Err().(type) {
 	case *protoscan.LimitError:
 		return &FrameTooLargeError{Offset: err.Offset, Limit: err.Limit}
 	default:
 		if errors.Is(err, io.ErrUnexpectedEOF) {
-			return &MalformedError{Offset: d.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: err}
+			return &MalformedError{Offset: d.r.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: err}
 		}
 		if err == protoscan.ErrVarint {
-			return &MalformedError{Offset: d.Offset(), Expected: "a varint", Found: "one of more than 64 bits"}
+			return &MalformedError{Offset: d.r.Offset(), Expected: "a varint", Found: "one of more than 64 bits"}
 		}
 		return err
 	}
@@ -53,16 +53,16 @@ func (d *protoDecoder) failure() error {
 
 // malformed records that the response does not follow the protocol. It returns false.
 func (d *protoDecoder) malformed(expected, found string) bool {
-	return d.Fail(&MalformedError{Offset: d.Offset(), Expected: expected, Found: found})
+	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found})
 }
 
 // notList records that the response is not a list. It returns false.
 func (d *protoDecoder) notList(expected, found string) bool {
-	return d.Fail(&MalformedError{Offset: d.Offset(), Expected: expected, Found: found, Err: ErrNotList})
+	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found, Err: ErrNotList})
 }
 
-func (d *protoDecoder) notThisList() bool {
-	return d.notList("a list of this resource", "another kind or apiVersion")
+func (d *protoDecoder) notThisList() {
+	d.notList("a list of this resource", "another kind or apiVersion")
 }
 
 // event reads the next event of a watch: its length in four bytes, and a WatchEvent.
@@ -70,12 +70,12 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.begin() {
 		return 0, false
 	}
-	size := d.Uint32()
+	size := d.r.Uint32()
 	if first := byte(size >> 24); first == '<' || first == '{' {
 		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? a proxy may have answered in place of the API server)")
 	}
-	data := d.Frame(uint64(size))
-	if d.Err() != nil {
+	data := d.r.Frame(uint64(size))
+	if d.r.Err() != nil {
 		return 0, false
 	}
 	var name string

@@ -11,25 +11,25 @@ import (
 // list reads a list to the end of the stream: the magic bytes and a runtime.Unknown, whose field raw is the list.
 func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
-		if b := d.Byte(); d.Err() == nil && b != magic[i] {
+		if b := d.r.Byte(); d.r.Err() == nil && b != magic[i] {
 			d.notList("a protobuf list", shorten([]byte{b}))
 		}
 	}
 	found := false
-	for d.Err() == nil && !(found && d.AtEnd()) {
-		tag := d.Uvarint()
+	for d.r.Err() == nil && !(found && d.r.AtEnd()) {
+		tag := d.r.Uvarint()
 		switch {
-		case d.Err() != nil:
+		case d.r.Err() != nil:
 			return
 		case tag == 1<<3|protoscan.Bytes:
-			d.typeMeta(meta, d.Frame(d.Uvarint()))
+			d.typeMeta(meta, d.r.Frame(d.r.Uvarint()))
 		case tag == 2<<3|protoscan.Bytes && !found:
 			found = true
 			if !d.items(meta, o, item) {
 				return
 			}
 		case tag&7 == protoscan.Bytes:
-			d.Discard(d.Uvarint())
+			d.r.Discard(d.r.Uvarint())
 		default:
 			d.malformed("a runtime.Unknown", "another message")
 		}
@@ -57,36 +57,36 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 
 // items reads the fields of a list: its ListMeta and its items.
 func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
-	size := d.Uvarint()
-	end := d.Offset() + int64(size)
+	size := d.r.Uvarint()
+	end := d.r.Offset() + int64(size)
 	if size > 1<<62 {
 		return d.malformed("the length of a list", "a number beyond 62 bits")
 	}
-	for d.Err() == nil && d.Offset() < end {
-		tag, length := d.Uvarint(), uint64(0)
+	for d.r.Err() == nil && d.r.Offset() < end {
+		tag, length := d.r.Uvarint(), uint64(0)
 		switch tag & 7 {
 		case protoscan.Bytes:
-			length = d.Uvarint()
+			length = d.r.Uvarint()
 		case 0:
-			d.Uvarint()
+			d.r.Uvarint()
 		default:
 			return d.malformed("a list", "a field of another type")
 		}
-		if d.Err() == nil && length > uint64(max(end-d.Offset(), 0)) {
+		if d.r.Err() == nil && length > uint64(max(end-d.r.Offset(), 0)) {
 			return d.malformed("a field within the list", "one that is longer than the list")
 		}
 		switch tag {
 		case 1<<3 | protoscan.Bytes:
-			d.listMeta(meta, d.Frame(length))
+			d.listMeta(meta, d.r.Frame(length))
 		case 2<<3 | protoscan.Bytes:
-			if data := d.Frame(length); d.Err() != nil || !d.item(o, data) || !item() {
+			if data := d.r.Frame(length); d.r.Err() != nil || !d.item(o, data) || !item() {
 				return false
 			}
 		default:
-			d.Discard(length)
+			d.r.Discard(length)
 		}
 	}
-	return d.Err() == nil
+	return d.r.Err() == nil
 }
 
 func (d *protoDecoder) item(o *Scanned, data []byte) bool {

@@ -8,14 +8,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// protoStatusBody returns the Status of an error response in Kubernetes' protobuf encoding.
-func protoStatusBody(text []byte, body io.Reader) (Status, bool) {
-	kind, message, ok := envelope(text)
-	if !ok || kind != "Status" {
-		return Status{}, false
+// openError decodes the Status of an error response.
+func (Protobuf) openError(err error) error {
+	e, ok := err.(*StatusError)
+	if !ok || e.encoded == nil {
+		return err
 	}
-	status, err := protoStatus(message, body)
-	return status, err == nil
+	kind, message, ok := envelope(e.encoded)
+	if !ok || kind != "Status" {
+		return err
+	}
+	status, statusErr := protoStatus(message, e.source)
+	if statusErr != nil {
+		return err
+	}
+	status.Code = e.Code // of the response
+	decoded := &StatusError{Status: status, RetryAfter: e.RetryAfter}
+	if decoded.RetryAfter == 0 {
+		decoded.RetryAfter = status.Details.retryAfter()
+	}
+	return decoded
 }
 
 // protoStatus decodes a Status message. It redacts every string, because the server may repeat the credential that body

@@ -32,6 +32,13 @@ func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(r.body), nil
 }
 
+// rejection is a Transport that rejects every request with the code 410 and this body.
+type rejection []byte
+
+func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
+}
+
 // rawMessage is an object's protobuf message with the metadata that the client read.
 type rawMessage struct {
 	namespace, name, uid, resourceVersion string
@@ -204,7 +211,14 @@ func TestProtobufEvents(t *testing.T) {
 	require.NoError(t, jsonErr)
 	want := lw.ReadStatusError(410, "", strings.NewReader(strings.Replace(string(text), "{", `{"kind":"Status",`, 1)))
 	require.Equal(t, want, fromWatch)
-	require.Equal(t, want, lw.ReadStatusError(410, "", bytes.NewReader(encode(t, status))))
+	client, err := lw.NewClient(rejection(encode(t, status)), lw.Pods(""), rawCodec{}, nil)
+	require.NoError(t, err)
+	for _, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+		require.Equal(t, want, err)
+	}
+	for _, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+		require.Equal(t, want, err)
+	}
 }
 
 // TestProtobufEventCutShort cuts an event at every byte.

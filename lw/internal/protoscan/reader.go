@@ -1,7 +1,6 @@
 package protoscan
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"strconv"
@@ -9,7 +8,7 @@ import (
 )
 
 const (
-	readAhead   = 4 << 10  // bytes, for the lengths and tags between frames
+	readAhead   = 1 << 10  // bytes, for the lengths and tags between frames
 	pooledFrame = 64 << 10 // larger buffers are left to the garbage collector
 )
 
@@ -31,7 +30,9 @@ var ErrVarint = errors.New("a varint is longer than 64 bits")
 // Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. A Reader that waits for the
 // next frame holds no buffer for frames.
 type Reader struct {
-	src    *bufio.Reader
+	src    io.Reader
+	ahead  []byte // read from src and not used yet; a part of buffer
+	buffer [readAhead]byte
 	offset int64
 	limit  int
 	frame  []byte
@@ -40,7 +41,7 @@ type Reader struct {
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
 func New(src io.Reader, limit int) *Reader {
-	return &Reader{src: bufio.NewReaderSize(src, readAhead), limit: limit}
+	return &Reader{src: src, limit: limit}
 }
 
 // Err returns the first error. It is [io.EOF] if the stream ended between two frames, and [io.ErrUnexpectedEOF] if it ended
@@ -62,18 +63,27 @@ func (r *Reader) Offset() int64 { return r.offset }
 func (r *Reader) Wait() bool {
 	r.Release()
 	if r.err == nil {
-		_, r.err = r.src.Peek(1)
+		r.err = r.fill()
 	}
 	return r.err == nil
 }
 
 // AtEnd reports whether the stream has ended cleanly at the position. It blocks until the next byte arrives.
-func (r *Reader) AtEnd() bool {
-	if r.err != nil {
-		return false
+func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
+
+// fill reads bytes ahead if there are none.
+func (r *Reader) fill() error {
+	for range 100 {
+		if len(r.ahead) > 0 {
+			return nil
+		}
+		n, err := r.src.Read(r.buffer[:])
+		r.ahead = r.buffer[:n]
+		if err != nil && n == 0 {
+			return err
+		}
 	}
-	_, err := r.src.Peek(1)
-	return err == io.EOF
+	return io.ErrNoProgress
 }
 
 // Byte reads one byte.
@@ -81,11 +91,12 @@ func (r *Reader) Byte() byte {
 	if r.err != nil {
 		return 0
 	}
-	b, err := r.src.ReadByte()
-	if err != nil {
+	if err := r.fill(); err != nil {
 		r.cut(err)
 		return 0
 	}
+	b := r.ahead[0]
+	r.ahead = r.ahead[1:]
 	r.offset++
 	return b
 }
@@ -132,8 +143,10 @@ func (r *Reader) Frame(size uint64) []byte {
 	}
 	for filled := 0; ; {
 		end := min(int(size), len(r.frame))
-		n, err := io.ReadFull(r.src, r.frame[filled:end])
-		r.offset += int64(n)
+		n := copy(r.frame[filled:end], r.ahead)
+		r.ahead = r.ahead[n:]
+		more, err := io.ReadFull(r.src, r.frame[filled+n:end])
+		r.offset += int64(n + more)
 		if err != nil {
 			r.cut(err)
 			return nil
@@ -151,12 +164,14 @@ func (r *Reader) Frame(size uint64) []byte {
 // Discard skips size bytes.
 func (r *Reader) Discard(size uint64) {
 	for size > 0 && r.err == nil {
-		n, err := r.src.Discard(int(min(size, 1<<20)))
-		r.offset += int64(n)
-		size -= uint64(n)
-		if err != nil {
+		if err := r.fill(); err != nil {
 			r.cut(err)
+			return
 		}
+		n := min(size, uint64(len(r.ahead)))
+		r.ahead = r.ahead[n:]
+		r.offset += int64(n)
+		size -= n
 	}
 }
 
