@@ -54,6 +54,20 @@ func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: Redact(s.Source(), found)})
 }
 
+// status returns the Status of an ERROR event. A large object is not parsed, so that its error stays short.
+func (s scanner) status(o *Scanned) (Status, error) {
+	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
+	if len(o.body) > maxErrorBody {
+		malformed.Found = "an object of more than 64 kB"
+		return Status{}, malformed
+	}
+	status, err := statusOf(Value(string(o.body)), s.Source())
+	if err != nil {
+		return Status{}, malformed
+	}
+	return status, nil
+}
+
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream the error is io.EOF.
 func (s scanner) event(o *Scanned) (EventType, bool) {
 	if !s.Begin() {

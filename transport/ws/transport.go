@@ -57,10 +57,11 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 // closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one; with
 // io.ErrUnexpectedEOF where the connection ended without, or else the connection's own error; with [lw.ErrSilent] where
 // the peer answers no pings or takes no answers to its own; with a *[lw.FrameTooLargeError]; with [ErrProtocol]; or with
-// the context's cause. A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
+// the context's cause. A watch in protobuf goes over the other transport, because its events must not be joined by newlines.
+// A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
 // been none, or wrongly, is [lwhttp.ErrNotUpgraded]. With GODEBUG=fips140=only all are [ErrFIPS].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	if !req.Watch {
+	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.over.Open(ctx, req)
 	}
 	if fips140.Enforced() {

@@ -276,3 +276,16 @@ func TestClosedTwice(t *testing.T) {
 	_ = body.Close()
 	require.Error(t, <-done)
 }
+
+func TestProtobufWatchesUseHTTP(t *testing.T) {
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		require.Empty(t, r.Header.Get("Upgrade"))
+		_, _ = w.Write([]byte{0, 0, 0, 1, '\n'})
+	}, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: watch.Path, Query: watch.Query, Accept: "application/vnd.kubernetes.protobuf", Watch: true})
+	require.NoError(t, err)
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0, 0, 1, '\n'}, data)
+}

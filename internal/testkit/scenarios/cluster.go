@@ -32,6 +32,9 @@ type Cluster struct {
 	Start  func(context.Context) error // restarts the server at the same URL and waits until it responds
 	Expire func(context.Context) error // expires all earlier resourceVersions and waits until the server responds
 
+	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the scenarios request JSON only.
+	Protobuf lw.Codec[*lw.Object]
+
 	namespaces atomic.Int32
 }
 

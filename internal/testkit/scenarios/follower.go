@@ -48,7 +48,11 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 		opts = &lw.Options{}
 	}
 	opts.NoStreamingList = !r.streaming
-	client, err := lw.NewClient(link, resource, lw.RawCodec{}, nil)
+	codec := lw.Codec[*lw.Object](lw.RawCodec{})
+	if r.protobuf {
+		codec = r.Protobuf
+	}
+	client, err := lw.NewClient(link, resource, codec, nil)
 	require.NoError(r, err)
 	f := &follower{
 		run: r, link: link, reflector: cache.NewReflector(client, opts),

@@ -20,6 +20,7 @@ type mode struct {
 	name      string
 	streaming bool // use streaming lists
 	websocket bool // send watches over WebSocket
+	protobuf  bool // receive ConfigMaps as protobuf
 }
 
 var modes = []mode{
@@ -27,15 +28,20 @@ var modes = []mode{
 	{name: "Lists"},
 	{name: "WebSocketStreamingLists", streaming: true, websocket: true},
 	{name: "WebSocket", websocket: true},
+	{name: "ProtobufStreamingLists", streaming: true, protobuf: true},
+	{name: "ProtobufLists", protobuf: true},
 }
 
 // Run runs every scenario in each mode. Scenarios that stop the server run one after another. The others then run in
 // parallel, because they mostly wait.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
+		if m.protobuf && c.Protobuf == nil {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			for _, s := range table {
-				if m.streaming && s.pages {
+				if m.streaming && s.pages || m.protobuf && s.json {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
@@ -56,26 +62,27 @@ var table = []struct {
 	run   func(*run)
 	pages bool // tests pages, which streaming lists do not have
 	alone bool // stops the server, or follows all namespaces
+	json  bool // needs JSON
 }{
-	{"ThousandRandomWrites", thousandRandomWrites, false, false},
-	{"PagedList", pagedList, true, false},
-	{"WatchEndsByTimeout", watchEndsByTimeout, false, false},
-	{"ConnectionBreaks", connectionBreaks, false, false},
-	{"ResourceVersionExpiresWhileDisconnected", resourceVersionExpiresWhileDisconnected, false, true},
-	{"ContinueTokenExpires", continueTokenExpires, true, true},
-	{"ServerKilledAndRestarted", serverKilledAndRestarted, false, true},
-	{"WrongTokenReturns401", wrongToken, false, false},
-	{"MissingPermissionReturns403", noRights, false, false},
-	{"UnknownResourceReturns404", unknownResource, false, false},
-	{"AllNamespaces", allNamespaces, false, true},
-	{"CustomResource", customResource, false, false},
-	{"OneObjectByName", oneObjectByName, false, false},
-	{"LabelSelector", labelSelector, false, false},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false},
-	{"MetadataOnly", metadataOnly, false, false},
-	{"ShardSelectorIgnored", shardSelectorIgnored, false, false},
-	{"PodBinding", binding, false, false},
-	{"ResumesFromSavedState", resumesFromSavedState, false, true},
+	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
+	{"PagedList", pagedList, true, false, false},
+	{"WatchEndsByTimeout", watchEndsByTimeout, false, false, false},
+	{"ConnectionBreaks", connectionBreaks, false, false, false},
+	{"ResourceVersionExpiresWhileDisconnected", resourceVersionExpiresWhileDisconnected, false, true, false},
+	{"ContinueTokenExpires", continueTokenExpires, true, true, false},
+	{"ServerKilledAndRestarted", serverKilledAndRestarted, false, true, false},
+	{"WrongTokenReturns401", wrongToken, false, false, false},
+	{"MissingPermissionReturns403", noRights, false, false, false},
+	{"UnknownResourceReturns404", unknownResource, false, false, false},
+	{"AllNamespaces", allNamespaces, false, true, false},
+	{"CustomResource", customResource, false, false, true},
+	{"OneObjectByName", oneObjectByName, false, false, false},
+	{"LabelSelector", labelSelector, false, false, false},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false, false},
+	{"MetadataOnly", metadataOnly, false, false, true},
+	{"ShardSelectorIgnored", shardSelectorIgnored, false, false, false},
+	{"PodBinding", binding, false, false, false},
+	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
 }
 
 // thousandRandomWrites checks that the store equals the server after 1,000 random creates, updates and deletes.
