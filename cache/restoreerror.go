@@ -45,8 +45,8 @@ func (e *restoreError) Unwrap() []error {
 	return []error{e.reason, e.err}
 }
 
-func corrupt(detail string) error { return &restoreError{reason: ErrCorrupt, detail: detail} }
+func corruptError(detail string) error { return &restoreError{reason: ErrCorrupt, detail: detail} }
 
-func foreign(what, saved, wanted string) error {
+func originError(what, saved, wanted string) error {
 	return &restoreError{reason: ErrForeign, detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
 }

@@ -17,7 +17,7 @@ func (m *machine) causeOfEnd(now moment) error {
 		m.short = 0
 		return ErrWatchClosed
 	}
-	if m.short++; m.short < mostShort {
+	if m.short++; m.short < maxShortWatches {
 		return ErrWatchClosed
 	}
 	return ErrExpired
@@ -29,7 +29,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.pace.lists.add(m.asked) // it was answered, though not to its end
+		m.retryPolicy.lists.add(m.asked) // it was answered, though not to its end
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
@@ -44,11 +44,11 @@ func (m *machine) end(err error, in *input) *Interruption {
 	case resumes && !b.Relist:
 		b.Delay = spread
 	case !n.atOnce || asked > 0:
-		b.Delay = m.pace.backoff.next(m.random(), asked)
+		b.Delay = m.retryPolicy.backoff.next(m.random(), asked)
 	}
-	b.Delay = max(b.Delay, m.pace.budget.wait(in.now))
+	b.Delay = max(b.Delay, m.retryPolicy.budget.wait(in.now))
 	if b.Relist {
-		b.Delay = max(b.Delay, m.pace.lists.wait(in.now))
+		b.Delay = max(b.Delay, m.retryPolicy.lists.wait(in.now))
 	}
 	return b
 }
@@ -69,7 +69,7 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 	}
 	resumes = healthy && f == connection && !answered(err)
 	if resumes || s.lived(now) >= provenAfter {
-		m.pace.backoff, m.relisted = backoff{}, false
+		m.retryPolicy.backoff, m.relisted = backoff{}, false
 	}
 	if resumes {
 		m.suspect = 0

@@ -111,7 +111,7 @@ func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 			func(c *Client[*Object]) ListerWatcher[*Object] { return streamingSource{c} },
 			func(c *Client[*Object]) ListerWatcher[*Object] { return struct{ *Client[*Object] }{c} },
 		} {
-			s := &script{}
+			s := &scriptedTransport{}
 			for range ListAndWatch(t.Context(), wrap(s.client(t, Pods(""))), &Options{StopOn: func(error) bool { return true }}) {
 			}
 			require.Contains(t, s.asked[0], "sendInitialEvents=true")

@@ -99,7 +99,7 @@ func TestProjectedMetadata(t *testing.T) {
 			require.Equal(t, start+want+end, object.Raw(), paths)
 			require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
 			require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
-			_, err = NewClient(&script{}, Pods(""), Codec[*Object](p), &ClientOptions{KeepManagedFields: managed})
+			_, err = NewClient(&scriptedTransport{}, Pods(""), Codec[*Object](p), &ClientOptions{KeepManagedFields: managed})
 			require.Equal(t, managed || !p.namesManagedFields(), err == nil, paths)
 		}
 	}
@@ -183,7 +183,7 @@ func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 func TestProjectionWithinACodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
-	client, err := NewClient(&script{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
 	require.NoError(t, err)
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {
@@ -248,7 +248,7 @@ func TestWhatStandsInTheWayOfAField(t *testing.T) {
 	fields, err := Project("a.b", "c.d")
 	require.NoError(t, err)
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n"},"a":"text","c":["x",{"d":1}]}}`
-	client, err := NewClient(&script{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
 	require.NoError(t, err)
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {

@@ -34,14 +34,14 @@ type textAppender interface {
 	AppendText(b []byte, s *lw.Scanned) []byte
 }
 
-// rows is the codec of one collection's rows.
-type rows struct {
+// rowPool is the codec of one collection's rows.
+type rowPool struct {
 	projection textAppender // nil keeps whole objects
 	spare      *[]byte      // a buffer for the next object's text
 }
 
 // text returns a buffer with the text of an object.
-func (c *rows) text(s *lw.Scanned) *[]byte {
+func (c *rowPool) text(s *lw.Scanned) *[]byte {
 	b := c.buffer()
 	if c.projection != nil {
 		*b = c.projection.AppendText((*b)[:0], s)
@@ -51,7 +51,7 @@ func (c *rows) text(s *lw.Scanned) *[]byte {
 	return b
 }
 
-func (c *rows) buffer() *[]byte {
+func (c *rowPool) buffer() *[]byte {
 	b := c.spare
 	if c.spare = nil; b == nil {
 		b = new([]byte)
@@ -59,8 +59,8 @@ func (c *rows) buffer() *[]byte {
 	return b
 }
 
-// Decode implements [lw.Codec]. The row has the object's text until [rows.take].
-func (c *rows) Decode(s *lw.Scanned) (*row, error) {
+// Decode implements [lw.Codec]. The row has the object's text until [rowPool.take].
+func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	b := c.text(s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
 	r.text = b
@@ -68,13 +68,13 @@ func (c *rows) Decode(s *lw.Scanned) (*row, error) {
 }
 
 // take returns the text of a row's object, which the row then has no longer. It is valid until the next object is decoded.
-func (c *rows) take(r *row) []byte {
+func (c *rowPool) take(r *row) []byte {
 	c.spare, r.text = r.text, nil
 	return *c.spare
 }
 
 // Same compares the sums of the texts.
-func (c *rows) Same(r *row, s *lw.Scanned) bool {
+func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.text(s)
 	c.spare = b
 	var sum [32]byte

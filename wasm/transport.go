@@ -23,7 +23,7 @@ type server struct {
 
 // transport returns the transport that an endpoint of a command describes. waits is called when a watch begins to take turns
 // on the connections.
-func (p *program) transport(description lw.Value, waits func()) (lw.Transport, error) {
+func (m *module) transport(description lw.Value, waits func()) (lw.Transport, error) {
 	url, headers := description.Get("server").String(), header(description.Get("headers"))
 	over, err := http.New(url, &http.Options{
 		TokenFunc:   token(description.Get("token").String()),
@@ -33,7 +33,7 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 	if err != nil {
 		return nil, err
 	}
-	bounded := &turns.Transport{HTTP: over, Take: slotOf(url), Waits: waits}
+	bounded := &turns.Transport{HTTP: over, Take: slotRequester(url), Waits: waits}
 	switch kind := description.Get("transport").String(); kind {
 	case "http":
 		return bounded, nil
@@ -44,10 +44,10 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 			return bounded, nil // a WebSocket would go without them, as another user if one is impersonated
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
-		known := p.servers[at]
+		known := m.servers[at]
 		if known == nil {
 			known = &server{new(verdict.Verdict), turns.NewSupport()}
-			p.servers[at] = known
+			m.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: over, Take: bounded.Take}
 		bounded.First = fallback.New(verdict.Shared{Transport: free, Verdict: known.verdict}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
@@ -57,8 +57,8 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 	}
 }
 
-// slotOf returns a function that asks the host for a slot of a server. slots.js has the answers.
-func slotOf(url string) func(context.Context, bool) (*turns.Slot, error) {
+// slotRequester returns a function that requests a connection slot from the host. slots.js answers it.
+func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
 		question := "slot " + url
 		if wait {

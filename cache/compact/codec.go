@@ -18,8 +18,8 @@ const defaultHotBytes = 1 << 20
 // codec decodes objects into compressed ones.
 type codec struct {
 	inner   lw.Codec[*lw.Object]
-	learner learner
-	hot     *hotObjects
+	trainer trainer
+	hot     *objectCache
 	plain   *dictionary // that of objects that are held as they are
 }
 
@@ -43,8 +43,8 @@ func newCodec(inner lw.Codec[*lw.Object], opts *Options) *codec {
 	if limit == 0 {
 		limit = defaultHotBytes
 	}
-	hot := newHotObjects(limit)
-	return &codec{inner: inner, hot: hot, plain: &dictionary{hot: hot}, learner: learner{living: new(atomic.Int32)}}
+	hot := newObjectCache(limit)
+	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
 }
 
 // Decode implements [lw.Codec]. It fails where the inner codec fails.
@@ -61,20 +61,20 @@ func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 // Same reports whether Decode would return an equal object. It decompresses nothing.
 func (c *codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
-	return err == nil && o.sum == sumOf(text.Raw())
+	return err == nil && o.digest == digestOf(text.Raw())
 }
 
 func (c *codec) compress(text *lw.Object) *Object {
 	raw := text.Raw()
-	w := works.Get().(*work)
-	defer works.Put(w)
+	w := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(w)
 	var object *Object
-	if press := c.learner.current.Load(); press != nil && w.compress(press, raw) {
+	if press := c.trainer.current.Load(); press != nil && w.compress(press, raw) {
 		object = newObject(text, press.dictionary, w.packed)
 	} else {
 		w.raw = append(w.raw[:0], raw...)
 		object = newObject(text, c.plain, w.raw)
 	}
-	c.learner.observe(raw, len(object.held), c.hot)
+	c.trainer.observe(raw, len(object.held), c.hot)
 	return object
 }

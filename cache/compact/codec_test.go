@@ -112,9 +112,9 @@ func TestConcurrentUse(t *testing.T) {
 func TestFaultOfTheCompressor(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	content := []byte(sample.Pods(1, 1)[0].JSON())
-	faulty := newPress(content, codec.hot)
-	faulty.dictionary = newPress(bytes.ToUpper(content), codec.hot).dictionary
-	codec.learner.current.Store(faulty)
+	faulty := newCompressor(content, codec.hot)
+	faulty.dictionary = newCompressor(bytes.ToUpper(content), codec.hot).dictionary
+	codec.trainer.current.Store(faulty)
 	pods := sample.Pods(2, 10)
 	for i, object := range decode(t, codec, pods) {
 		require.Same(t, codec.plain, object.dictionary)
@@ -126,7 +126,7 @@ func TestFaultOfTheCompressor(t *testing.T) {
 func TestLessIsNotMore(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	decode(t, codec, sample.Pods(1, samples))
-	require.NotNil(t, codec.learner.current.Load())
+	require.NotNil(t, codec.trainer.current.Load())
 	objects, err := watched(t, codec, `{"type":"ADDED","object":{"metadata":{"name":"xq"}}}`)
 	require.NoError(t, err)
 	require.Same(t, codec.plain, objects[0].dictionary)

@@ -8,18 +8,18 @@ import (
 
 // client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
-	if s.config.how.frames {
-		transport = &framed{over: transport, show: func(frame []byte) {
+	if s.config.output.frames {
+		transport = &frameTransport{transport: transport, show: func(frame []byte) {
 			// An output that is broken is found again by the event that follows.
-			_ = s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, Frame: frame})
+			_ = s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, Frame: frame})
 		}}
 	}
-	opts := &lw.ClientOptions{KeepManagedFields: s.config.how.managedFields}
-	if !s.config.how.wide {
-		opts.MetadataOnly = s.config.what.metadataOnly
+	opts := &lw.ClientOptions{KeepManagedFields: s.config.output.managedFields}
+	if !s.config.output.wide {
+		opts.MetadataOnly = s.config.resources.metadataOnly
 		return lw.NewClient(transport, s.resource, lw.RawCodec{}, opts)
 	}
-	s.tables = table.New(transport, s.config.what.metadataOnly)
+	s.tables = table.New(transport, s.config.resources.metadataOnly)
 	return lw.NewClient(s.tables, s.resource, table.Codec{}, opts)
 }
 

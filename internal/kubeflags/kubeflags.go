@@ -63,22 +63,22 @@ var (
 	List func(opts *Options) (*Names, error)
 )
 
-type bare Options // has none of the methods below
+type withoutMethods Options // has none of the methods below
 
-func (o Options) shown() bare {
+func (o Options) redacted() withoutMethods {
 	if o.Token != "" {
 		o.Token = "…"
 	}
 	if strings.ContainsAny(o.Server, "@?#") { // it may hold a password
 		o.Server = "…"
 	}
-	return bare(o)
+	return withoutMethods(o)
 }
 
 // Format prints the options without secrets, because they end up in logs.
 func (o Options) Format(f fmt.State, verb rune) {
-	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), o.shown())
+	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), o.redacted())
 }
 
 // MarshalJSON returns the options without secrets.
-func (o Options) MarshalJSON() ([]byte, error) { return json.Marshal(o.shown()) }
+func (o Options) MarshalJSON() ([]byte, error) { return json.Marshal(o.redacted()) }

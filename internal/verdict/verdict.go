@@ -9,9 +9,9 @@ import (
 
 // Verdict is the transport in use: 0 or 1. The zero value uses the first transport. Many goroutines may use a Verdict.
 type Verdict struct {
-	mu     sync.Mutex
-	inUse  int
-	proven bool // a watch over the transport in use delivered bytes
+	mu        sync.Mutex
+	current   int
+	confirmed bool // a watch over the transport in use delivered bytes
 }
 
 // Shared is the first transport of package fallback with a Verdict that other transports to the same server share.
@@ -20,22 +20,22 @@ type Shared struct {
 	Verdict *Verdict
 }
 
-// Current returns the transport in use, and whether it is proven.
-func (v *Verdict) Current() (using int, proven bool) {
+// Current returns the transport in use, and whether it is confirmed.
+func (v *Verdict) Current() (using int, confirmed bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.inUse, v.proven
+	return v.current, v.confirmed
 }
 
 // Change switches from a transport to the other one, and reports whether it did. Another stream may have switched before. A
-// silent watch is no reason to leave a proven transport.
+// silent watch is no reason to leave a confirmed transport.
 func (v *Verdict) Change(from int, silent bool) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.inUse != from || v.proven && silent {
+	if v.current != from || v.confirmed && silent {
 		return false
 	}
-	v.inUse, v.proven = 1-from, false
+	v.current, v.confirmed = 1-from, false
 	return true
 }
 
@@ -43,5 +43,5 @@ func (v *Verdict) Change(from int, silent bool) bool {
 func (v *Verdict) Prove(using int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.proven = v.proven || v.inUse == using
+	v.confirmed = v.confirmed || v.current == using
 }

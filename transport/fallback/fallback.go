@@ -27,7 +27,7 @@ import (
 // for all only as long as no watch has brought anything.
 type Transport struct {
 	transports [2]lw.Transport
-	known      *verdict.Verdict
+	verdict    *verdict.Verdict
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -35,30 +35,31 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that prefers first. Each switch is reported once, to [lw.Trace].Switched of the stream that found the
 // reason.
 func New(first, second lw.Transport) *Transport {
-	known := new(verdict.Verdict)
+	preferred := new(verdict.Verdict)
 	if shared, ok := first.(verdict.Shared); ok {
-		first, known = shared.Transport, shared.Verdict
+		first, preferred = shared.Transport, shared.Verdict
 	}
-	return &Transport{[2]lw.Transport{first, second}, known}
+	return &Transport{[2]lw.Transport{first, second}, preferred}
 }
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	using, _ := t.known.Current()
+	using, _ := t.verdict.Current()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
-	r := &race{ctx: ctx, req: req, transports: t.transports, over: make(chan struct{})}
+	r := &race{ctx: ctx, req: req, transports: t.transports, done: make(chan struct{})}
 	won, err := r.run(using)
 	if won == nil {
 		return nil, err
 	}
-	return &watched{attempt: won, ctx: ctx, of: t, refused: err}, nil
+	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
 }
 
-// change switches to the other transport, unless another stream did so before.
-func (t *Transport) change(ctx context.Context, from int, cause error) {
-	if !t.known.Change(from, cause == lw.ErrSilent) {
+// switchFrom switches to the other transport unless another stream has done so. A timeout is no reason to switch away from a
+// confirmed transport.
+func (t *Transport) switchFrom(ctx context.Context, from int, cause error) {
+	if !t.verdict.Change(from, cause == lw.ErrSilent) {
 		return
 	}
 	if switched := tracing.From[lw.Trace](ctx).Switched; switched != nil {
@@ -66,10 +67,10 @@ func (t *Transport) change(ctx context.Context, from int, cause error) {
 	}
 }
 
-// mayBeTheTransports reports whether the transport may be the reason for an error response. 401, 403 and 404 over HTTP are
-// the answer of the server, and a page would repeat the request with the token in a subprotocol, which proxies log. Package
-// ws marks those that answer a handshake as errors.ErrUnsupported.
-func mayBeTheTransports(err error) bool {
+// isTransportError reports whether the transport may have caused an error response. 401, 403 and 404 over HTTP come from the
+// server. A WebSocket would repeat the token in a subprotocol, which proxies log. If they answer a handshake, package ws
+// marks them as errors.ErrUnsupported.
+func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
 	}
@@ -84,29 +85,29 @@ func mayBeTheTransports(err error) bool {
 	return false
 }
 
-// watched is a watch's body.
-type watched struct {
+// watchBody is the body of a watch.
+type watchBody struct {
 	*attempt
-	ctx     context.Context
-	of      *Transport
-	refused error // what the other transport, which was in use, met with; nil: it was this one
-	heard   bool
+	ctx       context.Context
+	transport *Transport
+	firstErr  error // the error of the transport in use; nil if it opened the watch itself
+	received  bool
 }
 
 // Redact removes the credential of the request from text. See package redact.
-func (w *watched) Redact(text string) string { return redact.Body(w.body, text) }
+func (w *watchBody) Redact(text string) string { return redact.Body(w.body, text) }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchBody) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)
-	if n > 0 && !w.heard {
-		w.heard = true
-		if w.refused != nil {
-			w.of.change(w.ctx, 1-w.using, w.refused)
+	if n > 0 && !w.received {
+		w.received = true
+		if w.firstErr != nil {
+			w.transport.switchFrom(w.ctx, 1-w.index, w.firstErr)
 		}
-		w.of.known.Prove(w.using)
+		w.transport.verdict.Prove(w.index)
 	}
-	if err != nil && !w.heard && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
-		w.of.change(w.ctx, w.using, lw.ErrSilent)
+	if err != nil && !w.received && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
+		w.transport.switchFrom(w.ctx, w.index, lw.ErrSilent)
 	}
 	return n, err
 }

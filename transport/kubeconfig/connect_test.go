@@ -92,7 +92,7 @@ func who(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, e
 }
 
 func TestCredentials(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	s, plain := newServer(t, true), newServer(t, false)
 	cert, key := s.authority.Issue(t, "jane")
 	other, otherKey := s.authority.Issue(t, "joe")
@@ -129,9 +129,9 @@ func TestCredentials(t *testing.T) {
 	require.ErrorAs(t, err, &unknown, "the system does not know the authority")
 }
 
-// TestOptionsCountMore than what the file says.
-func TestOptionsCountMore(t *testing.T) {
-	home := alone(t)
+// TestOptionsOverrideFiles than what the file says.
+func TestOptionsOverrideFiles(t *testing.T) {
+	home := onlyFile(t)
 	s, plain := newServer(t, true), newServer(t, false)
 	cert, key := s.authority.Issue(t, "jane")
 	ca := write(t, home+"/ca", s.authority.PEM)
@@ -173,9 +173,9 @@ func TestOptionsCountMore(t *testing.T) {
 	}
 }
 
-// TestOptionsAlone are enough where there is no file.
-func TestOptionsAlone(t *testing.T) {
-	home := alone(t)
+// TestOptionsWithoutFiles are enough where there is no file.
+func TestOptionsWithoutFiles(t *testing.T) {
+	home := onlyFile(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)
 	config, err := kubeflags.Load(&kubeflags.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
@@ -188,7 +188,7 @@ func TestOptionsAlone(t *testing.T) {
 
 // TestServiceAccount: a Pod's token, which rotates, its authority and its namespace, where no file names a context.
 func TestServiceAccount(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	s := newServer(t, true)
 	account := home + "/account"
 	opts := &kubeflags.Options{Account: account}

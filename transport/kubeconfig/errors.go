@@ -67,13 +67,13 @@ type unknownError struct {
 func (e *unknownError) Error() string {
 	text := "there is no " + e.kind + " " + strconv.Quote(e.name)
 	if len(e.near) > 0 {
-		text += "; " + there(e.near)
+		text += "; " + exists(e.near)
 	}
 	return text
 }
 
-// there says what there is.
-func there(names []string) (text string) {
+// exists says what there is.
+func exists(names []string) (text string) {
 	for i, name := range names {
 		text += []string{"there is ", ", "}[min(i, 1)] + strconv.Quote(name)
 	}

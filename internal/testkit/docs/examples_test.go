@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beneath are exported types that no example shows, with the reason.
+// beneath lists exported types that need no example, with the reason.
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
 	"lw.Keyed":              "what every object has",
@@ -37,8 +37,7 @@ var beneath = map[string]string{
 	"ws.Transport":           "what New returns",
 }
 
-// TestEveryTypeIsShown: an Example is named after it, or mentions it.
-func TestEveryTypeIsShown(t *testing.T) {
+func TestEveryTypeHasAnExample(t *testing.T) {
 	apis, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
 	require.NoError(t, err)
 	types, missing, unused := 0, []string{}, maps.Clone(beneath)
@@ -56,17 +55,17 @@ func TestEveryTypeIsShown(t *testing.T) {
 			types++
 		}
 	}
-	require.Empty(t, missing, "no Example shows them")
-	require.Empty(t, unused, "there are no such types")
+	require.Empty(t, missing, "types without an Example")
+	require.Empty(t, unused, "exceptions for types that do not exist")
 	require.Greater(t, types, 80)
 }
 
-// shownIn are the names that the files of a package's Examples have, and those after which they are called.
+// shownIn returns the names that the Examples of a package use, and the names of the Examples themselves.
 func shownIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files, "%s has no Example", folder)
+	require.NotEmpty(t, files, "%s has no Examples", folder)
 	shown := map[string]bool{}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
