@@ -16,6 +16,10 @@ func TestDocumentation(t *testing.T) {
 		"kubernetes": "k8s.io/client-go/kubernetes",
 		"dynamic":    "k8s.io/client-go/dynamic",
 		"tools":      "k8s.io/client-go/tools/cache",
+		"rest":       "k8s.io/client-go/rest",
+		"metav1":     "k8s.io/apimachinery/pkg/apis/meta/v1",
+		"types":      "k8s.io/apimachinery/pkg/types",
+		"apierrors":  "k8s.io/apimachinery/pkg/api/errors",
 	} {
 		module.Names[name] = path
 	}
@@ -25,6 +29,14 @@ func TestDocumentation(t *testing.T) {
 		"podInformer":   "tools.SharedIndexInformer",
 		"pods":          "*cache.Informer[*corev1.Pod]",
 		"syncPod":       "func(key string) error",
+		"enqueue":       "func(*cache.Informer[*lw.Object]) *workqueue.Queue[lw.Key]",
+		"unlabeled":     "func(*lw.Object) bool",
+		"label":         "func(context.Context, *cache.Store[*lw.Object], kubernetes.Interface, lw.Key) error",
+		"Run":           "func(context.Context, lw.Transport, kubernetes.Interface) error",
+		"start":         "func(*testing.T) *lwtest.Server",
+		"create":        "func(*testing.T, *lwtest.Server, string)",
+		"labeled":       "func(*lwtest.Server, string) func() bool",
+		"patches":       "func(lwtest.Request) bool",
 	} {
 		module.Given[name] = of
 	}
