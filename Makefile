@@ -268,7 +268,7 @@ ifeq ($(NODE),)
 	@echo "There is no Node, so the JavaScript package is not fuzzed"
 else ifndef ONLY
 	@$(MAKE) --no-print-directory wasm
-	@set -e; for tests in fuzz kept; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
+	@set -e; for tests in fuzz saved; do FUZZTIME=$(or $(FUZZTIME),1m) $(NODE) wasm/test/$$tests.test.mjs; done
 endif
 
 # Mutates the files of one package, without those of the packages below it.

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// These are scenarios of other clients' tests, and some that no client tests, as far as no other test here has them; see
-// doc_scenarios.md.
+// The tests of other clients cover most of these scenarios.
 
 // TestStopBeforeTheList: a context that has ended costs no request.
 func TestStopBeforeTheList(t *testing.T) {

@@ -161,9 +161,9 @@ func TestProtobufList(t *testing.T) {
 // TestProtobufListOfAnotherKindIsRejected protects a store from the objects of another resource.
 func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
 	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
-	require.ErrorIs(t, err, lw.ErrNotList)
+	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 	err = listError(t, []byte("<html>"))
-	require.ErrorIs(t, err, lw.ErrNotList)
+	require.ErrorIs(t, err, lw.ErrInvalidResponse)
 }
 
 // listError returns the error of a list of Pods with this body.

@@ -14,10 +14,17 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// The examples of the READMEs and of docs/, by the name of a file that does not exist. All examples of a document form one module.
-const documents = ['README.md', '../README.md', ...readdirSync(`${root}../docs`).filter((name) => name.endsWith('.md')).map((name) => `../docs/${name}`)]
-const examples = new Map(documents.map((file) => [`${root}test/${file.replace(/\W/g, '_')}.tsx`,
-  [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block).join('\n')]).filter(([, code]) => code))
+// The examples of the READMEs and of docs/, by the name of a file that does not exist. All examples of a document form one
+// module, except in tutorials, whose examples are files of a project.
+const pages = (folder) => readdirSync(root + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name)
+const documents = ['README.md', '../README.md', ...pages('../docs/'), ...pages('../docs/tutorials/')]
+const examples = new Map(documents.flatMap((file) => {
+  const blocks = [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block)
+  const modules = file.includes('/tutorials/') ? blocks : [blocks.join('\n')]
+  return modules.filter(Boolean).map((code, i) => [`${root}test/${file.replace(/\W/g, '_')}${i}.tsx`, code])
+}))
+// The build tools of a tutorial's project are not installed here, so their types are unknown.
+examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
 
 // One program checks the sources and the examples, because it reads the libraries of TypeScript and of React only once.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
@@ -44,7 +51,8 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
-  const unused = new Set([6133, 6196, 6198]) // An example declares variables only to show them.
+  // An example declares variables only to show them, and a build tool's parameters have no types.
+  const unused = new Set([6133, 6196, 6198, 7006])
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
@@ -129,4 +137,9 @@ test('the package contains exactly the files that it needs', () => {
   assert.deepEqual([manifest.type, manifest.license, manifest.sideEffects, manifest.types], ['module', 'Apache-2.0', ['./worker.js'], './index.d.ts'])
   assert.deepEqual(peerDependenciesMeta, { react: { optional: true } })
   assert.equal(manifest.dependencies, undefined)
+})
+
+test('the registry page has its links, and tools can read package.json', () => {
+  for (const field of ['description', 'homepage', 'bugs', 'repository', 'keywords']) assert.ok(manifest[field]?.length !== 0 && manifest[field], field)
+  assert.equal(import.meta.resolve('listwatch/package.json'), new URL('../package.json', import.meta.url).href)
 })

@@ -28,13 +28,18 @@ func Names() map[string]string {
 		"fallback":   module + "transport/fallback",
 		"kubeconfig": module + "transport/kubeconfig",
 		"etcd":       module + "examples/etcd",
+		"atomic":     "sync/atomic",
 		"context":    "context",
 		"errors":     "errors",
+		"flag":       "flag",
 		"fmt":        "fmt",
 		"http":       "net/http",
 		"io":         "io",
 		"log":        "log",
 		"os":         "os",
+		"require":    "github.com/stretchr/testify/require",
+		"strings":    "strings",
+		"testing":    "testing",
 		"time":       "time",
 	}
 }
@@ -56,6 +61,9 @@ func Given() map[string]string {
 		"isScheduled": "func(*lw.Object) bool",
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
+		"connect":     "func(server string) (*lw.Client[*lw.Object], error)",
+		"follow":      "func(context.Context, *cache.Reflector[*lw.Object], *atomic.Bool) error",
+		"handler":     "func(*cache.Store[*lw.Object], *atomic.Bool) http.Handler",
 	}
 }
 

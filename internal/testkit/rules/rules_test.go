@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"examples/etcd":        {"lw"},
 	"examples/browser":     nil,
 	"examples/server":      {"lw/lwtest"},
+	"examples/service":     {"lw", "cache", "transport/kubeconfig"},
 	"examples/demo":        {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
 
 	"examples/internal/cluster": {"lw", "lw/lwtest"},

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+func get(t *testing.T, url string) (status int, body string) {
+	response, err := http.Get(url)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(text)
+}
+
+// start returns an API server and the URL of a service that follows it.
+func start(t *testing.T, opts *lwtest.Options) (server *lwtest.Server, url string, ended <-chan error) {
+	server, err := lwtest.Start(opts)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	t.Setenv("KUBECONFIG", t.TempDir()+"/none")
+	client, err := connect(server.URL)
+	require.NoError(t, err)
+	reflector := cache.NewReflector(client, &lw.Options{StopOn: lw.IsPermanent})
+	var live atomic.Bool
+	service := httptest.NewServer(handler(reflector.Store(), &live))
+	t.Cleanup(service.Close)
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	done := make(chan error, 1)
+	go func() { done <- follow(ctx, reflector, &live) }()
+	return server, service.URL, done
+}
+
+func eventually(t *testing.T, condition func() bool) {
+	t.Helper()
+	require.Eventually(t, condition, 30*time.Second, 5*time.Millisecond)
+}
+
+func TestServiceAnswersFromTheStore(t *testing.T) {
+	server, url, _ := start(t, nil)
+	_, err := server.Create("pods", `{"metadata":{"name":"web-0"},"spec":{"nodeName":"n1"},"status":{"phase":"Running"}}`)
+	require.NoError(t, err)
+	eventually(t, func() bool { _, body := get(t, url+"/nodes/n1"); return body == "default/web-0 Running\n" })
+	status, body := get(t, url+"/nodes/n2")
+	require.Equal(t, http.StatusOK, status)
+	require.Empty(t, body)
+}
+
+func TestServiceIsNotReadyWhileTheServerIsAway(t *testing.T) {
+	server, url, _ := start(t, nil)
+	ready := func(want int) func() bool {
+		return func() bool { status, _ := get(t, url+"/readyz"); return status == want }
+	}
+	eventually(t, ready(http.StatusOK))
+	server.Stop()
+	eventually(t, ready(http.StatusServiceUnavailable))
+	require.NoError(t, server.Restart())
+	eventually(t, ready(http.StatusOK))
+}
+
+func TestServiceStopsIfItIsForbidden(t *testing.T) {
+	_, _, ended := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
+	require.ErrorIs(t, <-ended, lw.ErrForbidden)
+}
