@@ -11,13 +11,13 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestRealServer runs the same table against a real kube-apiserver as make test runs against the embedded one.
+// TestRealServer runs the scenarios of make test against a real kube-apiserver instead of the embedded one.
 func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t)) }
 
-// TestWithoutWatchCache runs it against one that reads all from etcd: lists of version "0" come in pages, and old versions
-// expire with etcd's history.
+// TestWithoutWatchCache runs them against a server that reads everything from etcd. It pages lists at resourceVersion
+// "0", and old resourceVersions expire with etcd's history.
 func TestWithoutWatchCache(t *testing.T) {
-	t.Parallel() // It has its own cluster, and mostly waits.
+	t.Parallel() // starts its own cluster and is mostly idle
 	runScenarios(t, kube.Start(t, "--watch-cache=false"))
 }
 
