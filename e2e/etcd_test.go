@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	etcdPrefix   = "/app/"
-	etcdPatience = 2 * time.Minute
+	etcdPrefix  = "/app/"
+	etcdTimeout = 2 * time.Minute
 )
 
 // etcdCourse watches an etcd server and writes to it with etcd's own client.
@@ -111,7 +111,7 @@ func (c *etcdCourse) write(pairs ...string) string {
 
 func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.server.URL}, Context: ctx})
 	require.NoError(c, err)
@@ -122,7 +122,7 @@ func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 // sees waits until the store has reached a revision, and compares the store with etcd.
 func (c *etcdCourse) sees(revision string) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	require.NoError(c, c.reflector.Store().WaitFor(ctx, revision))
 	want, got := map[string]string{}, map[string]string{}
@@ -154,7 +154,7 @@ func (c *etcdCourse) run(do func()) {
 
 // until watches etcd until enough returns true.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	c.follow(ctx, enough)
 	require.NoError(c, ctx.Err())

@@ -35,7 +35,7 @@ import (
 // over WebSocket. Two are interrupted every few seconds and continue with --resume.
 func TestLwcatSoak(t *testing.T) {
 	t.Parallel() // starts its own cluster and is mostly idle
-	node := need.Program(t, "node", "Node 20 or later applies the printed lines: make e2e")
+	node := need.Program(t, "node", "install Node 20 or later, then run: make e2e")
 	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
 	front := httptest.NewServer(s.impatient())
 	defer front.Close()

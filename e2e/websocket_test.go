@@ -19,8 +19,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// patience bounds each wait for a message.
-const patience = 30 * time.Second
+// messageTimeout bounds each wait for a message.
+const messageTimeout = 30 * time.Second
 
 const (
 	someOrigin = "https://app.example"
@@ -90,7 +90,7 @@ func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.
 	conn, res, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(w.url, "http")+path, h)
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close() })
-		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(messageTimeout)))
 	}
 	return conn, res, err
 }
@@ -165,8 +165,8 @@ func tryPings(t *testing.T, w *watched) {
 	conn.SetPingHandler(func(string) error { return errors.New("the server sent a ping") })
 	require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte("ignored")))
 	require.NoError(t, conn.WriteMessage(websocket.BinaryMessage, []byte("ignored too")))
-	require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte("one"), time.Now().Add(patience)))
-	require.NoError(t, conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(patience)))
+	require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte("one"), time.Now().Add(messageTimeout)))
+	require.NoError(t, conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(messageTimeout)))
 	closed(t, conn)
 	require.Equal(t, []string{"one", ""}, pongs)
 }
@@ -174,7 +174,7 @@ func tryPings(t *testing.T, w *watched) {
 func tryClientCloses(t *testing.T, w *watched) {
 	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
-	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(patience)))
+	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout)))
 	closed(t, conn) // with code 1000, regardless of the client's code
 }
 
