@@ -1,4 +1,5 @@
-// Runs a course with a contender and prints JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER COURSE
+// Runs a course with a contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER
+// COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -18,7 +19,7 @@ const contenders = {
     const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
     return async (server, told) => {
       const config = new KubeConfig()
-      // It uses plain HTTP only if the verification of TLS is off.
+      // The client uses plain HTTP only if TLS verification is disabled.
       config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
       const core = config.makeApiClient(CoreV1Api)
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
@@ -38,7 +39,7 @@ const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
 if (course === 'hold') {
   courses.touch()
-  for (let i = 0; i < 5; i++) { // garbage is freed in steps
+  for (let i = 0; i < 5; i++) { // garbage is freed in several steps
     gc()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

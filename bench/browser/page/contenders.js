@@ -1,6 +1,6 @@
-// The contenders. Each loads its code and returns a function that follows the Pods of a server. That function calls `told` with the
-// resourceVersion of every change after it has read the object. When the Pods are complete, it returns an object with size() and
-// touch(), which reads each Pod.
+// The contenders. Each loads its code and returns a function that watches the Pods of a server. That function calls
+// `told` with the resourceVersion of every change after it has read the object. When the list is complete, it returns
+// an object with size() and touch(), which reads each Pod.
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'

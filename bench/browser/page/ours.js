@@ -1,4 +1,4 @@
-// The package, for a page or for Node. `module` is the imported module.
+// Runs the package in a page or in Node. `module` is the imported module.
 
 export async function ours(module, options, server, told) {
   await module.init(options.init)

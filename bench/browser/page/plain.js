@@ -1,4 +1,4 @@
-// Plain JavaScript: it lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
+// Plain JavaScript that lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
 
 export async function plain(server, told) {
   const items = new Map()
