@@ -138,7 +138,7 @@ NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
 test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
 	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsStayIn$$' ./cmd/lwcat
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsAreNotPrinted$$' ./cmd/lwcat
 
 .PHONY: test-386
 test-386: ## the tests of the library and of lwcat's internals with an int of 32 bits, where the machine can run them (linux/amd64)

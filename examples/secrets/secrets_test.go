@@ -14,8 +14,8 @@ import (
 // TestMain fails if a watch is left behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// TestManyComeAndGo is the example itself.
-func TestManyComeAndGo(t *testing.T) {
+// TestConcurrentAddAndRemove is the example itself.
+func TestConcurrentAddAndRemove(t *testing.T) {
 	require.NoError(t, run(60, 5))
 }
 

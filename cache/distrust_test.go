@@ -58,8 +58,8 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	}
 }
 
-// TestListWithoutVersionForgetsTheOldOne: a later run must not resume from a resourceVersion before the list.
-func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
+// TestListWithoutVersionClearsVersion: a later run must not resume from a resourceVersion before the list.
+func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))
 	require.Equal(t, "7", s.resumable())
@@ -68,8 +68,8 @@ func TestListWithoutVersionForgetsTheOldOne(t *testing.T) {
 	require.Empty(t, s.ResourceVersion())
 }
 
-// TestEndMarkInTheWrongPlaceCannotResume: objects may be missing.
-func TestEndMarkInTheWrongPlaceCannotResume(t *testing.T) {
+// TestMisplacedEndBookmarkForcesList: objects may be missing.
+func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")
 	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})

@@ -1,7 +1,7 @@
 // The page's location, as the hash of its URL has it: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
 
 /**
- * @typedef {object} Place
+ * @typedef {object} Route
  * @property {string} group
  * @property {string} version
  * @property {string} plural
@@ -14,7 +14,7 @@
 
 /**
  * @param {string} hash
- * @returns {Place}
+ * @returns {Route}
  */
 export function parse(hash) {
   const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
@@ -44,7 +44,7 @@ function decode(part) {
   }
 }
 
-/** @param {Pick<Place, 'group' | 'version' | 'plural'> & Partial<Place>} place */
+/** @param {Pick<Route, 'group' | 'version' | 'plural'> & Partial<Route>} route */
 export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '' }) {
   const path = [group, version, plural].filter(Boolean).map(encodeURIComponent).join('/')
   const query = Object.entries({ ns: namespace, q: search, sort: sort && (descending ? '-' : '') + sort, sel: selected })
@@ -56,6 +56,6 @@ export function format({ group, version, plural, namespace = '', search = '', so
 
 /**
  * Returns the collection as text, for example "apps/v1/deployments".
- * @param {Pick<Place, 'group' | 'version' | 'plural'>} place
+ * @param {Pick<Route, 'group' | 'version' | 'plural'>} route
  */
 export const collectionOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')

@@ -20,9 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// vault is a world full of secrets: a server that misbehaves by the first part of its path, credentials of all kinds, and
+// secretsFixture is a world full of secrets: a server that misbehaves by the first part of its path, credentials of all kinds, and
 // lwcat as a process in a folder of its own.
-type vault struct {
+type secretsFixture struct {
 	t       *testing.T
 	program string // lwcat
 	inputs  string // the folder of what has secrets, and is read
@@ -37,8 +37,8 @@ type vault struct {
 	configs int            // how many were written
 }
 
-func newVault(t *testing.T) *vault {
-	v := &vault{t: t, inputs: t.TempDir(), work: t.TempDir(), secrets: canary.Secrets{}}
+func newSecretsFixture(t *testing.T) *secretsFixture {
+	v := &secretsFixture{t: t, inputs: t.TempDir(), work: t.TempDir(), secrets: canary.Secrets{}}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	v.program = filepath.Join(t.TempDir(), "lwcat") // the tests' binary is lwcat under that name
@@ -52,14 +52,14 @@ func newVault(t *testing.T) *vault {
 }
 
 // input makes a file that lwcat reads.
-func (v *vault) input(name, text string) string {
+func (v *secretsFixture) input(name, text string) string {
 	path := filepath.Join(v.inputs, name)
 	require.NoError(v.t, os.WriteFile(path, []byte(text), 0o700))
 	return path
 }
 
 // serve starts the server, which knows the token and the client certificate, and the proxy.
-func (v *vault) serve(authority *certs.Authority) {
+func (v *secretsFixture) serve(authority *certs.Authority) {
 	v.url = canary.Serve(v.t, v.secrets, authority, v.token, `{"metadata":{"name":"settings"},"data":{"k":"v"}}`)
 	v.port = v.url[strings.LastIndexByte(v.url, ':'):]
 	tunnel := httptest.NewServer(&wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", "127.0.0.1"+v.port) }})
@@ -68,7 +68,7 @@ func (v *vault) serve(authority *certs.Authority) {
 }
 
 // addUsers makes credentials of all kinds.
-func (v *vault) addUsers(authority *certs.Authority) {
+func (v *secretsFixture) addUsers(authority *certs.Authority) {
 	cert, key := authority.Issue(v.t, "jane")
 	for i, line := range strings.Split(string(key), "\n") {
 		if len(line) > 40 && line[0] != '-' {
@@ -100,7 +100,7 @@ func (v *vault) addUsers(authority *certs.Authority) {
 }
 
 // as writes a kubeconfig of a user at a server's path, with more fields of the cluster, and returns it.
-func (v *vault) as(user, path string, cluster map[string]any) string {
+func (v *secretsFixture) as(user, path string, cluster map[string]any) string {
 	all := map[string]any{"server": v.url + path, "certificate-authority": v.ca}
 	maps.Copy(all, cluster)
 	text, err := json.Marshal(map[string]any{
@@ -115,7 +115,7 @@ func (v *vault) as(user, path string, cluster map[string]any) string {
 }
 
 // command is lwcat with an environment of its own.
-func (v *vault) command(env []string, args ...string) *exec.Cmd {
+func (v *secretsFixture) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.t.Context(), v.program, args...)
 	cmd.Dir = v.work
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + v.work, "TMPDIR=" + v.work, "XDG_CACHE_HOME=" + v.work, "KUBECONFIG=" + filepath.Join(v.inputs, "none"),
@@ -124,7 +124,7 @@ func (v *vault) command(env []string, args ...string) *exec.Cmd {
 }
 
 // run runs lwcat to its end. No secret may be in what it says.
-func (v *vault) run(env []string, args ...string) (code int, out string) {
+func (v *secretsFixture) run(env []string, args ...string) (code int, out string) {
 	v.t.Helper()
 	cmd := v.command(env, args...)
 	var stdout, stderr bytes.Buffer

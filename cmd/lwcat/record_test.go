@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplayDoesWhatTheRunDid, over either transport: it resumes, and lists again, where that did, and prints the same.
-func TestReplayDoesWhatTheRunDid(t *testing.T) {
+// TestReplayPrintsSameEvents checks that a replay resumes and relists like the recorded run, over both transports.
+func TestReplayPrintsSameEvents(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"http", "ws", "auto"} {
 		t.Run(transport, func(t *testing.T) {
@@ -19,7 +19,7 @@ func TestReplayDoesWhatTheRunDid(t *testing.T) {
 			create(t, server, "configmaps", named("goes"))
 			ctx, cancel := context.WithCancelCause(t.Context())
 			file := filepath.Join(t.TempDir(), "run")
-			var out, errs written
+			var out, errs lockedBuffer
 			done := make(chan int)
 			go func() {
 				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)

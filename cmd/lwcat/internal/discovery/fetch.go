@@ -22,13 +22,13 @@ const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscovery
 // not know aggregated discovery. What a part of the server cannot tell is Missing; the error is for a server that tells
 // nothing.
 func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
-	var core, groups answer
+	var core, groups response
 	var both sync.WaitGroup
-	both.Go(func() { core = ask(ctx, transport, "/api") })
-	both.Go(func() { groups = ask(ctx, transport, "/apis") })
+	both.Go(func() { core = fetchRoot(ctx, transport, "/api") })
+	both.Go(func() { groups = fetchRoot(ctx, transport, "/apis") })
 	both.Wait()
 	all := &Resources{}
-	for _, a := range []answer{core, groups} {
+	for _, a := range []response{core, groups} {
 		all.All = append(all.All, a.resources...)
 		all.Missing = append(all.Missing, a.missing...)
 	}
@@ -38,49 +38,49 @@ func Ask(ctx context.Context, transport lw.Transport) (*Resources, error) {
 	return all, nil
 }
 
-// answer is what became known of a part of a server.
-type answer struct {
+// response is what became known of a part of a server.
+type response struct {
 	resources []Resource
 	missing   []string
 	err       error // if that is nothing
 }
 
-// ask asks for what is below /api or /apis.
-func ask(ctx context.Context, transport lw.Transport, root string) (a answer) {
-	d, err := get(ctx, transport, root, accept)
-	kind := d.text("kind")
+// fetchRoot fetches the resources below /api or /apis.
+func fetchRoot(ctx context.Context, transport lw.Transport, root string) (a response) {
+	d, err := fetch(ctx, transport, root, accept)
+	kind := d.string("kind")
 	switch {
 	case err == nil && kind == "APIGroupDiscoveryList":
 		return d.aggregated()
 	case err == nil && (kind == "APIVersions" || kind == "APIGroupList"):
 		var all []string
 		if all, err = d.groupVersions(); err == nil {
-			return each(ctx, transport, root, all)
+			return fetchAll(ctx, transport, root, all)
 		}
 	case err == nil:
 		err = fmt.Errorf("the answer is no discovery document, but of kind %.40q", kind)
 	}
 	err = fmt.Errorf("%s: %w", root, err)
-	return answer{err: err, missing: []string{err.Error()}}
+	return response{err: err, missing: []string{err.Error()}}
 }
 
 // What a server may say of its resources: one with a thousand kinds of its own says half a MiB.
 const (
-	mostBytes         = 8 << 20 // of a document
-	mostGroupVersions = 1000    // each of which is a request
+	maxBytes         = 8 << 20 // of a document
+	maxGroupVersions = 1000    // each of which is a request
 )
 
 // ErrTooLarge says that a server has more to say of its resources than any has.
 var ErrTooLarge = errors.New("the answer is too large for what a server says of its resources")
 
-func get(ctx context.Context, transport lw.Transport, path, accept string) (document, error) {
+func fetch(ctx context.Context, transport lw.Transport, path, accept string) (document, error) {
 	body, err := transport.Open(ctx, &lw.Request{Path: path, Accept: accept})
 	if err != nil {
 		return "", err
 	}
 	defer body.Close()
 	var text json.RawMessage
-	err = json.NewDecoder(&limited{from: body, left: mostBytes}).Decode(&text)
+	err = json.NewDecoder(&limitedReader{from: body, remaining: maxBytes}).Decode(&text)
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return "", fmt.Errorf("the answer is no JSON, as a page of a proxy or of a login is none: %w", err)
 	}
@@ -91,34 +91,34 @@ func get(ctx context.Context, transport lw.Transport, path, accept string) (docu
 	return document(value), err
 }
 
-// limited fails where more comes than may be.
-type limited struct {
+// limitedReader fails where more comes than may be.
+type limitedReader struct {
 	from io.Reader
-	left int
+	remaining int
 }
 
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left == 0 {
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if l.remaining == 0 {
 		return 0, ErrTooLarge
 	}
-	n, err := l.from.Read(p[:min(len(p), l.left)])
-	l.left -= n
+	n, err := l.from.Read(p[:min(len(p), l.remaining)])
+	l.remaining -= n
 	return n, err
 }
 
-// atOnce is how many requests for group versions are under way at the same time.
-const atOnce = 8
+// concurrency is how many requests for group versions are under way at the same time.
+const concurrency = 8
 
-// each asks for the resources of each group version, by the discovery of before Kubernetes 1.26.
-func each(ctx context.Context, transport lw.Transport, root string, groupVersions []string) (all answer) {
-	answers := make([]answer, len(groupVersions))
-	slots := make(chan struct{}, atOnce)
+// fetchAll fetches each group version. Servers before Kubernetes 1.26 have no aggregated discovery.
+func fetchAll(ctx context.Context, transport lw.Transport, root string, groupVersions []string) (all response) {
+	answers := make([]response, len(groupVersions))
+	slots := make(chan struct{}, concurrency)
 	var asking sync.WaitGroup
 	for i, groupVersion := range groupVersions {
 		asking.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			answers[i] = one(ctx, transport, root, groupVersion)
+			answers[i] = fetchGroupVersion(ctx, transport, root, groupVersion)
 		})
 	}
 	asking.Wait()
@@ -130,15 +130,15 @@ func each(ctx context.Context, transport lw.Transport, root string, groupVersion
 	return all
 }
 
-func one(ctx context.Context, transport lw.Transport, root, groupVersion string) answer {
-	list, err := get(ctx, transport, root+"/"+groupVersion, "")
+func fetchGroupVersion(ctx context.Context, transport lw.Transport, root, groupVersion string) response {
+	list, err := fetch(ctx, transport, root+"/"+groupVersion, "")
 	if err != nil {
 		err = fmt.Errorf("%s: %w", groupVersion, err)
-		return answer{err: err, missing: []string{err.Error()}}
+		return response{err: err, missing: []string{err.Error()}}
 	}
 	group, version, found := strings.Cut(groupVersion, "/")
 	if !found {
 		group, version = "", groupVersion
 	}
-	return answer{resources: list.resources(group, version)}
+	return response{resources: list.resources(group, version)}
 }

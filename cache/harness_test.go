@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// theater runs an informer whose server does what the test says, in a bubble.
-type theater struct {
+// harness runs an informer on a scripted source.
+type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
 	events   chan lw.Event[*lw.Object] // what the watch brings
@@ -19,12 +19,12 @@ type theater struct {
 	stop     context.CancelFunc
 }
 
-// inTheater runs a test with an informer whose first list holds these objects.
-func inTheater(t *testing.T, words string, test func(*testing.T, *theater)) {
+// withHarness runs a test with an informer whose first list holds these objects.
+func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		th := &theater{t: t, events: make(chan lw.Event[*lw.Object]), err: make(chan error, 1)}
-		th.informer = NewInformer(&live{first: strings.Fields(words), events: th.events}, plainLists())
+		th := &harness{t: t, events: make(chan lw.Event[*lw.Object]), err: make(chan error, 1)}
+		th.informer = NewInformer(&liveObjects{first: strings.Fields(words), events: th.events}, plainLists())
 		test(t, th)
 		if th.stop != nil {
 			th.stop()
@@ -33,15 +33,15 @@ func inTheater(t *testing.T, words string, test func(*testing.T, *theater)) {
 	})
 }
 
-func (th *theater) run() {
+func (th *harness) run() {
 	ctx, stop := context.WithCancel(th.t.Context())
 	th.stop = stop
 	go func() { th.err <- th.informer.Run(ctx) }()
 	synctest.Wait()
 }
 
-// say lets the watch bring events, in the language of [script], and waits until all that follows has happened.
-func (th *theater) say(words string) {
+// expect lets the watch bring events, in the language of [script], and waits until all that follows has happened.
+func (th *harness) expect(words string) {
 	for word := range strings.FieldsSeq(words) {
 		th.send(word)
 		synctest.Wait()
@@ -49,7 +49,7 @@ func (th *theater) say(words string) {
 }
 
 // send does not wait.
-func (th *theater) send(words string) {
+func (th *harness) send(words string) {
 	types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
 	for word := range strings.FieldsSeq(words) {
 		o := object(word[1:])
@@ -57,15 +57,14 @@ func (th *theater) send(words string) {
 	}
 }
 
-// notes are what a handler was told, in the language of [stage.play]: "!" is for what was there at the beginning, "?" for
-// a deletion that was not seen.
-type notes struct {
-	mu    sync.Mutex
-	words []string
-	hold  chan struct{} // if set, each call waits for an element
+// log records the calls of handlers.
+type log struct {
+	mu      sync.Mutex
+	entries []string
+	block   chan struct{} // if set, each call waits for an element
 }
 
-func (n *notes) handler() Handler[*lw.Object] {
+func (n *log) handler() Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, initial bool) {
 			n.add("+"+o.Key().String()+"@"+o.GetResourceVersion(), initial, "!")
@@ -79,23 +78,23 @@ func (n *notes) handler() Handler[*lw.Object] {
 	}
 }
 
-func (n *notes) add(word string, marked bool, mark string) {
+func (n *log) add(word string, marked bool, mark string) {
 	if marked {
 		word += mark
 	}
 	n.mu.Lock()
-	n.words = append(n.words, word)
+	n.entries = append(n.entries, word)
 	n.mu.Unlock()
-	if n.hold != nil {
-		<-n.hold
+	if n.block != nil {
+		<-n.block
 	}
 }
 
 // take returns what was told since the last time.
-func (n *notes) take() string {
+func (n *log) take() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	words := strings.Join(n.words, " ")
-	n.words = nil
+	words := strings.Join(n.entries, " ")
+	n.entries = nil
 	return words
 }

@@ -25,7 +25,7 @@ func refused(t *testing.T, args string, want ...string) {
 	t.Helper()
 	for _, name := range []string{"po", "/api/v1/pods", "/api/v1/pods --transport ws"} {
 		code, out, errs := lwcat(t, strings.Fields(args+" "+name+" --timeout 30s")...)
-		require.Equal(t, exitRefused, code, "%s %s: %s", args, name, errs)
+		require.Equal(t, exitError, code, "%s %s: %s", args, name, errs)
 		require.Empty(t, out)
 		rest := errs
 		for _, part := range want {
@@ -50,7 +50,7 @@ func secure(t *testing.T, handler http.Handler, from, until, ahead time.Duration
 		w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 		handler.ServeHTTP(w, r)
 	}))
-	server.Config.ErrorLog = log.New(new(written), "", 0)
+	server.Config.ErrorLog = log.New(new(lockedBuffer), "", 0)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -63,8 +63,8 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// TestHintsOfCertificates: of an unknown authority, by where the authority was named; of another name; and of times.
-func TestHintsOfCertificates(t *testing.T) {
+// TestCertificateHints: of an unknown authority, by where the authority was named; of another name; and of times.
+func TestCertificateHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, ca := secure(t, handler, -time.Hour, time.Hour, 0)
@@ -85,8 +85,8 @@ func TestHintsOfCertificates(t *testing.T) {
 	refused(t, "-s "+url+" --certificate-authority "+ca, invalid, "hint: ", "says the same as this machine's: the server needs a new one")
 }
 
-// TestHintsOfSchemes: HTTP where TLS was named, and the other way round, with a server that says so and one that does not.
-func TestHintsOfSchemes(t *testing.T) {
+// TestSchemeHints: HTTP where TLS was named, and the other way round, with a server that says so and one that does not.
+func TestSchemeHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	handler := start(t, nil)
 	url, _ := secure(t, handler, -time.Hour, time.Hour, 0)
@@ -94,20 +94,20 @@ func TestHintsOfSchemes(t *testing.T) {
 	refused(t, "-s "+strings.Replace(url, "https:", "http:", 1), "400", "hint: the server speaks TLS there: is it "+url+"?")
 }
 
-// TestHintsOfNetworks: no such host, and nothing that listens. A name below .invalid exists nowhere (RFC 6761).
-func TestHintsOfNetworks(t *testing.T) {
+// TestNetworkHints: no such host, and nothing that listens. A name below .invalid exists nowhere (RFC 6761).
+func TestNetworkHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	gone := start(t, nil)
 	gone.Stop()
 	refused(t, "-s "+gone.URL, "connection refused", "hint: nothing listens there: does the server of "+gone.URL+" run")
-	s := &server{Config: &kubeconfig.Config{Server: "https://a.invalid"}, flags: &where{}}
-	err := s.advise(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
+	s := &connection{Config: &kubeconfig.Config{Server: "https://a.invalid"}, flags: &serverOptions{}}
+	err := s.withHint(t.Context(), fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", Name: "a.invalid", IsNotFound: true}))
 	require.ErrorContains(t, err, "no such host")
-	require.Equal(t, "no host has the name a.invalid: is https://a.invalid spelt right, and does this network, or VPN, know it?", err.(*advised).hint)
+	require.Equal(t, "no host has the name a.invalid: is https://a.invalid spelt right, and does this network, or VPN, know it?", err.(*hintedError).hint)
 }
 
-// TestHintsOfRefusals: what was sent, and what its owner would have to be allowed.
-func TestHintsOfRefusals(t *testing.T) {
+// TestRejectionHints: what was sent, and what its owner would have to be allowed.
+func TestRejectionHints(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"no": lwtest.NoAccess}})
 	at := "-s " + server.URL
@@ -122,7 +122,7 @@ func TestHintsOfRefusals(t *testing.T) {
 	path := file(t, "token", "wrong")
 	refused(t, config("{tokenFile: "+path+"}"), "401 Unauthorized", "hint: the token in "+path+" was sent")
 	code, _, errs := lwcat(t, "-s", server.URL, "--token", "no", "/apis/apps/v1/deployments")
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitError, code)
 	require.Regexp(t, `403 Forbidden: deployments.apps is forbidden.*\nlwcat: hint: the token of --token was sent: whose it is needs a role with the verbs list and watch of deployments.apps, which kubectl auth can-i watch deployments.apps asks for\n$`, errs)
 
 	plugin := func(script string) string {
@@ -136,10 +136,10 @@ func TestHintsOfRefusals(t *testing.T) {
 	refused(t, plugin("echo session is over >&2; exit 1"), "exit status 1: session is over", "hint: log in again", "login belongs to, or run it by hand")
 }
 
-// TestHintsOfKubeconfigs that cannot be read.
-func TestHintsOfKubeconfigs(t *testing.T) {
+// TestKubeconfigHints that cannot be read.
+func TestKubeconfigHints(t *testing.T) {
 	folder := t.TempDir()
 	code, _, errs := lwcat(t, "po", "--kubeconfig", folder)
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitError, code)
 	require.Equal(t, "lwcat: "+folder+": is a directory\nlwcat: hint: --kubeconfig and $KUBECONFIG name files, as "+folder+"/config\n", errs)
 }

@@ -16,50 +16,50 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
-// advised is an error of which we know what can be done about it.
-type advised struct {
+// hintedError adds advice to an error.
+type hintedError struct {
 	error
 	hint string
 }
 
-func (a *advised) Unwrap() error { return a.error }
+func (a *hintedError) Unwrap() error { return a.error }
 
-// advise adds a hint to an error, if there is one.
-func advise(err error, hint string) error {
+// withHint adds a hint to an error. An empty hint changes nothing.
+func withHint(err error, hint string) error {
 	if err == nil || hint == "" {
 		return err
 	}
-	return &advised{err, hint}
+	return &hintedError{err, hint}
 }
 
-// server is where it was connected to, and what for.
-type server struct {
+// connection is the loaded kubeconfig and the flags that selected it.
+type connection struct {
 	*kubeconfig.Config
-	flags *where
+	flags *serverOptions
 }
 
-// advise adds to an error of a connection, or of an answer, or of the output, what can be done about it.
-func (s *source) advise(ctx context.Context, err error) error {
+// withHint adds a hint to an error of the server or of the output.
+func (s *source) withHint(ctx context.Context, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
-		return advise(err, "the disk is full; --resume FILE would let the next run go on where this one has ended")
+		return withHint(err, "the disk is full; --resume FILE would let the next run go on where this one has ended")
 	}
-	if s.kube == nil || err == nil {
+	if s.connection == nil || err == nil {
 		return err
 	}
-	return s.kube.advise(ctx, err)
+	return s.connection.withHint(ctx, err)
 }
 
-func (s *server) advise(ctx context.Context, err error) error {
-	for _, hint := range []func(context.Context, error) string{s.ofRefusal, s.ofPlugin, s.ofCertificate, s.ofScheme, s.ofNetwork} {
+func (s *connection) withHint(ctx context.Context, err error) error {
+	for _, hint := range []func(context.Context, error) string{s.rejectionHint, s.pluginHint, s.certificateHint, s.schemeHint, s.networkHint} {
 		if text := hint(ctx, err); text != "" {
-			return advise(err, text)
+			return withHint(err, text)
 		}
 	}
 	return err
 }
 
-// ofFile says what can be done about a kubeconfig that cannot be read.
-func ofFile(err error) string {
+// kubeconfigHint explains an unreadable kubeconfig.
+func kubeconfigHint(err error) string {
 	broken, ok := errors.AsType[*kubeconfig.Error](err)
 	switch {
 	case !ok || broken.Entry != "":
@@ -72,8 +72,8 @@ func ofFile(err error) string {
 	return ""
 }
 
-// ofRefusal is about 401 and 403.
-func (s *server) ofRefusal(_ context.Context, err error) string {
+// rejectionHint explains status 401 and 403.
+func (s *connection) rejectionHint(_ context.Context, err error) string {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	if !ok {
 		return ""
@@ -96,8 +96,8 @@ func (s *server) ofRefusal(_ context.Context, err error) string {
 	return ""
 }
 
-// credential says what requests were sent with; "" for nothing.
-func (s *server) credential() string {
+// credential describes the credential that was sent, or returns "".
+func (s *connection) credential() string {
 	sent, of := s.HTTP, ""
 	if s.User != "" {
 		of = fmt.Sprintf(" of user %q", s.User)
@@ -117,8 +117,8 @@ func (s *server) credential() string {
 	return ""
 }
 
-// ofPlugin is about a credential plugin that gives none.
-func (s *server) ofPlugin(_ context.Context, err error) string {
+// pluginHint explains a failed credential plugin.
+func (s *connection) pluginHint(_ context.Context, err error) string {
 	failed, ok := errors.AsType[*kubeconfig.ExecError](err)
 	if !ok || errors.Is(err, exec.ErrNotFound) {
 		return ""
@@ -126,10 +126,10 @@ func (s *server) ofPlugin(_ context.Context, err error) string {
 	return fmt.Sprintf("log in again with what %s belongs to, or run it by hand; --user and --token name another credential", failed.Command)
 }
 
-// ofScheme is about http in place of https, and the other way round.
-func (s *server) ofScheme(_ context.Context, err error) string {
+// schemeHint explains a request that used http instead of https, or the reverse.
+func (s *connection) schemeHint(_ context.Context, err error) string {
 	scheme, rest, _ := strings.Cut(s.Server, "://")
-	if scheme == "https" && speaksPlainly(err) {
+	if scheme == "https" && isPlainHTTP(err) {
 		return "the server speaks HTTP without TLS there: is it http://" + rest + "?"
 	}
 	status, ok := errors.AsType[*lw.StatusError](err)
@@ -144,14 +144,14 @@ func (s *server) ofScheme(_ context.Context, err error) string {
 	return ""
 }
 
-// speaksPlainly reports whether a server answered a TLS handshake with something else.
-func speaksPlainly(err error) bool {
+// isPlainHTTP reports whether the server answered a TLS handshake without TLS.
+func isPlainHTTP(err error) bool {
 	_, ok := errors.AsType[tls.RecordHeaderError](err)
 	return ok || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// ofNetwork is about ways to the server.
-func (s *server) ofNetwork(_ context.Context, err error) string {
+// networkHint explains network errors.
+func (s *connection) networkHint(_ context.Context, err error) string {
 	if unknown, ok := errors.AsType[*net.DNSError](err); ok && unknown.IsNotFound {
 		return "no host has the name " + unknown.Name + ": is " + s.Server + " spelt right, and does this network, or VPN, know it?"
 	}

@@ -13,15 +13,15 @@ import (
 type Playback struct {
 	player *Player
 	number int
-	now    atomic.Int64
+	reached    atomic.Int64
 }
 
 var _ lw.Transport = (*Playback)(nil)
 
-// place is where a view is.
-type place struct {
-	at   int64 // what it waits to play, or has played last
-	busy bool  // its reader has that and may still be at work on it
+// position is how far a view has played.
+type position struct {
+	offset   int64 // recorded time that it waits for or has reached
+	active bool  // the reader may still process the record at this time
 }
 
 // Discovery returns a view for what is asked before any collection is followed.
@@ -33,7 +33,7 @@ func (p *Player) Collection() *Playback {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := &Playback{player: p, number: len(p.views) + 1}
-	p.views[c] = place{busy: true}
+	p.views[c] = position{active: true}
 	return c
 }
 
@@ -42,21 +42,21 @@ func (c *Playback) Close() {
 	c.player.mu.Lock()
 	defer c.player.mu.Unlock()
 	delete(c.player.views, c)
-	c.player.wake()
+	c.player.notify()
 }
 
-func (p *Player) wake() {
-	close(p.moved)
-	p.moved = make(chan struct{})
+func (p *Player) notify() {
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
-// reach waits until it is time for what was recorded at a time, and this view's turn.
-func (c *Playback) reach(ctx context.Context, at int64) error {
+// wait blocks until the recorded time is due and all other views have reached it.
+func (c *Playback) wait(ctx context.Context, at int64) error {
 	p := c.player
-	p.begin.Do(func() { p.begun = time.Now() })
-	p.move(c, place{at: at})
+	p.startOnce.Do(func() { p.started = time.Now() })
+	p.setPosition(c, position{offset: at})
 	if p.speed > 0 {
-		timer := time.NewTimer(time.Until(p.begun.Add(time.Duration(float64(at) / p.speed))))
+		timer := time.NewTimer(time.Until(p.started.Add(time.Duration(float64(at) / p.speed))))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -64,9 +64,9 @@ func (c *Playback) reach(ctx context.Context, at int64) error {
 		}
 	}
 	for ctx.Err() == nil {
-		moved, its := p.turn(c, at)
+		moved, its := p.tryAdvance(c, at)
 		if its {
-			c.now.Store(at)
+			c.reached.Store(at)
 			return nil
 		}
 		select {
@@ -77,27 +77,27 @@ func (c *Playback) reach(ctx context.Context, at int64) error {
 	return context.Cause(ctx)
 }
 
-func (p *Player) move(c *Playback, to place) {
+func (p *Player) setPosition(c *Playback, to position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, ok := p.views[c]; ok {
 		p.views[c] = to
-		p.wake()
+		p.notify()
 	}
 }
 
-// turn takes the turn of a view, unless another is before it: then moved is closed when that may have changed.
-func (p *Player) turn(c *Playback, at int64) (moved <-chan struct{}, its bool) {
+// tryAdvance advances a view unless another one must go first. Then it returns a channel that is closed when a view changes.
+func (p *Player) tryAdvance(c *Playback, at int64) (moved <-chan struct{}, its bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for other, is := range p.views {
-		before := is.at < at || is.at == at && (is.busy || other.number < c.number)
+		before := is.offset < at || is.offset == at && (is.active || other.number < c.number)
 		if other != c && before {
-			return p.moved, false
+			return p.changed, false
 		}
 	}
 	if _, ok := p.views[c]; ok {
-		p.views[c] = place{at: at, busy: true}
+		p.views[c] = position{offset: at, active: true}
 	}
 	return nil, true
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Whole } from '../whole.js'
+import { Versions } from '../versions.js'
 
 globalThis.reportError ??= (error) => { throw error } // Node has none; the rejection fails the test
 
@@ -8,50 +8,50 @@ const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced
 const link = { server: 'http://host', token: '' }
 const pod = (resourceVersion) => ({ kind: 'Pod', metadata: { name: 'web', namespace: 'shop', resourceVersion, managedFields: [] }, spec: { node: 'n' } })
 const list = (...items) => ({ kind: 'PodList', apiVersion: 'v1', items })
-const bare = (resourceVersion) => {
+const withoutManagedFields = (resourceVersion) => {
   const object = pod(resourceVersion)
   delete object.metadata.managedFields
   return object
 }
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
 
-// Returns a Whole of the Pod "web", its requests, and a promise of the answer to a question. `respond` gets each URL.
+// Returns a Versions of the Pod "web", its requests, and a promise of the answer to a question. `respond` gets each URL.
 function ask(t, respond, version, how) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url) => {
     requests.push(url.replace('http://host/api/v1/namespaces/shop/pods', ''))
     return respond(url)
   })
-  let whole
+  let versions
   const answered = new Promise((resolve) => {
-    whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => resolve(whole.at(version, how)))
-    assert.equal(whole.at(version, how), undefined)
+    versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => resolve(versions.at(version, how)))
+    assert.equal(versions.at(version, how), undefined)
   })
-  return { answered, requests, whole: () => whole }
+  return { answered, requests, versions: () => versions }
 }
 
-test('an object that is unchanged since the page loaded is requested whole', async (t) => {
+test('an object that is unchanged since the page loaded is requested in full', async (t) => {
   const { answered, requests } = ask(t, () => json(pod('5')), '5', { current: true })
-  assert.deepEqual(await answered, { object: bare('5') })
+  assert.deepEqual(await answered, { object: withoutManagedFields('5') })
   assert.deepEqual(requests, ['/web'])
 })
 
 test('a past version comes from the list at that time', async (t) => {
   const { answered, requests } = ask(t, () => json(list(pod('5'))), '5', { asOf: '7' })
-  assert.deepEqual(await answered, { object: { apiVersion: 'v1', ...bare('5') } })
+  assert.deepEqual(await answered, { object: { apiVersion: 'v1', ...withoutManagedFields('5') } })
   assert.deepEqual(requests, ['?fieldSelector=metadata.name%3Dweb&resourceVersion=7&resourceVersionMatch=Exact'])
 })
 
 test('if the past version is lost, the current object is requested', async (t) => {
   const { answered, requests } = ask(t, (url) => (url.includes('?') ? json({ message: 'too old' }, 410) : json(pod('5'))), '5', { asOf: '7', current: true })
-  assert.deepEqual(await answered, { object: bare('5') })
+  assert.deepEqual(await answered, { object: withoutManagedFields('5') })
   assert.equal(requests.length, 2)
 })
 
 test('an object that has changed meanwhile becomes the newest', async (t) => {
-  const { answered, whole } = ask(t, () => json(pod('6')), '5', { current: true })
+  const { answered, versions } = ask(t, () => json(pod('6')), '5', { current: true })
   assert.deepEqual(await answered, { reason: 'the object has changed since then' })
-  assert.deepEqual(whole().newest, bare('6'))
+  assert.deepEqual(versions().newest, withoutManagedFields('6'))
 })
 
 const failures = {
@@ -72,9 +72,9 @@ for (const [reason, [respond, how]] of Object.entries(failures)) {
 }
 
 test('a question without an answer is asked once', async (t) => {
-  const { answered, requests, whole } = ask(t, () => json({}, 404), '5', { current: true })
+  const { answered, requests, versions } = ask(t, () => json({}, 404), '5', { current: true })
   await answered
-  assert.equal(whole().at('5', { current: true }).reason, 'the object no longer exists')
+  assert.equal(versions().at('5', { current: true }).reason, 'the object no longer exists')
   assert.equal(requests.length, 1)
 })
 
@@ -84,9 +84,9 @@ test('close cancels the request, and nothing is reported', async (t) => {
   t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => { reject(signal.reason); cancelled() })
   }))
-  const whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported an answer'))
-  whole.at('5', { current: true })
-  whole.close()
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported an answer'))
+  versions.at('5', { current: true })
+  versions.close()
   await cancellation
   await new Promise(setImmediate)
 })
@@ -112,38 +112,38 @@ test('of a list, the object with the same name is taken', async (t) => {
 test('the path has the group, and the namespace if there is one', async (t) => {
   const urls = []
   t.mock.method(globalThis, 'fetch', async (url) => { urls.push(url); return json({}) })
-  const asked = (resource, item) => new Promise((resolve) => { new Whole(link, resource, item, resolve).at('5', { current: true }) })
+  const asked = (resource, item) => new Promise((resolve) => { new Versions(link, resource, item, resolve).at('5', { current: true }) })
   await asked({ ...pods, group: 'apps', plural: 'deployments' }, { namespace: 'shop', name: 'web' })
   await asked({ ...pods, plural: 'nodes' }, { namespace: '', name: 'a/b' })
   assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
 })
 
-// Returns a Whole whose versions are answered one at a time by calling the functions in `pending`.
+// Returns a Versions whose versions are answered one at a time by calling the functions in `pending`.
 function stepwise(t) {
   const pending = [], told = []
   t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))
-  const whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => told.push(whole.arrivals))
-  return { whole, pending, told }
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => told.push(versions.arrivals))
+  return { versions, pending, told }
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('versions are requested one after the other, each once', async (t) => {
-  const { whole, pending, told } = stepwise(t)
-  for (const version of ['5', '6', '5']) assert.equal(whole.at(version, { asOf: version }), undefined)
+  const { versions, pending, told } = stepwise(t)
+  for (const version of ['5', '6', '5']) assert.equal(versions.at(version, { asOf: version }), undefined)
   assert.equal(pending.length, 1)
   pending[0].resolve('5')
   await turn()
   assert.deepEqual([pending.map(({ asOf }) => asOf), told], [['5', '6'], [1]])
   pending[1].resolve('6')
   await turn()
-  assert.equal(whole.at('6', {}).object.metadata.resourceVersion, '6')
-  assert.equal(whole.at('7', { asOf: '7' }), undefined)
+  assert.equal(versions.at('6', {}).object.metadata.resourceVersion, '6')
+  assert.equal(versions.at('7', { asOf: '7' }), undefined)
   assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
 })
 
 test('the pending and the held versions are bounded, and the oldest go first', async (t) => {
-  const { whole, pending } = stepwise(t)
-  const ask = (from, to) => { for (let v = from; v <= to; v++) whole.at(String(v), { asOf: String(v) }) }
+  const { versions, pending } = stepwise(t)
+  const ask = (from, to) => { for (let v = from; v <= to; v++) versions.at(String(v), { asOf: String(v) }) }
   const drain = async () => {
     for (let done = pending.length - 1; done < pending.length; done++) {
       pending[done].resolve(pending[done].asOf)
@@ -152,40 +152,40 @@ test('the pending and the held versions are bounded, and the oldest go first', a
   }
   ask(1, 40)
   await drain()
-  assert.deepEqual([pending.length, whole.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
+  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
   ask(41, 70)
   await drain()
-  assert.equal(whole.arrivals, 61)
-  assert.ok(whole.at('11', {}), 'the second of 61 is held')
-  assert.equal(whole.at('1', {}), undefined, 'the first one is not')
+  assert.equal(versions.arrivals, 61)
+  assert.ok(versions.at('11', {}), 'the second of 61 is held')
+  assert.equal(versions.at('1', {}), undefined, 'the first one is not')
 })
 
 test('an answer after close is dropped', async (t) => {
-  const { whole, pending, told } = stepwise(t)
-  whole.at('5', { asOf: '5' })
-  whole.close()
+  const { versions, pending, told } = stepwise(t)
+  versions.at('5', { asOf: '5' })
+  versions.close()
   pending[0].resolve('5')
   await turn()
-  assert.deepEqual([whole.at('5', {}), told, whole.arrivals], [undefined, [], 0])
+  assert.deepEqual([versions.at('5', {}), told, versions.arrivals], [undefined, [], 0])
 })
 
 test('the newest object stays when a later request fails', async (t) => {
   const answers = [json(pod('5')), json({}, 404)]
   t.mock.method(globalThis, 'fetch', async () => answers.shift())
   let told
-  const whole = new Whole(link, pods, { namespace: 'shop', name: 'web' }, () => told())
-  for (const version of ['5', '6']) await new Promise((resolve) => { told = resolve; whole.at(version, { current: true }) })
-  assert.deepEqual(whole.newest, bare('5'))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => told())
+  for (const version of ['5', '6']) await new Promise((resolve) => { told = resolve; versions.at(version, { current: true }) })
+  assert.deepEqual(versions.newest, withoutManagedFields('5'))
 })
 
 test('a past object becomes the newest only for a current question', async (t) => {
-  const { whole, pending } = stepwise(t)
-  whole.at('5', { asOf: '5' })
+  const { versions, pending } = stepwise(t)
+  versions.at('5', { asOf: '5' })
   pending[0].resolve('5')
   await turn()
-  assert.equal(whole.newest, undefined)
-  whole.at('6', { asOf: '6', current: true })
+  assert.equal(versions.newest, undefined)
+  versions.at('6', { asOf: '6', current: true })
   pending[1].resolve('6')
   await turn()
-  assert.equal(whole.newest.metadata.resourceVersion, '6')
+  assert.equal(versions.newest.metadata.resourceVersion, '6')
 })

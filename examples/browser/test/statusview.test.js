@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { byId, reload, texts } from './support/page.js'
-import { forget, showState } from '../surroundings.js'
+import { resetAnnouncements, showState } from '../statusview.js'
 
 const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
-const place = { plural: 'pods', namespace: '', search: '' }
+const route = { plural: 'pods', namespace: '', search: '' }
 const feed = (size, shown = size) => ({ rows: { size, view: Array.from({ length: shown }) } })
 const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
 const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
-const show = (state, of = feed(3), where = {}) => showState(state, of, { ...place, ...where }, NOW)
+const show = (state, of = feed(3), where = {}) => showState(state, of, { ...route, ...where }, NOW)
 const hidden = (id) => byId(id).hidden
 const text = (id) => byId(id).textContent
 
@@ -17,7 +17,7 @@ const later = () => { mock.timers.tick(10_000); return text('announcer') }
 beforeEach(() => {
   reload()
   byId('title').textContent = 'Pods'
-  forget()
+  resetAnnouncements()
 })
 
 test('a live collection has its state, its count and its title', () => {
@@ -45,11 +45,11 @@ test('an interrupted collection is stale, and offers another try', () => {
 })
 
 test('without a feed there is no table', () => {
-  showState({ phase: 'loading', stale: true }, undefined, place, NOW)
+  showState({ phase: 'loading', stale: true }, undefined, route, NOW)
   assert.equal(hidden('grid'), true)
   assert.equal(text('connection-text'), 'Connecting')
   assert.equal(text('count'), 'Loading')
-  showState({ ...lost, resourceVersion: '' }, undefined, place, NOW)
+  showState({ ...lost, resourceVersion: '' }, undefined, route, NOW)
   assert.equal(text('count'), '')
   assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
 })
@@ -136,7 +136,7 @@ test('screen readers hear each state once, with the count of a live collection',
 
 test('another collection withdraws the announcement, and is announced itself', () => {
   show(live)
-  forget()
+  resetAnnouncements()
   assert.equal(later(), '')
   show(live)
   assert.equal(later(), 'Live. 3 pods')

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHintOfAKubeconfigThatOthersOwn: who may not read it is shown where its modes are.
-func TestHintOfAKubeconfigThatOthersOwn(t *testing.T) {
+// TestHintForUnreadableKubeconfig: who may not read it is shown where its modes are.
+func TestHintForUnreadableKubeconfig(t *testing.T) {
 	path := file(t, "config", "")
 	require.NoError(t, os.Chmod(path, 0))
 	if os.Geteuid() == 0 { // whom no mode keeps out: as another user, then
@@ -19,7 +19,7 @@ func TestHintOfAKubeconfigThatOthersOwn(t *testing.T) {
 		defer func() { require.NoError(t, syscall.Setreuid(-1, 0)) }()
 	}
 	code, _, errs := lwcat(t, "po", "--kubeconfig", path)
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitError, code)
 	const hint = "another user owns it: look at its modes by ls -l, or name another file by --kubeconfig"
 	require.Equal(t, "lwcat: "+path+": permission denied\nlwcat: hint: "+hint+"\n", errs)
 }

@@ -33,8 +33,8 @@ func blocked(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-// TestASecondInterruptEndsItTheHardWay, where the first one waits for a reader that has gone to sleep.
-func TestASecondInterruptEndsItTheHardWay(t *testing.T) {
+// TestSecondInterruptKills checks the second interrupt while the first one waits for a blocked reader.
+func TestSecondInterruptKills(t *testing.T) {
 	cmd := blocked(t)
 	ended := make(chan error)
 	go func() { ended <- cmd.Wait() }()
@@ -53,13 +53,13 @@ func TestASecondInterruptEndsItTheHardWay(t *testing.T) {
 	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell says 130")
 }
 
-// TestAnInterruptWhileAKubeconfigDoesNotOpen, as a pipe to which nobody writes.
-func TestAnInterruptWhileAKubeconfigDoesNotOpen(t *testing.T) {
+// TestInterruptWhileKubeconfigBlocks uses a named pipe without a writer.
+func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errInterrupted)
-	var out, errs written
+	var out, errs lockedBuffer
 	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
 	require.Empty(t, errs.String())
 	// What reads it ends with it.

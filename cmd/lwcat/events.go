@@ -14,60 +14,60 @@ import (
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// told makes of an event and its changes what is printed.
-func (s *stream) told(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
+// outputEvents converts an event and its changes to output events.
+func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
 	s.events = s.events[:0]
-	now := s.clock()
-	if s.blind && (event.Type == lw.Modified || event.Type == lw.Deleted) {
+	now := s.time()
+	if s.noInitialState && (event.Type == lw.Modified || event.Type == lw.Deleted) {
 		var old *lw.Object
 		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object makes two
 			old = changes[0].Old
 		}
-		s.add(event.Type, now, event.Object, old)
+		s.appendEvent(event.Type, now, event.Object, old)
 		return s.events
 	}
 	for _, d := range changes {
-		s.change(now, d)
+		s.appendChange(now, d)
 	}
 	return s.events
 }
 
-func (s *stream) change(now time.Time, d cache.Change[*lw.Object]) {
+func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
 	switch {
 	case d.Type == cache.Added:
-		s.add(lw.Added, now, d.New, nil)
+		s.appendEvent(lw.Added, now, d.New, nil)
 	case d.Type == cache.Deleted:
-		s.add(lw.Deleted, now, d.Old, nil)
-	case s.kept == nil || !isStub(d.Old):
-		s.add(lw.Modified, now, d.New, d.Old)
+		s.appendEvent(lw.Deleted, now, d.Old, nil)
+	case s.progress == nil || !isStub(d.Old):
+		s.appendEvent(lw.Modified, now, d.New, d.Old)
 	case !sameVersion(d.Old, d.New): // else it was printed by the run before
-		s.add(lw.Modified, now, d.New, nil)
+		s.appendEvent(lw.Modified, now, d.New, nil)
 	}
 }
 
-func (s *stream) add(t lw.EventType, now time.Time, o, old *lw.Object) {
+func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
 	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
 }
 
-// hopeless reports whether an error at the start will not pass by itself: a refusal, a request that is wrong, no credential, or no
-// way to the server. The first request that is found wrong may be one for a streaming list, which not every server knows.
-func (s *stream) hopeless(cause error) bool {
+// isFatal reports whether retrying cannot help with a startup error: a rejection, a malformed request, a missing credential or an
+// unreachable server.
+func (s *stream) isFatal(cause error) bool {
 	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
 		return true
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || speaksPlainly(cause) {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
 		return true
 	}
 	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
 		return true
 	}
 	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
-		s.wrong++
-		if s.config.when.from != "" { // else a list would follow, which nobody has asked for
+		s.badRequests++
+		if s.config.limits.from != "" { // else a list would follow, which nobody has asked for
 			return true
 		}
 	}
-	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.wrong > 1
+	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.badRequests > 1
 }
 
 // A stub stands for an object of which --resume has kept the name and versions only.

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Reach } from '../reach.js'
+import { Collections } from '../collections.js'
 
 const link = { server: 'http://host', token: '' }
 const version = { version: 'v1', resources: [{ resource: 'pods', verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Pod' } }] }
 const collections = { kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [version] }] }
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 
-// Returns a Reach and all that it tells. `answers` are the responses to requests for /api; /apis has no collections.
-function reach(t, answers, storage = { getItem: () => null, setItem() {} }) {
+// Returns a Collections and all that it tells. `answers` are the responses to requests for /api; /apis has no collections.
+function collectionsWith(t, answers, storage = { getItem: () => null, setItem() {} }) {
   const told = []
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
   t.mock.method(globalThis, 'fetch', async (url) => {
@@ -17,7 +17,7 @@ function reach(t, answers, storage = { getItem: () => null, setItem() {} }) {
   })
   globalThis.localStorage = storage
   t.after(() => delete globalThis.localStorage)
-  return { told, reach: new Reach(Object.fromEntries(['found', 'refused', 'waiting', 'unkept'].map((name) => [name, (value) => told.push([name, value])]))) }
+  return { told, collections: new Collections(Object.fromEntries(['found', 'refused', 'waiting', 'storageFailed'].map((name) => [name, (value) => told.push([name, value])]))) }
 }
 
 const turn = () => new Promise(setImmediate)
@@ -25,8 +25,8 @@ const answer = (body, status = 200) => () => Response.json(body, { status })
 const away = () => { throw new TypeError('Failed to fetch') }
 
 test('a server is asked until it answers, and each failure is told', async (t) => {
-  const { reach: it, told } = reach(t, [away, answer({ message: 'overloaded' }, 503), () => new Response('<html>'), answer(collections)])
-  const asked = it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [away, answer({ message: 'overloaded' }, 503), () => new Response('<html>'), answer(collections)])
+  const asked = it.load(link)
   for (const delay of [1000, 2000, 4000]) {
     await turn()
     assert.equal(told.at(-1)[1].retryAt, Date.now() + delay)
@@ -42,13 +42,13 @@ test('a server is asked until it answers, and each failure is told', async (t) =
 })
 
 test('a server that refuses the token is not asked again', async (t) => {
-  const { reach: it, told } = reach(t, [answer({ message: 'Unauthorized' }, 401)])
-  await it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [answer({ message: 'Unauthorized' }, 401)])
+  await it.load(link)
   assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
 })
 
 test('a refresh returns the failure', async (t) => {
-  const { reach: it, told } = reach(t, [answer({ message: 'no' }, 403), answer(collections)])
+  const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])
   assert.equal(await it.refresh(link, true), undefined, 'it was refreshed just now')
@@ -60,9 +60,9 @@ test('a refresh that the previous server answers late is ignored', async (t) => 
   let answerLate
   const late = new Promise((resolve) => { answerLate = resolve })
   const nodes = { ...collections, items: [{ metadata: {}, versions: [{ ...version, resources: [{ ...version.resources[0], resource: 'nodes' }] }] }] }
-  const { reach: it, told } = reach(t, [() => late, answer(collections)])
+  const { collections: it, told } = collectionsWith(t, [() => late, answer(collections)])
   const refreshed = it.refresh(link)
-  await it.ask({ ...link, server: 'http://other' })
+  await it.load({ ...link, server: 'http://other' })
   assert.deepEqual(told, [['found', [pods]]])
   answerLate(Response.json(nodes))
   assert.equal(await refreshed, undefined)
@@ -70,56 +70,56 @@ test('a refresh that the previous server answers late is ignored', async (t) => 
 })
 
 test('a collection has the first version that the server lists', async (t) => {
-  const { reach: it, told } = reach(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
-  await it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
+  await it.load(link)
   assert.deepEqual(told, [['found', [pods]]])
 })
 
 test('storage that fails is told, and the collections are shown all the same', async (t) => {
   const forbidden = () => { throw new Error('forbidden') }
-  const { reach: it, told } = reach(t, [answer(collections)], { getItem: forbidden, setItem: forbidden })
-  await it.ask(link)
-  assert.deepEqual(told, [['unkept', 'forbidden'], ['unkept', 'forbidden'], ['found', [pods]]])
+  const { collections: it, told } = collectionsWith(t, [answer(collections)], { getItem: forbidden, setItem: forbidden })
+  await it.load(link)
+  assert.deepEqual(told, [['storageFailed', 'forbidden'], ['storageFailed', 'forbidden'], ['found', [pods]]])
 })
 
 test('an unexpected error is not swallowed', async (t) => {
-  const { reach: it } = reach(t, [answer({ ...collections, items: [null] })])
-  await assert.rejects(it.ask(link), TypeError)
+  const { collections: it } = collectionsWith(t, [answer({ ...collections, items: [null] })])
+  await assert.rejects(it.load(link), TypeError)
 })
 
 const memory = (value) => ({ value, getItem(key) { assert.equal(key, 'listwatch-collections'); return this.value ?? null }, setItem(key, value) { assert.equal(key, 'listwatch-collections'); this.value = value } })
 
 test('the collections are kept for the next visit of the same server', async (t) => {
   const storage = memory()
-  const { reach: it, told } = reach(t, [answer(collections), away, away], storage)
-  await it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [answer(collections), away, away], storage)
+  await it.load(link)
   assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
   told.length = 0
-  it.ask(link)
+  it.load(link)
   assert.deepEqual(told, [['found', [pods]]], 'before the server answers')
   await turn()
   assert.equal(told[1][0], 'waiting')
   told.length = 0
-  it.ask({ ...link, server: 'http://other' })
+  it.load({ ...link, server: 'http://other' })
   assert.deepEqual(told, [])
 })
 
 test('nothing is kept of a server that requires a token, and nothing kept is shown of it', async (t) => {
   const storage = memory(JSON.stringify({ server: 'http://host', resources: [pods] }))
-  const { reach: it, told } = reach(t, [answer(collections)], storage), before = storage.value = storage.value.replace('pods', 'kept')
-  await it.ask({ ...link, token: 'secret' })
+  const { collections: it, told } = collectionsWith(t, [answer(collections)], storage), before = storage.value = storage.value.replace('pods', 'kept')
+  await it.load({ ...link, token: 'secret' })
   assert.deepEqual([told, storage.value], [[['found', [pods]]], before])
 })
 
 test('a kept value that is not JSON is told', async (t) => {
-  const { reach: it, told } = reach(t, [answer(collections)], memory('{'))
-  await it.ask(link)
-  assert.deepEqual(told.map(([name]) => name), ['unkept', 'found'])
+  const { collections: it, told } = collectionsWith(t, [answer(collections)], memory('{'))
+  await it.load(link)
+  assert.deepEqual(told.map(([name]) => name), ['storageFailed', 'found'])
 })
 
 test('the delay between two tries doubles up to half a minute', async (t) => {
-  const { reach: it, told } = reach(t, Array.from({ length: 8 }, () => away))
-  it.ask(link)
+  const { collections: it, told } = collectionsWith(t, Array.from({ length: 8 }, () => away))
+  it.load(link)
   const delays = []
   for (let i = 0; i < 7; i++) {
     await turn()
@@ -132,10 +132,10 @@ test('the delay between two tries doubles up to half a minute', async (t) => {
 })
 
 test('a later question ends the retries of an earlier one', async (t) => {
-  const { reach: it, told } = reach(t, [away, answer(collections)])
-  const first = it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [away, answer(collections)])
+  const first = it.load(link)
   await turn()
-  await it.ask({ ...link, server: 'http://other' })
+  await it.load({ ...link, server: 'http://other' })
   const before = globalThis.fetch.mock.callCount()
   t.mock.timers.tick(1000)
   await first
@@ -145,24 +145,24 @@ test('a later question ends the retries of an earlier one', async (t) => {
 
 test('an answer to an earlier question is ignored', async (t) => {
   let fail
-  const { reach: it, told } = reach(t, [() => new Promise((resolve, reject) => { fail = reject }), answer(collections)])
-  const first = it.ask(link)
-  await it.ask({ ...link, server: 'http://other' })
+  const { collections: it, told } = collectionsWith(t, [() => new Promise((resolve, reject) => { fail = reject }), answer(collections)])
+  const first = it.load(link)
+  await it.load({ ...link, server: 'http://other' })
   fail(new TypeError('late'))
   await first
   assert.deepEqual(told.map(([name]) => name), ['found'])
 })
 
 test('a server that forbids the collections is not asked again', async (t) => {
-  const { reach: it, told } = reach(t, [answer({ message: 'no' }, 403)])
-  await it.ask(link)
+  const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403)])
+  await it.load(link)
   assert.deepEqual(told.map(([name, { status }]) => [name, status]), [['refused', 403]])
 })
 
 test('a quiet refresh waits five seconds after another one', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const { reach: it, told } = reach(t, [answer(collections), answer(collections)])
+  const { collections: it, told } = collectionsWith(t, [answer(collections), answer(collections)])
   for (now of [0, 4999, 5000]) await it.refresh(link, true)
   assert.equal(told.length, 2)
 })

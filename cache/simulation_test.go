@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// world is a server with a random life, the same for the same seed: a few keys that come, change and go, so that they
+// simulation is a server with a random life, the same for the same seed: a few keys that come, change and go, so that they
 // meet often, and requests that end in every way. It lives while it is being asked, in the asking goroutine.
-type world struct {
+type simulation struct {
 	*rand.Rand
 	log      []lw.Event[*lw.Object] // all that ever happened; an event's version is its place, from 1
 	page     []*lw.Object           // what a list that is under way has still to give
@@ -27,7 +27,7 @@ type world struct {
 }
 
 // state is what was there at a version.
-func (w *world) state(version int) map[lw.Key]*lw.Object {
+func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 	objects := map[lw.Key]*lw.Object{}
 	for _, event := range w.log[:version] {
 		if event.Type == lw.Deleted {
@@ -39,8 +39,8 @@ func (w *world) state(version int) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// happen writes something.
-func (w *world) happen() {
+// step writes something.
+func (w *simulation) step() {
 	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: string(rune('x' + w.IntN(3)))}
 	version := strconv.Itoa(len(w.log) + 1)
 	held := w.state(len(w.log))[key]
@@ -54,8 +54,8 @@ func (w *world) happen() {
 	w.log = append(w.log, event)
 }
 
-// trouble returns an error, or nil for a request that goes well.
-func (w *world) trouble() error {
+// fault returns an error, or nil for a request that goes well.
+func (w *simulation) fault() error {
 	switch w.IntN(12) {
 	case 0:
 		return errs["expired"]
@@ -65,7 +65,7 @@ func (w *world) trouble() error {
 	return nil
 }
 
-func (w *world) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
 		if opts.Continue == "" { // every page shows the version of the first
 			w.page = slices.SortedFunc(maps.Values(w.state(len(w.log))), func(a, b *lw.Object) int {
@@ -74,8 +74,8 @@ func (w *world) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta
 			opts.Continue = strconv.Itoa(len(w.log))
 		}
 		for n := 0; len(w.page) > 0 && (opts.Limit == 0 || n < opts.Limit); n++ {
-			w.happen() // what is not in the list, the watch will tell
-			if err := w.trouble(); err != nil && !w.calm {
+			w.step() // what is not in the list, the watch will tell
+			if err := w.fault(); err != nil && !w.calm {
 				yield(nil, err)
 				return
 			}
@@ -92,7 +92,7 @@ func (w *world) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta
 	}
 }
 
-func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		if w.requests--; w.requests < 0 {
 			w.end()
@@ -103,7 +103,7 @@ func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Ev
 		}
 		for i := from; i < from+1+w.IntN(12); i++ {
 			for i >= len(w.log) {
-				w.happen()
+				w.step()
 			}
 			event := w.log[i]
 			if event.Type == lw.Modified && w.IntN(8) == 0 {
@@ -117,19 +117,19 @@ func (w *world) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Ev
 				return
 			}
 		}
-		if err := w.trouble(); err != nil && !w.calm {
+		if err := w.fault(); err != nil && !w.calm {
 			yield(lw.Event[*lw.Object]{}, err)
 			return
 		}
 		for range w.IntN(5) {
-			w.happen() // while nobody watches
+			w.step() // while nobody watches
 		}
 	}
 }
 
-// TestRandomLives: whatever happens, the changes are legal and come to what the store holds; and but while a list is read,
+// TestRandomSequences: whatever happens, the changes are legal and come to what the store holds; and but while a list is read,
 // that is what the server had at the version that the store tells.
-func TestRandomLives(t *testing.T) {
+func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			defer func() {
@@ -138,7 +138,7 @@ func TestRandomLives(t *testing.T) {
 				}
 			}()
 			ctx, cancel := context.WithCancel(t.Context())
-			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
+			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
 			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			store, sum, listing := reflector.Store(), fold{}, false
 			for event, changes := range reflector.Changes(ctx) {

@@ -104,8 +104,8 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 
 // TestKnownAllocatesNothing: it is asked about every item of every list.
 func TestKnownAllocatesNothing(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.play("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
+	withFixture(t, func(t *testing.T, s *fixture) {
+		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
 		namespace, name := []byte("some-namespace"), []byte("a-name-longer-than-thirty-two-bytes-in-all")
 		for version, known := range map[string]bool{"1": true, "2": false, "": false} {
 			version := []byte(version)
@@ -117,7 +117,7 @@ func TestKnownAllocatesNothing(t *testing.T) {
 		}
 		_, ok := s.store.known([]byte("other"), name, []byte("1"))
 		require.False(t, ok)
-		s.play("list@2 x@")
+		s.run("list@2 x@")
 		_, ok = s.store.known(nil, []byte("x"), nil)
 		require.False(t, ok, "without a version none can be told from another")
 	})

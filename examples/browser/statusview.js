@@ -1,56 +1,56 @@
-// What is around the table: the corner, the line of staleness, the progress, and what stands in place of no rows.
+// Shows the connection indicator, the staleness line, the progress bar and the message of an empty table.
 
-import { $, announce, h, hush, setAttribute, setText } from './dom.js'
-import { corner, inPlace, isKnown, progress, remedy, staleness } from './status.js'
+import { $, announce, h, cancelAnnouncement, setAttribute, setText } from './dom.js'
+import { indicator, emptyMessage, isKnown, progress, actionLabel, staleness } from './status.js'
 
 /**
  * @import { Feed } from './feed.js'
- * @import { Place } from './place.js'
- * @import { Standing } from './status.js'
+ * @import { Route } from './route.js'
+ * @import { Status } from './status.js'
  */
 
-let told = ''
+let announced = ''
 
-/** Withdraws what screen readers were told about another collection. */
-export function forget() {
-  told = ''
-  hush()
+/** Cancels announcements about the previous collection. */
+export function resetAnnouncements() {
+  announced = ''
+  cancelAnnouncement()
 }
 
 /**
- * Shows how things stand. `feed` is undefined until the server has answered.
- * @param {Standing} state
+ * Shows the status. `feed` is undefined until the server has answered.
+ * @param {Status} state
  * @param {Feed | undefined} feed
- * @param {Place} place
+ * @param {Route} route
  * @param {number} now in milliseconds
  */
-export function showState(state, feed, place, now) {
-  const { tone, text, more, title } = corner(state, now)
+export function showState(state, feed, route, now) {
+  const { tone, text, more, title } = indicator(state, now)
   setText($('connection-text'), text + more)
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
-  showRemedy(remedy(state))
+  showAction(actionLabel(state))
   $('grid').hidden = !feed // or it would show another server's
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)
-  showCount(isKnown(state, size), size, shown, place.search)
-  showEmpty(shown || !$('progress').hidden ? [] : inPlace(state, size, place))
+  showCount(isKnown(state, size), size, shown, route.search)
+  showEmpty(shown || !$('progress').hidden ? [] : emptyMessage(state, size, route))
   document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
-  const says = tone === 'busy' ? '' : text
-  if (says && says !== told) announce(state.phase === 'live' ? `${says}. ${size} ${place.plural}` : says)
-  told = says || told
+  const message = tone === 'busy' ? '' : text
+  if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)
+  announced = message || announced
 }
 
 /** @param {string} label */
-function showRemedy(label) {
+function showAction(label) {
   if (!label && document.activeElement === $('retry')) $('grid').focus() // otherwise the focus would be lost with the button
   $('retry').hidden = !label
   if (label) setText($('retry'), label)
 }
 
 /**
- * @param {Standing} state
+ * @param {Status} state
  * @param {number} size
  * @param {number} now
  */
@@ -61,7 +61,7 @@ function showStale(state, size, now) {
   document.body.classList.toggle('is-stale', !!text)
 }
 
-/** @param {Standing} state */
+/** @param {Status} state */
 function showProgress(state) {
   const found = progress(state)
   $('progress').hidden = !found
