@@ -114,9 +114,9 @@ export function dashboard(name) {
       await view.goto('#/v1/pods?sel=shop/web-0')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       const line = (kind) => view.text(`#notices [data-kind="${kind}"] span`)
-      await view.until('the notice about storage', () => line('storage'), 'The next visit must wait for the server, because this browser stores nothing: no room')
+      await view.until('the notice about storage', () => line('storage'), 'The next visit must wait for the server because the browser cannot save data: no room')
       await view.page.click('#theme')
-      await view.until('the notice about the theme', () => line('theme'), 'The theme is for this page only, because this browser stores nothing: no room')
+      await view.until('the notice about the theme', () => line('theme'), 'The theme applies only to this page because the browser cannot save it: no room')
       await view.answer('/apis', 503, { message: 'overloaded' })
       await view.page.click('#refresh')
       await view.until('the notice about the menu', () => line('collections'), 'The menu may be out of date: the server answered 503: overloaded')
@@ -140,8 +140,8 @@ export function dashboard(name) {
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.revoke({ token: 'token-of-ann' })
       await cluster.end()
-      await view.until('why', async () => /^The namespaces are not followed. The server does not know the token: ./.test(await view.text('#notices [data-kind="namespaces"] span')))
-      await view.until('the cause of the interruption', async () => /^The server does not know the token/.test(await view.text('#connection-text')))
+      await view.until('why', async () => /^The namespaces are not watched. The server rejected the token: ./.test(await view.text('#notices [data-kind="namespaces"] span')))
+      await view.until('the cause of the interruption', async () => /^The server rejected the token/.test(await view.text('#connection-text')))
     }))
 
     it('reports a failure of the page itself', play({}, async (view) => {
@@ -279,7 +279,7 @@ export function dashboard(name) {
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
       await cluster.stop()
       await view.until('cause and countdown', async () => /^No connection · next try in \d+ s$/.test(await view.text('#connection-text')))
-      assert.match(await view.text('#stale'), /^Stale: as it was at \d\d:\d\d:\d\d, \d+s ago\. What happened since then is not known\. Cause: ./)
+      assert.match(await view.text('#stale'), /^Stale: last update at \d\d:\d\d:\d\d, \d+s ago\. Later changes are unknown\. Cause: ./)
       await view.until('the announcement', () => view.text('#announcer'), 'No connection')
       await view.picture('offline')
       await cluster.restart()
@@ -293,7 +293,7 @@ export function dashboard(name) {
       await view.create('pods', pod('web-0'))
       await view.goto('#/v1/pods')
       await view.until('the connection', () => view.text('#connection-text'), 'Live')
-      const stale = async () => /^Stale: as it was at (\S+),/.exec(await view.text('#stale'))?.[1]
+      const stale = async () => /^Stale: last update at (\S+),/.exec(await view.text('#stale'))?.[1]
       const seconds = () => Math.floor(Date.now() / 1000)
       await cluster.stop()
       const stopped = seconds()
@@ -335,7 +335,7 @@ export function dashboard(name) {
       assert.deepEqual([await view.text('#title'), await view.text('#count'), await view.page.title()], ['nosuch', '', 'nosuch · listwatch'])
       assert.doesNotMatch(await view.text('#announcer'), /pods/)
       assert.deepEqual(await view.texts('#empty > *'), ['The server has no such collection', 'the server does not list nosuch',
-        'Choose another one in the menu, or ask the server with ⟳ for what it has now.'])
+        'Choose another collection in the menu, or refresh the menu with ⟳.'])
       await view.until('the announcement', () => view.text('#announcer'), 'The server has no such collection')
       await view.page.click('a[title="v1/secrets"]')
       await view.until('the announcement of the other collection', () => view.text('#announcer'), 'Live. 0 secrets')
@@ -403,7 +403,7 @@ export function dashboard(name) {
       await shows()
       await cluster.revoke({ token: 'first' })
       await cluster.end()
-      await view.until('the cause', async () => /^The server does not know the token · /.test(await view.text('#connection-text')))
+      await view.until('the cause', async () => /^The server rejected the token · /.test(await view.text('#connection-text')))
       await view.until('the offer', () => view.text('#retry'), 'Enter another token')
       await view.accessible(axe, 'another token')
       await view.picture('token')
