@@ -1,4 +1,4 @@
-// The package as users install it: its types, its exports and its files.
+// Tests the package as users install it: its types, exports and files.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -14,12 +14,13 @@ import { added, first, withFakeHost } from './support.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { exports, files, peerDependenciesMeta, ...manifest } = JSON.parse(readFileSync(root + 'package.json', 'utf8'))
 
-// The examples of the READMEs and of docs/, by the name of a file that does not exist. All examples of a document form one module.
+// The examples of the READMEs and of docs/ under names of nonexistent files. All examples of a document form one
+// module.
 const documents = ['README.md', '../README.md', ...readdirSync(`${root}../docs`).filter((name) => name.endsWith('.md')).map((name) => `../docs/${name}`)]
 const examples = new Map(documents.map((file) => [`${root}test/${file.replace(/\W/g, '_')}.tsx`,
   [...readFileSync(root + file, 'utf8').matchAll(/```(?:tsx?|js)\n([^]*?)```/g)].map(([, block]) => block).join('\n')]).filter(([, code]) => code))
 
-// One program checks the sources and the examples, because it reads the libraries of TypeScript and of React only once.
+// One program checks the sources and the examples, because reading the libraries of TypeScript and React is slow.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }
@@ -44,7 +45,7 @@ test('the committed declarations are current', () => {
 
 test('the examples of the READMEs and of docs/ compile', () => {
   for (const code of [...examples.values()].slice(0, 2)) assert.match(code, /listWatch<Pod>/)
-  const unused = new Set([6133, 6196, 6198]) // An example declares variables only to show them.
+  const unused = new Set([6133, 6196, 6198]) // examples declare variables only to show them
   assert.equal(report(diagnostics.filter(({ file, code }) => examples.has(file?.fileName) && !unused.has(code))), '')
 })
 
@@ -114,7 +115,7 @@ test('the error codes match the declarations', () => {
   assert.deepEqual([...used].sort(), codes.sort())
 })
 
-test('the package contains exactly the files that it needs', () => {
+test('the package contains exactly the required files', () => {
   const [packed] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }))
   const needed = new Set(['package.json', 'README.md', 'LICENSE', 'LICENSE-GO', 'listwatch.wasm'])
   const follow = (file) => {
