@@ -163,7 +163,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents breaks the server in each way. The environment variable ROUNDS sets how many times; the default is 1.
+// accidents breaks the server in each way. The environment variable ROUNDS sets the number of repetitions. The default
+// is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")

@@ -35,7 +35,7 @@ type watched struct {
 	tls                *tls.Config
 	admin, nobody      string // tokens
 	expire, kill, heal func(context.Context) error
-	terminate          func() error // ends the watches cleanly; heal starts the server again
+	terminate          func() error // ends the watches cleanly until heal starts the server again
 }
 
 // TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, so lwtest behaves like a

@@ -93,7 +93,7 @@ const TIMEOUT = 1000 // ms; a frozen tab does not answer
  * A group is one watch and the clients that share it.
  *
  * Invariants:
- * - A client is in `#members` or in `#joining`, or it has left. A member was told everything that the watch has told.
+ * - A client is in `#members` or in `#joining`, or it has left. A member has received all records of the watch.
  * - The watch runs from the constructor until `#end`. The group ends when its last client has left, or when the watch fails.
  * - `#end` runs once. The host has forgotten the group when it returns, so that no client joins an ended group.
  * - `#members` begins with the clients that answered last. A client that did not answer in time is last.

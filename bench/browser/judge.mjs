@@ -16,8 +16,8 @@ export const budgets = {
 const mode = 'shared'
 
 /**
- * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` holds
- * further measurements.
+ * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` contains
+ * additional measurements.
  */
 export function judge({ sizes, browsers, memory }) {
   const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000

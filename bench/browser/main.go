@@ -36,7 +36,7 @@ func newCollection(n int) *collection {
 	return c
 }
 
-// server responds to lists immediately. Its watches send events on order.
+// server responds to lists immediately. Its watches send events when they receive an order.
 type server struct {
 	collections map[string]*collection // by number of Pods
 	orders      *serve.Orders[order]

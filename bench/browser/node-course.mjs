@@ -12,18 +12,18 @@ const contenders = {
   plain: async () => plain,
   async listwatch() {
     const module = await import('../../wasm/index.js')
-    return (server, told) => ours(module, {}, server, told)
+    return (server, seen) => ours(module, {}, server, seen)
   },
   async 'client-node'() {
     const module = createRequire(new URL('../../e2e/clients/node/informer.mjs', import.meta.url)).resolve('@kubernetes/client-node')
     const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
-    return async (server, told) => {
+    return async (server, seen) => {
       const config = new KubeConfig()
       // The client uses plain HTTP only if TLS verification is disabled.
       config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
       const core = config.makeApiClient(CoreV1Api)
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
-      informer.on('change', (pod) => told(Number(pod.metadata.resourceVersion)))
+      informer.on('change', (pod) => seen(Number(pod.metadata.resourceVersion)))
       informer.on('error', (error) => { throw error })
       await informer.start() // returns after the list
       return {

@@ -50,7 +50,7 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 	o.begin(at(8))
 	n, share := o.within(at(0), at(10))
 	require.Equal(t, 2, n)
-	require.Equal(t, 0.5, share, "3 s, and 2 s of the current outage")
+	require.Equal(t, 0.5, share, "3 s of the first outage and 2 s of the current one")
 	n, share = o.within(at(3), at(7))
 	require.Zero(t, n)
 	require.Equal(t, 0.25, share)

@@ -12,7 +12,7 @@ import (
 type scenario struct {
 	name string
 
-	running bool          // the clients have a watch at time zero; otherwise they start then
+	running bool          // the clients have a watch at time zero, otherwise they start then
 	spread  time.Duration // how long the start of all clients takes
 	saved   int           // age of their saved state in seconds; zero means none
 	plain   bool          // they request ordinary lists

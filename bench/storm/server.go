@@ -183,7 +183,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		bytes, a.stream = s.stream, s.open()
-		// One object represents all. It is needed because an ordinary list follows an empty streaming list.
+		// The response contains one object, because an empty streaming list is followed by an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:

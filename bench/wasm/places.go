@@ -79,7 +79,7 @@ func startServer(files map[string][]byte) (*server, error) {
 func (s *server) serveTask(w http.ResponseWriter, r *http.Request) {
 	select {
 	case t := <-s.tasks:
-		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone; the task then times out
+		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone, and then the task times out
 	case <-r.Context().Done():
 	}
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // server is a minimal API server. Every watch has its own namespace, and its Pods are rendered in advance. It sends
-// events only on order.
+// events only when it receives an order.
 type server struct {
 	orders *serve.Orders[order]
 

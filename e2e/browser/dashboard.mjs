@@ -239,7 +239,7 @@ export function dashboard(name) {
       await view.until('the URL', () => view.page.evaluate(() => location.hash), '#/v1/pods?ns=batch&q=app%3Dweb&sort=-name')
       await view.rows()
       await view.page.reload()
-      await view.until('the text about no matches', () => view.text('#empty strong'), 'Nothing matches “app=web”')
+      await view.until('the message about no matches', () => view.text('#empty strong'), 'Nothing matches “app=web”')
       await view.page.focus('#grid')
       await view.page.keyboard.press('Escape')
       await view.rows('web-0')

@@ -1,4 +1,4 @@
-// Measures the dashboard in Chromium with 10,000 Pods of 5 kB each. Timings are only printed; the assertions do not
+// Measures the dashboard in Chromium with 10,000 Pods of 5 kB each. Timings are only printed. The assertions do not
 // depend on speed.
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'

@@ -1,5 +1,5 @@
-// Starts a browser, "chrome" or "firefox". The environment variables CHROME and FIREFOX name the programs; make
-// test-browser sets them.
+// Starts a browser, "chrome" or "firefox". make test-browser sets the environment variables CHROME and FIREFOX to the
+// programs.
 import puppeteer from 'puppeteer-core'
 
 const ARGS = {

@@ -67,7 +67,7 @@ async function inNode() {
 async function course(page, transport) {
   await follow(page, transport, { server, namespace, transport, token: ADMIN })
   await until('the complete list', async () => (await show(page, transport)).outcome === 'synced')
-  await cluster.write(40) // Firefox does not expose a response before its first byte; without writes, that is a bookmark after a minute
+  await cluster.write(40) // Firefox does not expose a response before its first byte, which would be a bookmark after a minute without these writes
   await equal(cluster, page, transport)
   await page.evaluate((name) => globalThis.stage.close(name), transport)
   for (const [token, cause] of Object.entries(refused)) {

@@ -59,7 +59,7 @@ export function tabs(scene) {
       await equal(cluster, page)
     }
     const living = new Set(pages)
-    for (const page of pages) page.on('error', () => living.delete(page)) // crashed
+    for (const page of pages) page.on('error', () => living.delete(page)) // emitted after a crash
     for (const page of pages.slice(0, 3)) { // the first one started the worker
       if (!living.has(page)) continue
       await crash(page)
@@ -158,7 +158,7 @@ export function tabs(scene) {
   }
 }
 
-// A page and its dedicated worker go offline together; a shared worker must be set separately.
+// A page and its dedicated worker go offline together. A shared worker must be set separately.
 async function networkOf(profile, page, mode) {
   const sessions = [await page.createCDPSession()]
   if (mode === 'shared') {

@@ -11,7 +11,7 @@ import { until } from './stage.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
 const COLUMNS = 124, ROWS = 25, MOST = 200_000 // bytes
-const COURSE = 32, EVERY = COURSE / 4 // duration of the demo in seconds, and interval of its four failures; the second one causes a relist
+const COURSE = 32, EVERY = COURSE / 4 // duration of the demo in seconds, and interval of its four failures, of which the second causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
 const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -51,7 +51,7 @@ async function session(server, command) {
     terminal.kill()
   }
   const lines = said.split('\r\n').slice(0, ROWS - 2)
-  assert.match(lines.join('\n'), /listed again/, 'the screenshot ends before the relist; run it again')
+  assert.match(lines.join('\n'), /listed again/, 'the screenshot ends before the relist: run it again')
   return lines.join('\r\n')
 }
 

@@ -289,7 +289,7 @@ func (k *kubeconfigs) options() *kubeconfig.Options {
 		o.AsGroups = []string{"mine"}
 	}
 	if strings.HasPrefix(o.Server, "http:") {
-		o.Token = "" // client-go sends no token to an HTTP server; listwatch does
+		o.Token = "" // unlike listwatch, client-go sends no token to an HTTP server
 	}
 	return o
 }

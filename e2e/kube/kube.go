@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// startTimeout bounds the start of one server. A start takes seconds; the limit allows for a busy machine.
+	// startTimeout bounds the start of one server. A start takes seconds, but the machine may be busy.
 	startTimeout = 2 * time.Minute
 	// portAttempts is how often New tries to start a cluster if another process takes a chosen port.
 	portAttempts = 3

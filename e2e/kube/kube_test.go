@@ -40,7 +40,7 @@ type list struct {
 	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// do sends a request as admin, requires the status want and decodes the body into into unless it is nil.
+// do sends a request as admin and requires the status want. If into is not nil, it receives the decoded body.
 func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into any) {
 	t.Helper()
 	code, got, err := c.Do(t.Context(), method, path, jsonType, body)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// tailBytes is the maximum length of a shown log.
+// tailBytes is the maximum number of log bytes in an error.
 const tailBytes = 8 << 10
 
 // process is a child process that ends with its parent. Its methods may be called concurrently.

@@ -16,7 +16,7 @@ const (
 )
 
 // Do sends one request as admin and reads the whole response. The path starts with a slash and may contain a query. The
-// contentType describes the body; both may be empty.
+// contentType describes the body. Both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {

@@ -63,7 +63,7 @@ func (c *Cluster) apiServerFlags() []string {
 func (c *Cluster) Kill() { c.apiserver.kill() }
 
 // Terminate asks the API server to shut down and returns immediately. The server closes its watches and exits after
-// about two seconds; use Wait to wait for it.
+// about two seconds. Use Wait to wait for it.
 func (c *Cluster) Terminate() error { return c.apiserver.signal(syscall.SIGTERM) }
 
 // Wait blocks until the API server has exited.

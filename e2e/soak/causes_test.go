@@ -36,7 +36,7 @@ var causes = []struct {
 	{io.EOF, ended},
 }
 
-// causeOf names the cause of an interruption. It returns an error for a cause that this test cannot produce: no fault
+// causeOf names the cause of an interruption. It returns an error for a cause that this test cannot produce. No fault
 // changes bytes, the credential is valid, the collection exists, and no backup is restored.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)

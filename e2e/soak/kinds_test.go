@@ -16,7 +16,7 @@ type kind struct {
 	edit        func(url.Values)
 	idleTimeout time.Duration
 	cuts        bool // responses end early but cleanly
-	steadfast   bool // uses only defaults and waits for the engine's delays; other kinds restart after a long delay
+	steadfast   bool // uses only defaults and waits for the engine's delays, while other kinds restart after a long delay
 }
 
 const (

@@ -17,7 +17,7 @@ import (
 type wire struct {
 	lw.Transport
 	edit        func(url.Values) // changes the query of a request; optional
-	idleTimeout time.Duration    // idle timeout of a response, shorter than the engine's; zero uses the engine's
+	idleTimeout time.Duration    // idle timeout of a response, shorter than the engine's; zero means the engine's
 	cut         func() int       // returns the byte count after which a response ends cleanly, as behind a gateway that lost its server
 }
 

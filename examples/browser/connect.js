@@ -1,4 +1,4 @@
-// The server and the token of the page. The page's URL contains the server; the token exists only in memory.
+// The server and the token of the page. The page's URL contains the server. The token exists only in memory.
 
 import { $, $of } from './dom.js'
 

@@ -8,7 +8,7 @@ const shown = new Map()
 const dismissed = new Set()
 
 /**
- * Shows the line of a kind; an empty text removes it. It does not repeat a text that the user has dismissed.
+ * Shows the line of a kind. An empty text removes it. It does not repeat a text that the user has dismissed.
  * @param {string} kind
  * @param {string} text
  */

@@ -54,7 +54,7 @@ export function explain(cause) {
 
 const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time; servers are often quiet for a minute
+const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time of the last message
 
 /**
  * Returns the text of the indicator. Without events, only `more` changes.
@@ -89,7 +89,8 @@ export function indicator(state, now) {
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
- * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that a server requested stays.
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. No button skips a delay that
+ * the server requested.
  * @param {Status} state
  */
 export function actionLabel(state) {

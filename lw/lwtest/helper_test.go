@@ -129,7 +129,7 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // reason for the end; read it after lines is closed
+	err   error // reason for the end, valid after lines is closed
 }
 
 // watch opens a watch and closes it when the test ends.

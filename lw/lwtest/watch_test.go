@@ -235,8 +235,8 @@ func TestStreamingList(t *testing.T) {
 		`{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"3"}}}`+"\n", w.next().line)
 }
 
-// TestACompressedStreamingList checks for one gzip member per flush, like Kubernetes 1.37 sends it. Other watches are
-// not compressed.
+// TestACompressedStreamingList checks for one gzip member per flush, as in Kubernetes 1.37. Other watches are not
+// compressed.
 func TestACompressedStreamingList(t *testing.T) {
 	s := start(t, &Options{CompressStreamingLists: true})
 	fill(t, s, 1)

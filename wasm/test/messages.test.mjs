@@ -117,7 +117,7 @@ test('a call that cannot be sent rejects and leaves the map', async () => {
   assert.equal(channel.pending.size, 0)
 })
 
-test('the error of a crash keeps its cause, and an error that explains itself stays the same', () => {
+test('the error of a crash keeps its cause, and a ListWatchError stays unchanged', () => {
   const cause = new TypeError('a mistake'), error = crashed('the worker failed', cause)
   assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake; open the collection again', cause])
   assert.equal(crashed('it failed', error), error)

@@ -133,7 +133,7 @@ test('records that arrive during a replay follow it', async () => {
   assert.equal(engine.started.length, 1)
 })
 
-test('if a member does not respond, the next one replays; if none responds, a new watch starts, which later clients share', async () => {
+test('if a member does not respond, the next one replays, and without a response a new watch starts for later clients', async () => {
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))

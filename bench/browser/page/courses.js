@@ -5,7 +5,7 @@ const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
 
 export const makeCourses = (origin, contenders) => {
   const order = (events, period) => fetch(`${origin}/order?events=${events}&period=${period}`, { method: 'POST' })
-  const follow = async (contender, pods, told = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, told)
+  const follow = async (contender, pods, seen = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, seen)
 
   return {
     /** Measures the ms until 1,000 Pods are complete, with and without the time to load the contender's code. */
@@ -32,7 +32,7 @@ export const makeCourses = (origin, contenders) => {
      */
     async paced(contender) {
       const counter = count()
-      await follow(contender, 1000, counter.told)
+      await follow(contender, 1000, counter.seen)
       await quiet()
       const blocks = watchBlocks()
       const began = performance.now()
@@ -47,7 +47,7 @@ export const makeCourses = (origin, contenders) => {
      */
     async burst(contender) {
       const counter = count()
-      await follow(contender, 1000, counter.told)
+      await follow(contender, 1000, counter.seen)
       const bursts = []
       for (const until of [10000, 20000]) {
         await quiet()
@@ -67,7 +67,7 @@ export const makeCourses = (origin, contenders) => {
 function count() {
   let newest = 0, wanted = Infinity, done
   return {
-    told(version) {
+    seen(version) {
       if (version > newest) newest = version
       if (newest >= wanted) done?.()
     },

@@ -77,8 +77,8 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns a quantile of the values; 0.5 is the median. The share must be in [0, 1). It returns zero for an
-// empty slice.
+// Quantile returns a quantile of the values. A share of 0.5 is the median. The share must be in [0, 1). It returns zero
+// for an empty slice.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -10,7 +10,7 @@ beforeEach(() => {
   at('http://page.example/')
 })
 
-test('the page\'s URL contains the server; the default is its origin', () => {
+test('the server is in the page\'s URL and defaults to the page\'s origin', () => {
   assert.equal(serverOfPage(), 'http://page.example')
   at('http://page.example/?server=http://api.example/k8s//')
   assert.equal(serverOfPage(), 'http://api.example/k8s')

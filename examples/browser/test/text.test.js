@@ -216,7 +216,7 @@ test('a value that changes its type differs as a whole', () => {
   assert.deepEqual(diff({ l: [{ name: 'a' }, { name: 'b' }] }, { l: [{ name: 'a' }] })[0], { path: 'l[b]', at: ['l'], old: { name: 'b' }, now: undefined })
 })
 
-test('a resourceVersion and a generation are hidden, and times come last', () => {
+test('the resourceVersion and the generation are hidden, and times come last', () => {
   const paths = (...all) => visibleDifferences(all.map((path) => ({ path }))).map(({ path }) => path)
   assert.deepEqual(paths('metadata.generation', 'metadata.resourceVersion'), ['metadata.generation', 'metadata.resourceVersion'])
   assert.deepEqual(paths('metadata.generation', 'status.lastSeenTime', 'spec.lastTime.x', 'status.n'), ['spec.lastTime.x', 'status.n', 'status.lastSeenTime'])

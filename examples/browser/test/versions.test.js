@@ -15,8 +15,8 @@ const withoutManagedFields = (resourceVersion) => {
 }
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
 
-// Returns a Versions of the Pod "web", its requests, and a promise of the result for one version. `respond` receives
-// each URL.
+// Returns a Versions object for the Pod "web", its requests, and a promise of the result for one version. `respond`
+// receives each URL.
 function ask(t, respond, version, how) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url) => {
@@ -119,7 +119,7 @@ test('the path contains the group and the namespace', async (t) => {
   assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
 })
 
-// Returns a Versions whose requests wait until the test calls the functions in `pending`.
+// Returns a Versions object whose requests wait until the test calls the functions in `pending`.
 function stepwise(t) {
   const pending = [], told = []
   t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))
