@@ -9,8 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Handler receives changes. Each func may be nil. The informer calls one func of a handler at a time, in a goroutine that
-// belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
+// Handler receives changes. Each func may be nil. initial and stale are [Change.Initial] and [Change.FinalStateUnknown].
+// Objects are shared with the store: do not change them. The informer calls one func of a handler at a time, in a goroutine
+// that belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
 // testing.T.FailNow, removes the handler.
 //
 // A func must not wait for a later call of the same handler. So it must not wait for [Registration.Drain] or Done of its own

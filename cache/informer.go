@@ -38,9 +38,9 @@ func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 // of it, or were removed. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
-// Run follows the collection and calls the handlers until ctx ends, and returns context.Cause(ctx); or until Options.StopOn
-// says so, and returns what it was asked about. When it has returned, no handler is being called. It may be run again: what
-// was not told by then, is told then.
+// Run follows the collection and calls the handlers until ctx ends, and then returns context.Cause(ctx). If Options.StopOn
+// returns true for an error, Run returns that error. When Run has returned, no handler is being called. It may be called
+// again. The next Run continues from the store and delivers the changes that still wait.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)

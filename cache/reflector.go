@@ -33,8 +33,8 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 // Store returns the reflector's store, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
 
-// Run follows the collection until ctx ends, and returns context.Cause(ctx); or until opts.StopOn says so, and returns
-// what it was asked about. When it has returned, nothing is left running.
+// Run follows the collection until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
+// error, Run returns that error. When Run has returned, nothing is left running.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	for event := range r.Changes(ctx) {
 		if event.Interruption != nil && event.Interruption.Final {

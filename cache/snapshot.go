@@ -26,7 +26,8 @@ type indexState[T any] struct {
 	postings any
 }
 
-// Snapshot returns the store's last whole state: while a new list is being folded in, that from before it.
+// Snapshot returns the last complete state of the store. During a list this is the state before the list. So it is empty
+// during the first list, unless the state was restored.
 func (s *Store[T]) Snapshot() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken

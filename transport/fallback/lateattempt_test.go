@@ -39,9 +39,9 @@ func (b *lateBody) Close() error {
 	return nil
 }
 
-// TestALateLoserIsClosed checks that the transport that answers second is canceled and its body is closed. It does not change
+// TestLateAttemptIsClosed checks that the transport that answers second is canceled and its body is closed. It does not change
 // which transport is in use, and does not end the watch that won.
-func TestALateLoserIsClosed(t *testing.T) {
+func TestLateAttemptIsClosed(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second late
 		winner        string

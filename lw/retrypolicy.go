@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	firstDelay   = 800 * time.Millisecond
-	longestDelay = 30 * time.Second
-	mostAsked    = 5 * time.Minute // the longest Retry-After that is honored
-	mostAsks     = 10              // how often in a row a Retry-After alone decides the delay
-	askedSpread  = 0.1             // the random part of a Retry-After
+	firstDelay  = 800 * time.Millisecond
+	maxDelay    = 30 * time.Second
+	mostAsked   = 5 * time.Minute // the longest Retry-After that is honored
+	mostAsks    = 10              // how often in a row a Retry-After alone decides the delay
+	askedSpread = 0.1             // the random part of a Retry-After
 
 	requestEvery = time.Second // the sustained rate of requests
 	requestBurst = 10          // requests that may be made at once
 
 	listWindow = time.Minute // in which at most mostLists lists begin
-	mostLists  = 4
+	maxLists   = 4
 )
 
-// pace decides how long a stream waits before its next request: the longest of the backoff, the request budget and the
+// retryPolicy decides how long a stream waits before its next request: the longest of the backoff, the request budget and the
 // limit of lists. The zero value is ready to use.
-type pace struct {
+type retryPolicy struct {
 	backoff backoff
 	budget  budget
 	lists   lists
@@ -40,7 +40,7 @@ func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 		b.asked++
 		return asked + time.Duration(random*float64(asked)*askedSpread)
 	}
-	b.last = min(max(2*b.last, firstDelay), longestDelay)
+	b.last = min(max(2*b.last, firstDelay), maxDelay)
 	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }
 
@@ -67,13 +67,13 @@ func (b *budget) wait(now moment) time.Duration {
 
 // lists are the times at which the latest lists began that brought objects or were complete.
 type lists struct {
-	times [mostLists]moment
+	times [maxLists]moment
 	next  int // the oldest
 }
 
 func (l *lists) add(begun moment) {
 	l.times[l.next] = begun
-	l.next = (l.next + 1) % mostLists
+	l.next = (l.next + 1) % maxLists
 }
 
 // wait returns how long until another list may begin.

@@ -11,10 +11,10 @@ const (
 // How long a request may bring nothing until its connection is taken for dead. The watchdog looks every 10 s, so a dead
 // connection is noticed within 150 s.
 const (
-	silentRequest   = 90 * time.Second  // a list, or a watch without a response: servers queue requests for up to a minute
-	silentStream    = 10 * time.Second  // a streaming list
-	silentBookmarks = 140 * time.Second // a watch of a server that sends bookmarks, which it does once a minute
-	silentGrace     = 5 * time.Second   // a watch of another server: this much longer than the requested timeout
+	idleRequest   = 90 * time.Second  // a list, or a watch without a response: servers queue requests for up to a minute
+	idleStream    = 10 * time.Second  // a streaming list
+	idleBookmarks = 140 * time.Second // a watch of a server that sends bookmarks, which it does once a minute
+	idleGrace     = 5 * time.Second   // a watch of another server: this much longer than the requested timeout
 )
 
 func (m *machine) timeout() time.Duration {
@@ -63,16 +63,16 @@ func (m *machine) idle() time.Duration {
 	switch s := m.state.(type) {
 	case *streaming:
 		if s.opened != 0 {
-			return silentStream
+			return idleStream
 		}
 	case *watching:
 		switch {
 		case s.opened == 0:
 		case m.server.bookmarks.Load():
-			return silentBookmarks
+			return idleBookmarks
 		default:
-			return s.timeout + silentGrace
+			return s.timeout + idleGrace
 		}
 	}
-	return silentRequest
+	return idleRequest
 }

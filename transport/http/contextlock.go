@@ -4,12 +4,12 @@ package http
 
 import "context"
 
-// turn is a lock that a caller waits for until a context ends.
-type turn chan struct{}
+// contextLock is a lock whose wait ends with a context.
+type contextLock chan struct{}
 
-// do runs f with the lock. If ctx ends first it returns the cause; f then keeps the lock until it returns. A file system may
-// not answer for a long time.
-func (t turn) do(ctx context.Context, f func()) error {
+// do runs f with the lock. If ctx ends first, do returns the cause and f keeps the lock until it returns. A file system may block
+// for a long time.
+func (t contextLock) do(ctx context.Context, f func()) error {
 	select {
 	case t <- struct{}{}:
 	case <-ctx.Done():
