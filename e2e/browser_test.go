@@ -21,13 +21,13 @@ import (
 func needBrowsers(t *testing.T) {
 	for _, needed := range []string{"browser/node_modules/puppeteer-core", "../wasm/listwatch.wasm", "../bin/stage"} {
 		if _, err := os.Stat(needed); err != nil || os.Getenv("CHROME") == "" || os.Getenv("FIREFOX") == "" {
-			need.Missing(t, "Node, Chromium or Firefox is missing, or what they run; with all of them: make e2e")
+			need.Missing(t, "Node, Chromium, Firefox or a built file is missing; to install and build everything: make e2e")
 		}
 	}
 }
 
-// TestBrowsersBehindKubectlProxy follows ten collections in a page of each browser, through kubectl proxy, which speaks
-// HTTP/1.1.
+// TestBrowsersBehindKubectlProxy watches ten collections in a page of each browser through kubectl proxy. The proxy
+// speaks HTTP/1.1, which allows six connections per host.
 func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	needBrowsers(t)
 	c := shared.Get(t)
@@ -41,7 +41,7 @@ func TestBrowsersBehindKubectlProxy(t *testing.T) {
 		_ = proxy.Process.Kill()
 		_ = proxy.Wait()
 	}()
-	line, err := bufio.NewReader(said).ReadString('\n') // "Starting to serve on 127.0.0.1:8001"
+	line, err := bufio.NewReader(said).ReadString('\n') // for example "Starting to serve on 127.0.0.1:8001"
 	require.NoError(t, err)
 	cmd := exec.CommandContext(ctx, "node", "--test-reporter=spec", "browser/proxy.mjs")
 	cmd.Env = append(os.Environ(), "PROXY=http://"+line[strings.LastIndex(line, " ")+1:len(line)-1])
@@ -50,8 +50,8 @@ func TestBrowsersBehindKubectlProxy(t *testing.T) {
 	t.Logf("%s", output)
 }
 
-// TestBrowsersAndRealServer: the package of wasm/ in Node, Chromium and Firefox against a real server, whose CORS, tokens
-// among the subprotocols and requests for client certificates are nobody's imitation.
+// TestBrowsersAndRealServer runs the JavaScript package in Node, Chromium and Firefox against a real server. Only a
+// real server shows its exact CORS headers, subprotocol tokens and requests for client certificates.
 func TestBrowsersAndRealServer(t *testing.T) {
 	needBrowsers(t)
 	c := shared.Get(t)

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	etcdPrefix   = "/app/"
-	etcdPatience = 2 * time.Minute
+	etcdPrefix  = "/app/"
+	etcdTimeout = 2 * time.Minute
 )
 
-// etcdCourse follows an etcd, and writes to it by etcd's own client.
+// etcdCourse watches an etcd server and writes to it with etcd's own client.
 type etcdCourse struct {
 	*testing.T
 	server    *kube.Etcd
 	reflector *cache.Reflector[*etcd.Entry]
-	events    []lw.Event[*etcd.Entry] // of the run under way, or the last one
+	events    []lw.Event[*etcd.Entry] // events of the current or last run
 	changes   []cache.Change[*etcd.Entry]
 }
 
-// TestEtcd: the engine and the store follow another system than Kubernetes, and lose nothing of it.
+// TestEtcd runs the engine and the store against etcd itself instead of Kubernetes. No change may be lost.
 func TestEtcd(t *testing.T) {
-	t.Parallel() // It has its own etcd, and mostly waits.
+	t.Parallel() // starts its own etcd and is mostly idle
 	client := &http.Transport{}
 	defer client.CloseIdleConnections()
 	server := kube.StartEtcd(t)
@@ -40,7 +40,7 @@ func TestEtcd(t *testing.T) {
 	c := &etcdCourse{T: t, server: server, reflector: cache.NewReflector(keys, &lw.Options{PageSize: 3})}
 	c.write("/app", "no", "/app/a", "1", "/app/b", "1", "/app/c", "1", "/app/d", "1", "/app/e", "1", "/app/f", "1", "/app/g", "1", "/app0", "no")
 
-	t.Log("pages, single writes, a transaction, and a report of progress while only others write")
+	t.Log("pages, single writes, a transaction, and a progress report while only other keys change")
 	c.run(func() {
 		c.sees(c.write("/app/a", "2"))
 		c.sees(c.write("/app/b", ""))
@@ -52,9 +52,9 @@ func TestEtcd(t *testing.T) {
 	require.Equal(t, lw.Bookmark, c.events[len(c.events)-1].Type)
 	last := c.changes[len(c.changes)-1]
 	require.Equal(t, cache.Deleted, last.Type)
-	require.Equal(t, "1", string(last.Old.Value), "the last state of what was deleted")
+	require.Equal(t, "1", string(last.Old.Value), "the deletion carries the last value")
 
-	t.Log("a run that ends in the middle of a transaction")
+	t.Log("a run that stops in the middle of a transaction")
 	before := c.reflector.Store().ResourceVersion()
 	revision := c.write("/app/a", "4", "/app/d", "4", "/app/e", "", "/app/f", "4", "/app/i", "4")
 	c.until(func(event lw.Event[*etcd.Entry]) bool { return event.Object != nil })
@@ -62,7 +62,7 @@ func TestEtcd(t *testing.T) {
 	c.run(func() { c.sees(revision) })
 	require.NotContains(t, types(c.events), lw.ListStarted)
 
-	t.Log("a compaction while nobody watches")
+	t.Log("a compaction while no watch is open")
 	c.write("/app/a", "5", "/app/d", "")
 	require.NoError(t, server.Compact(t.Context()))
 	c.run(func() { c.sees(c.write("/app/j", "5")) })
@@ -70,7 +70,7 @@ func TestEtcd(t *testing.T) {
 	require.True(t, c.events[1].Interruption.Relist)
 	require.Equal(t, lw.ListStarted, c.events[2].Type)
 
-	t.Log("a restart, with writes before the watch is open again")
+	t.Log("a restart with writes before the watch reopens")
 	c.run(func() {
 		c.sees(c.write("/app/a", "6"))
 		server.Kill()
@@ -79,7 +79,7 @@ func TestEtcd(t *testing.T) {
 		c.sees(c.write("/app/a", "8"))
 	})
 	require.Contains(t, types(c.events), lw.Interrupted)
-	require.NotContains(t, types(c.events), lw.ListStarted, "it is resumed")
+	require.NotContains(t, types(c.events), lw.ListStarted, "the watch resumes without a relist")
 }
 
 func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
@@ -89,7 +89,7 @@ func types(events []lw.Event[*etcd.Entry]) (all []lw.EventType) {
 	return all
 }
 
-// write puts values under keys, in one transaction, and returns its revision. An empty value deletes the key.
+// write puts key-value pairs in one transaction and returns its revision. An empty value deletes the key.
 func (c *etcdCourse) write(pairs ...string) string {
 	c.Helper()
 	var ops []clientv3.Op
@@ -111,7 +111,7 @@ func (c *etcdCourse) write(pairs ...string) string {
 
 func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{c.server.URL}, Context: ctx})
 	require.NoError(c, err)
@@ -119,10 +119,10 @@ func (c *etcdCourse) client(use func(context.Context, *clientv3.Client)) {
 	use(ctx, client)
 }
 
-// sees waits until the store has reached a revision, and compares it with etcd.
+// sees waits until the store has reached a revision, and compares the store with etcd.
 func (c *etcdCourse) sees(revision string) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	require.NoError(c, c.reflector.Store().WaitFor(ctx, revision))
 	want, got := map[string]string{}, map[string]string{}
@@ -139,7 +139,7 @@ func (c *etcdCourse) sees(revision string) {
 	require.Equal(c, want, got)
 }
 
-// run follows etcd while something is done.
+// run watches etcd while do runs.
 func (c *etcdCourse) run(do func()) {
 	c.Helper()
 	ctx, cancel := context.WithCancel(c.Context())
@@ -152,9 +152,9 @@ func (c *etcdCourse) run(do func()) {
 	do()
 }
 
-// until follows etcd until an event ends it.
+// until watches etcd until enough returns true.
 func (c *etcdCourse) until(enough func(lw.Event[*etcd.Entry]) bool) {
-	ctx, cancel := context.WithTimeout(c.Context(), etcdPatience)
+	ctx, cancel := context.WithTimeout(c.Context(), etcdTimeout)
 	defer cancel()
 	c.follow(ctx, enough)
 	require.NoError(c, ctx.Err())

@@ -1,9 +1,10 @@
-// Folds what lwcat -o jsonl has printed, on standard input, into "key resourceVersion" lines; fails where the lines contradict.
+// Reads the output of lwcat -o jsonl from standard input and prints the resulting state as "key resourceVersion" lines.
+// It fails if two lines contradict each other.
 import { createInterface } from 'node:readline'
 const state = new Map()
 for await (const line of createInterface({ input: process.stdin })) {
   const { type, key, resourceVersion } = JSON.parse(line)
-  if (state.has(key) === (type === 'ADDED')) throw new Error(`${type} of ${key} at ${resourceVersion}, which is ${state.get(key) ?? 'not there'}`)
+  if (state.has(key) === (type === 'ADDED')) throw new Error(`${type} of ${key} at ${resourceVersion}, but its known state is ${state.get(key) ?? 'absent'}`)
   if (type === 'DELETED') state.delete(key)
   else state.set(key, resourceVersion)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// TestKubeconfig: the users of a kubeconfig are those that kubectl is with it, over HTTP and WebSocket.
+// TestKubeconfig checks that each kubeconfig user gets the same permissions as with kubectl, over HTTP and WebSocket.
 func TestKubeconfig(t *testing.T) {
 	c := shared.Get(t)
 	read := func(path string) []byte {
@@ -47,7 +47,7 @@ func TestKubeconfig(t *testing.T) {
 		"admin by file":      {"tokenFile": put("token", []byte(c.AdminToken))},
 		"admin by exec":      plugin(map[string]string{"token": c.AdminToken}),
 		"nobody":             {"token": c.NobodyToken},
-		"jane in groups":     {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
+		"jane with groups":   {"token": c.AdminToken, "as": "jane", "as-uid": "7", "as-groups": []string{"system:masters", "b"}, "as-user-extra": map[string][]string{"example.com/x%y": {"1", "2"}}},
 		"jane":               {"client-certificate": "admin.crt", "client-key": c.ClientKeyFile, "as": "jane"},
 	}
 	var entries, contexts []any
@@ -85,7 +85,7 @@ func TestKubeconfig(t *testing.T) {
 						refusal, _ := errors.AsType[*lw.StatusError](event.Interruption.Err)
 						require.NotNil(t, refusal, "%v", event.Interruption.Err)
 						require.False(t, allowed)
-						require.Contains(t, string(out), strings.Replace(refusal.Status.Message, "cannot watch", "cannot list", 1), "kubectl is told the same")
+						require.Contains(t, string(out), strings.Replace(refusal.Status.Message, "cannot watch", "cannot list", 1), "kubectl gets the same message")
 						break
 					}
 				}

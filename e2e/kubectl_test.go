@@ -23,7 +23,7 @@ type kubectl struct {
 	*testing.T
 	server *lwtest.Server
 	path   string
-	cache  string // fresh, as kubectl keeps what it discovered on disk
+	cache  string // an empty folder: kubectl caches discovery on disk
 }
 
 func newKubectl(t *testing.T) *kubectl {
@@ -42,7 +42,7 @@ func (k *kubectl) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command that must succeed, and returns what it printed.
+// run runs a command that must succeed and returns its output.
 func (k *kubectl) run(args ...string) string {
 	k.Helper()
 	out, err := k.command(args...).CombinedOutput()
@@ -63,7 +63,6 @@ func (k *kubectl) data(name string) string {
 	return object.Data["k"]
 }
 
-// TestKubectlWrites: create from a file, patch, replace and delete do what they say.
 func TestKubectlWrites(t *testing.T) {
 	k := newKubectl(t)
 	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web","labels":{"app":"web"}},"data":{"k":"one"}}`
@@ -85,8 +84,8 @@ func TestKubectlWrites(t *testing.T) {
 	require.Contains(t, string(out), "NotFound")
 }
 
-// TestKubectlKnowsTheResources: core, grouped and custom ones, by plural, short name and group.
-func TestKubectlKnowsTheResources(t *testing.T) {
+// TestKubectlFindsResources finds core, grouped and custom resources by plural, short name and group.
+func TestKubectlFindsResources(t *testing.T) {
 	k := newKubectl(t)
 	resources := k.run("api-resources", "--no-headers")
 	for _, want := range []string{"pods", "nodes", "namespaces", "deployments", "widgets"} {
@@ -99,7 +98,6 @@ func TestKubectlKnowsTheResources(t *testing.T) {
 	require.Contains(t, k.run("version"), "Server Version: v1.36.3")
 }
 
-// TestKubectlWatches: get -w prints what is there, and then what happens.
 func TestKubectlWatches(t *testing.T) {
 	k := newKubectl(t)
 	create := func(name string) {
@@ -132,5 +130,5 @@ func TestKubectlWatches(t *testing.T) {
 	require.NoError(t, k.server.Delete("configmaps", "default", "first"))
 	expect("DELETED", "first")
 	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // killed above, so the error is expected
 }

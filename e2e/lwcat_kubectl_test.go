@@ -16,10 +16,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// beside runs lwcat and kubectl side by side: the table in docs/lwcat.md says what these tests show.
+// beside compares lwcat with kubectl. These tests prove the comparison table in docs/lwcat.md.
 type beside struct{ *lwcat }
 
-// newBeside starts a server whose watches end after some seconds, where a client names no other time.
+// newBeside starts a server that ends watches after a few seconds unless the client sets a timeout.
 func newBeside(t *testing.T) beside {
 	l := &lwcat{T: t, Cluster: kube.Start(t, "--min-request-timeout=5"), path: buildLwcat(t), namespace: "default"}
 	l.create("first")
@@ -37,7 +37,7 @@ func (b beside) kubectl(args ...string) *exec.Cmd {
 	return exec.CommandContext(ctx, b.Kubectl, append([]string{"--kubeconfig", b.Kubeconfig, "--cache-dir", b.TempDir()}, args...)...)
 }
 
-// running is a command, and what it has printed so far.
+// running is a started command and its output so far.
 type running struct {
 	mu       sync.Mutex
 	out, err bytes.Buffer
@@ -61,10 +61,10 @@ func (b beside) start(cmd *exec.Cmd) *running {
 	cmd.Stdout, cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.err}
 	require.NoError(b, cmd.Start())
 	go func() {
-		_ = cmd.Wait() // the exit code is asked for
+		_ = cmd.Wait() // the test reads the exit code instead
 		close(r.ended)
 	}()
-	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // if it is still there
+	b.Cleanup(func() { _ = cmd.Process.Kill(); <-r.ended }) // in case it is still running
 	return r
 }
 
@@ -74,46 +74,46 @@ func (r *running) printed() string {
 	return r.out.String()
 }
 
-func (r *running) told() string {
+func (r *running) stderr() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err.String()
 }
 
-// see waits until a command has printed something.
+// see waits until stdout contains text.
 func (b beside) see(r *running, text string) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
 	require.NoError(b, kube.Poll(ctx, text, func(context.Context) error {
 		if !strings.Contains(r.printed(), text) {
-			return fmt.Errorf("it is %q, and told was %q", r.printed(), r.told())
+			return fmt.Errorf("stdout is %q, stderr is %q", r.printed(), r.stderr())
 		}
 		return nil
 	}))
 }
 
-// ends waits until a command ends by itself, and returns its exit code.
+// ends waits until a command exits and returns its exit code.
 func (b beside) ends(r *running) int {
 	b.Helper()
 	select {
 	case <-r.ended:
 	case <-time.After(time.Minute):
-		require.Fail(b, "it does not end", "%s", r.told())
+		require.Fail(b, "the command did not exit within a minute", "%s", r.stderr())
 	}
 	return r.cmd.ProcessState.ExitCode()
 }
 
-// TestKubectlEndsWithAWatch, with 0 and without a word, when the server's time for watches is over; and when the server dies.
-// lwcat goes on, and tells what happened meanwhile.
-func TestKubectlEndsWithAWatch(t *testing.T) {
+// TestKubectlExitsWhenItsWatchEnds shows that kubectl exits with 0 and no message when its watch times out or the server dies.
+// lwcat keeps running and prints the changes that kubectl misses.
+func TestKubectlExitsWhenItsWatchEnds(t *testing.T) {
 	b := newBeside(t)
 	ours := b.start(b.command("cm", "-o", "name"))
 	b.see(ours, "configmap/first")
 	theirs := b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	require.Zero(t, b.ends(theirs))
 	require.Equal(t, "configmap/first\n", theirs.printed())
-	require.Empty(t, theirs.told())
+	require.Empty(t, theirs.stderr())
 	b.create("after-the-timeout")
 	b.see(ours, "configmap/after-the-timeout")
 
@@ -122,16 +122,16 @@ func TestKubectlEndsWithAWatch(t *testing.T) {
 	b.create("before-the-kill")
 	b.see(theirs, "configmap/before-the-kill") // its watch is open
 	b.Kill()
-	require.Zero(t, b.ends(theirs), "as if all were well")
-	t.Logf("kubectl, of a server that was killed: %q", theirs.told())
+	require.Zero(t, b.ends(theirs), "kubectl reports success although the server died")
+	t.Logf("kubectl's stderr after the server was killed: %q", theirs.stderr())
 	require.NoError(t, b.StartAPIServer(t.Context()))
 	b.create("after-the-restart")
 	b.see(ours, "configmap/after-the-restart")
-	require.Contains(t, ours.told(), "resuming from version")
+	require.Contains(t, ours.stderr(), "resuming from version")
 }
 
-// TestKubectlBesideLwcat: what is printed, of what, and what both can wait for.
-func TestKubectlBesideLwcat(t *testing.T) {
+// TestKubectlComparedWithLwcat compares resource arguments, output formats and waiting.
+func TestKubectlComparedWithLwcat(t *testing.T) {
 	b := newBeside(t)
 	b.write(http.MethodPost, "/api/v1/namespaces/default/secrets", `{"metadata":{"name":"s"}}`)
 	out, err := b.kubectl("get", "cm,secrets", "-w").CombinedOutput()
@@ -141,7 +141,8 @@ func TestKubectlBesideLwcat(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	require.ElementsMatch(t, []string{"configmap/first", "secret/s"}, strings.Fields(string(out)))
 
-	// A deletion looks like a change to kubectl's readers, unless --output-watch-events is there, which names ignore.
+	// kubectl prints a deletion like a change unless --output-watch-events is set. kubectl ignores that flag with -o
+	// name.
 	ours, theirs := b.start(b.command("cm", "-o", "jsonl")), b.start(b.kubectl("get", "cm", "-w", "-o", "name"))
 	typed := b.start(b.kubectl("get", "cm", "-w", "--output-watch-events"))
 	for _, r := range []*running{ours, theirs, typed} {
@@ -152,14 +153,14 @@ func TestKubectlBesideLwcat(t *testing.T) {
 	b.see(theirs, "configmap/first\nconfigmap/first\n")
 	b.see(typed, "DELETED ")
 
-	// The last document of kubectl's YAML ends where the next one begins.
+	// kubectl's YAML has no end marker, so a document ends only where the next one begins.
 	b.create("second")
 	docs, theirDocs := b.start(b.command("cm", "-o", "yaml")), b.start(b.kubectl("get", "cm", "-w", "-o", "yaml"))
 	b.see(docs, "\n...\n")
 	require.Zero(t, b.ends(theirDocs))
 	require.NotContains(t, theirDocs.printed(), "...\n")
 
-	// Both wait for a condition, with a timeout.
+	// Both can wait for a condition with a timeout.
 	theirs = b.start(b.kubectl("wait", "cm/second", "--for=jsonpath={.data.k}=v", "--timeout=1s"))
 	require.Equal(t, 1, b.ends(theirs))
 	require.Equal(t, 3, b.ends(b.start(b.command("cm/second", "--until", "data.k=v", "--timeout", "1s"))))

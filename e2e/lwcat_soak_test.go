@@ -29,12 +29,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// TestLwcatSoak: lwcat follows a collection, that random writes change, through watches that the server ends after seconds, a
-// compaction, a kill -9, and versions that have expired. What it printed, folded by fold.mjs, is the server's list at the end.
-// Two run all the time, over HTTP and WebSocket; two are interrupted every few seconds, and go on with --resume.
+// TestLwcatSoak runs four lwcat processes on one collection while writers change it. The server ends watches after
+// seconds, is compacted, is killed with SIGKILL, and loses its history. At the end, fold.mjs applies the lines that
+// each process printed. The result must equal the server's list. Two processes run throughout, one over HTTP and one
+// over WebSocket. Two are interrupted every few seconds and continue with --resume.
 func TestLwcatSoak(t *testing.T) {
-	t.Parallel() // It has its own cluster, and mostly waits.
-	node := need.Program(t, "node", "with Node 20 or later, which folds the lines: make e2e")
+	t.Parallel() // starts its own cluster and is mostly idle
+	node := need.Program(t, "node", "install Node 20 or later, then run: make e2e")
 	s := &lwcatSoak{T: t, Cluster: kube.Start(t), lwcat: buildLwcat(t), node: node, folder: t.TempDir()}
 	front := httptest.NewServer(s.impatient())
 	defer front.Close()
@@ -63,9 +64,9 @@ func TestLwcatSoak(t *testing.T) {
 	require.NotEmpty(t, want)
 	for _, name := range []string{"http", "http-resumed", "ws", "ws-resumed"} {
 		late, cancel := context.WithTimeout(ctx, time.Minute)
-		require.NoError(t, kube.Poll(late, name+" to be the server's list", func(context.Context) error {
+		require.NoError(t, kube.Poll(late, name+" to equal the server's list", func(context.Context) error {
 			if got := s.fold(name); got != want {
-				return fmt.Errorf("it is\n%s\nand should be\n%s", got, want)
+				return fmt.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 			return nil
 		}))
@@ -73,11 +74,11 @@ func TestLwcatSoak(t *testing.T) {
 	}
 	stop()
 	following.Wait()
-	require.Equal(t, want, s.fold("http"), "its last words are not one line more")
+	require.Equal(t, want, s.fold("http"), "lwcat prints no extra line when it is stopped")
 	told, err := os.ReadFile(filepath.Join(s.folder, "http.err"))
 	require.NoError(t, err)
 	require.Contains(t, string(told), "410 Expired")
-	require.Greater(t, s.watches.Load(), int32(24), "the server has ended them after seconds")
+	require.Greater(t, s.watches.Load(), int32(24), "the server ends watches after seconds")
 	t.Logf("%d writes, %d watches, %d runs, %d objects", s.writes.Load(), s.watches.Load(), s.runs.Load(), strings.Count(want, "\n"))
 }
 
@@ -90,7 +91,7 @@ type lwcatSoak struct {
 
 const soakPath = "/api/v1/namespaces/default/configmaps"
 
-// impatient is a proxy that has the server end watches after two to five seconds, in good order.
+// impatient returns a proxy that shortens each watch to two to five seconds. The server then closes it cleanly.
 func (s *lwcatSoak) impatient() http.Handler {
 	to, err := url.Parse(s.URL)
 	require.NoError(s, err)
@@ -110,7 +111,7 @@ func (s *lwcatSoak) impatient() http.Handler {
 	}
 }
 
-// follow runs lwcat, over and over until restarts ends, and the last one until ctx ends.
+// follow runs lwcat repeatedly until restarts ends, and keeps the last run until ctx ends.
 func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string, more ...string) {
 	out, err := os.Create(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
@@ -128,16 +129,16 @@ func (s *lwcatSoak) follow(ctx, restarts context.Context, name, transport string
 		cmd := exec.CommandContext(run, s.lwcat, append([]string{"-s", s.url, "--token", s.AdminToken, "--transport", transport, "-o", "jsonl", soakPath}, more...)...)
 		cmd.Stdout, cmd.Stderr = out, told
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		_ = cmd.Run() // its exit code is asked for
+		_ = cmd.Run() // the exit code is checked below
 		cancel()
-		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // an interrupt may come before it listens
-			s.Errorf("%s ended with %d", name, code)
+		if code := cmd.ProcessState.ExitCode(); code != 130 && code != -1 { // -1: the signal may arrive before lwcat handles it
+			s.Errorf("%s exited with code %d", name, code)
 			return
 		}
 	}
 }
 
-// write makes random changes to objects that are the writer's own. What fails, as the server may be down, is written later.
+// write makes random changes to objects that only this writer changes. Writes may fail while the server is down.
 func (s *lwcatSoak) write(ctx context.Context, number int) {
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -162,7 +163,8 @@ func (s *lwcatSoak) write(ctx context.Context, number int) {
 	}
 }
 
-// accidents is the bad time. ROUNDS says how often all of it happens; once, if it is not set.
+// accidents breaks the server in each way. The environment variable ROUNDS sets the number of repetitions. The default
+// is 1.
 func (s *lwcatSoak) accidents() {
 	rounds, err := strconv.Atoi(cmp.Or(os.Getenv("ROUNDS"), "1"))
 	require.NoError(s, err, "ROUNDS")
@@ -178,14 +180,14 @@ func (s *lwcatSoak) accidentsOnce() {
 		return s.StartAPIServer(ctx)
 	}
 	for _, happen := range []func(context.Context) error{s.Compact, restart, s.ExpireVersions, s.Compact} {
-		// Not for something to be ready, but for writes and timeouts to happen.
+		// This pause lets writes and watch timeouts happen. The test does not wait for a condition here.
 		time.Sleep(6 * time.Second)
 		require.NoError(s, happen(ctx))
 	}
 	time.Sleep(6 * time.Second)
 }
 
-// list returns what the server has, as fold.mjs prints it.
+// list returns the server's objects in the format of fold.mjs.
 func (s *lwcatSoak) list() string {
 	_, text, err := s.Do(s.Context(), http.MethodGet, soakPath, "", "")
 	require.NoError(s, err)
@@ -203,13 +205,13 @@ func (s *lwcatSoak) list() string {
 	return strings.Join(lines, "")
 }
 
-// fold returns what a run's lines come to, or what contradicts in them.
+// fold returns the state that a run's lines lead to, or the contradiction between them.
 func (s *lwcatSoak) fold(name string) string {
 	file, err := os.Open(filepath.Join(s.folder, name+".out"))
 	require.NoError(s, err)
 	defer file.Close()
 	cmd := exec.Command(s.node, "fold.mjs")
 	cmd.Stdin = file
-	text, _ := cmd.CombinedOutput() // which says what is wrong
+	text, _ := cmd.CombinedOutput() // on failure, the output contains the reason
 	return string(text)
 }

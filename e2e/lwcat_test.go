@@ -18,7 +18,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// lwcat is the built command, and a namespace of its own on the real server.
+// lwcat is the built command and a namespace for it on the real server.
 type lwcat struct {
 	*testing.T
 	*kube.Cluster
@@ -36,7 +36,7 @@ func newLwcat(t *testing.T) *lwcat {
 func buildLwcat(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "lwcat")
 	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
-	build.Dir = ".." // the module whose dependencies it has
+	build.Dir = ".." // the module that contains lwcat
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return path
@@ -67,7 +67,7 @@ type event struct {
 
 func (e event) String() string { return e.Type + " " + e.Object.Kind + " " + e.Object.Metadata.Name }
 
-// TestLwcatFindsResources by the names that kubectl knows, in the real server's discovery.
+// TestLwcatFindsResources looks up the names that kubectl accepts in the real server's discovery.
 func TestLwcatFindsResources(t *testing.T) {
 	l := newLwcat(t)
 	require.NoError(t, l.CreateCRD(t.Context()))
@@ -110,8 +110,8 @@ func TestLwcatFindsResources(t *testing.T) {
 	require.Contains(t, string(out), "401 Unauthorized")
 }
 
-// TestLwcatOutlivesTheServer: kill -9 and a restart with expired versions in the middle of a watch.
-func TestLwcatOutlivesTheServer(t *testing.T) {
+// TestLwcatSurvivesServerRestart kills and restarts the server with expired resourceVersions while lwcat watches.
+func TestLwcatSurvivesServerRestart(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"
 	l.write(http.MethodPost, configMaps, `{"metadata":{"name":"a"}}`)

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// TestKubectlReadsARecording that lwcat has made of a real server, and serves: what is there, with its version, and what
-// happened from the first list on. No credential is in it.
-func TestKubectlReadsARecording(t *testing.T) {
+// TestKubectlReadsRecording records a real server with lwcat and serves the recording. kubectl must see the final
+// objects, resourceVersions and changes. The recording must not contain a credential.
+func TestKubectlReadsRecording(t *testing.T) {
 	l := newLwcat(t)
 	configMaps := "/api/v1/namespaces/" + l.namespace + "/configmaps"
 	l.write(http.MethodPost, configMaps, `{"metadata":{"name":"first"}}`)
@@ -47,10 +47,10 @@ func TestKubectlReadsARecording(t *testing.T) {
 	told, err := serve.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, serve.Start())
-	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }() // it was killed
+	defer func() { _ = serve.Process.Kill(); _ = serve.Wait() }() // killed, so the error is expected
 	server, err := bufio.NewReader(url).ReadString('\n')
 	require.NoError(t, err)
-	_, err = bufio.NewReader(told).ReadString('\n') // that it was played to its end
+	_, err = bufio.NewReader(told).ReadString('\n') // printed when the replay is complete
 	require.NoError(t, err)
 	kubectl := func(args ...string) *exec.Cmd {
 		args = append([]string{"--server", strings.TrimSpace(server), "--cache-dir", t.TempDir(), "-n", l.namespace}, args...)
@@ -80,5 +80,5 @@ func TestKubectlReadsARecording(t *testing.T) {
 	require.NoError(t, err, &stderr)
 	require.Equal(t, "configmap/second\n", first)
 	require.NoError(t, watch.Process.Kill())
-	_ = watch.Wait() // it was killed
+	_ = watch.Wait() // killed above, so the error is expected
 }

@@ -21,7 +21,7 @@ func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfi
 // TestWithoutWatchCache runs the scenarios on a server that reads everything from etcd. Lists of resourceVersion "0" come in
 // pages, and resourceVersions expire when etcd compacts its history.
 func TestWithoutWatchCache(t *testing.T) {
-	t.Parallel() // It has its own cluster, and mostly waits.
+	t.Parallel() // starts its own cluster and is mostly idle
 	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)
 }
 

@@ -9,10 +9,10 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestScheduler runs the example's course against a real kube-apiserver, which is killed where the embedded one drops its
-// connections. No controller runs there, so nodes are as the course makes them.
+// TestScheduler runs the scheduler example against a real kube-apiserver. Break kills the server here, while the
+// embedded one only drops connections. No controller runs, so the test creates the nodes itself.
 func TestScheduler(t *testing.T) {
-	t.Parallel() // It has its own cluster, and mostly waits.
+	t.Parallel() // starts its own cluster and is mostly idle
 	c := kube.Start(t)
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()

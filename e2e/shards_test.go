@@ -16,9 +16,9 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestShards: two halves of a collection make the whole, on a server that knows shards.
+// TestShards checks that two halves of a collection add up to the whole on a server that supports shards.
 func TestShards(t *testing.T) {
-	t.Parallel() // It has its own cluster, and mostly waits.
+	t.Parallel() // starts its own cluster and is mostly idle
 	c := kube.Start(t, "--feature-gates=ShardedListAndWatch=true")
 	for i := range 40 {
 		code, body, err := c.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/default/configmaps", "application/json",
@@ -44,7 +44,7 @@ func TestShards(t *testing.T) {
 				break
 			}
 		}
-		require.Greater(t, len(seen), before, "a half of 40 is not empty")
+		require.Greater(t, len(seen), before, "neither half of 40 objects is empty")
 	}
 	require.Len(t, seen, 40)
 	for name, times := range seen {
@@ -53,7 +53,7 @@ func TestShards(t *testing.T) {
 
 	path := filepath.Join(t.TempDir(), "lwcat")
 	build := exec.Command("go", "build", "-o", path, "./cmd/lwcat")
-	build.Dir = ".." // the module whose dependencies it has
+	build.Dir = ".." // the module that contains lwcat
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	var all []string

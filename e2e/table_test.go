@@ -15,8 +15,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// TestTables: the embedded server's Tables of a custom resource are those of a real one, but for descriptions and for what
-// differs between any two clusters.
+// TestTables checks that the embedded server returns the same Tables of a custom resource as a real one. It ignores
+// descriptions and values that differ between any two clusters.
 func TestTables(t *testing.T) {
 	c := shared.Get(t)
 	require.NoError(t, c.CreateCRD(t.Context()))
@@ -44,7 +44,7 @@ func TestTables(t *testing.T) {
 			gotCode, got := ours.ask(t, http.MethodGet, widgets+path, accept, "")
 			require.Equal(t, wantCode, gotCode, "%s %s: %s", path, accept, got)
 			if wantCode == http.StatusNotAcceptable {
-				continue // the server that speaks of other forms has another message
+				continue // the message differs because the real server supports more formats
 			}
 			require.Equal(t, same(t, want), same(t, got), "%s %s", path, accept)
 		}
@@ -76,7 +76,7 @@ func (s tableServer) ask(t *testing.T, method, path, accept, body string) (code 
 	return response.StatusCode, string(answer)
 }
 
-// same leaves out what no two clusters have in common, and the order of members.
+// same decodes JSON documents and blanks values that differ between any two clusters.
 func same(t *testing.T, text string) (documents []any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for decoder.More() {

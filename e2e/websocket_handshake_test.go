@@ -26,41 +26,41 @@ func tryHandshakes(t *testing.T, w *watched) {
 		path   string
 		header []string
 		code   int
-		answer string // the subprotocol of a 101; the reason of a Status; "bare"
+		answer string // subprotocol of a 101 response, reason of a Status, or "bare" for an empty response
 	}{
-		"the token in a header":               {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
-		"the origin of a file":                {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
-		"an origin that is a word":            {shortWatch, []string{origin, "word", authorization, bearer}, 403, "bare"},
-		"no origin":                           {shortWatch, []string{authorization, bearer}, 403, "bare"},
-		"the origin null":                     {shortWatch, []string{origin, "null", authorization, bearer}, 403, "bare"},
-		"one subprotocol":                     {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a"}, 101, "a"},
-		"two subprotocols":                    {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a, b"}, 400, "bare"},
-		"two subprotocols in two lines":       {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a", protocol, "b"}, 101, "a"},
-		"the token a subprotocol":             {shortWatch, []string{origin, someOrigin, protocol, token + ", a"}, 101, "a"},
-		"after the other":                     {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
-		"in a line apart":                     {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
-		"alone":                               {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
-		"with two others":                     {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
-		"twice":                               {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
-		"padded":                              {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
-		"unknown":                             {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
-		"empty":                               {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
-		"of nobody":                           {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
-		"unknown in the header":               {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
-		"of nobody in the header":             {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
-		"none":                                {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
-		"in both, alone":                      {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token}, 101, token},
-		"in both":                             {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token + ", a"}, 400, "bare"},
-		"unknown in the header, known beside": {shortWatch, []string{origin, someOrigin, authorization, "Bearer x", protocol, token + ", a"}, 101, "a"},
-		"known in the header, unknown beside": {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, subprotocol("x")}, 101, subprotocol("x")},
-		"a list":                              {configMaps, []string{origin, someOrigin, authorization, bearer}, 200, ""},
-		"a list without an origin":            {configMaps, []string{authorization, bearer}, 200, ""},
-		"a list, the token a subprotocol":     {configMaps, []string{protocol, token + ", a"}, 200, ""},
-		"watch=0":                             {configMaps + "?watch=0", []string{origin, someOrigin, authorization, bearer}, 200, ""},
-		"one object":                          {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
-		"an invalid version":                  {shortWatch + "&resourceVersion=x", []string{origin, someOrigin, authorization, bearer}, 500, ""},
-		"a form that is not served":           {shortWatch, []string{origin, someOrigin, authorization, bearer, "Accept", "application/cbor"}, 406, "NotAcceptable"},
-		"refused before the origin is read":   {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
+		"token in a header":                      {shortWatch, []string{origin, someOrigin, authorization, bearer}, 101, ""},
+		"origin of a file":                       {shortWatch, []string{origin, "file://", authorization, bearer}, 101, ""},
+		"origin without a scheme":                {shortWatch, []string{origin, "word", authorization, bearer}, 403, "bare"},
+		"no origin":                              {shortWatch, []string{authorization, bearer}, 403, "bare"},
+		"origin null":                            {shortWatch, []string{origin, "null", authorization, bearer}, 403, "bare"},
+		"one subprotocol":                        {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a"}, 101, "a"},
+		"two subprotocols":                       {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a, b"}, 400, "bare"},
+		"two subprotocol headers":                {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, "a", protocol, "b"}, 101, "a"},
+		"token as subprotocol":                   {shortWatch, []string{origin, someOrigin, protocol, token + ", a"}, 101, "a"},
+		"token as second subprotocol":            {shortWatch, []string{origin, someOrigin, protocol, "a, " + token}, 101, "a"},
+		"token as subprotocol in its own header": {shortWatch, []string{origin, someOrigin, protocol, token, protocol, "a"}, 101, "a"},
+		"alone":                                  {shortWatch, []string{origin, someOrigin, protocol, token}, 401, "Unauthorized"},
+		"token as subprotocol with two others":   {shortWatch, []string{origin, someOrigin, protocol, token + ", a, b"}, 400, "bare"},
+		"twice":                                  {shortWatch, []string{origin, someOrigin, protocol, token + ", a, " + token}, 401, "Unauthorized"},
+		"padded":                                 {shortWatch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, "Unauthorized"},
+		"unknown":                                {shortWatch, []string{origin, someOrigin, protocol, subprotocol("x") + ", a"}, 401, "Unauthorized"},
+		"empty":                                  {shortWatch, []string{origin, someOrigin, protocol, tokenPrefix + ", a"}, 403, "Forbidden"},
+		"token of nobody as subprotocol":         {shortWatch, []string{origin, someOrigin, protocol, subprotocol(w.nobody) + ", a"}, 403, "Forbidden"},
+		"unknown token in a header":              {shortWatch, []string{origin, someOrigin, authorization, "Bearer x"}, 401, "Unauthorized"},
+		"token of nobody in a header":            {shortWatch, []string{origin, someOrigin, authorization, "Bearer " + w.nobody}, 403, "Forbidden"},
+		"none":                                   {shortWatch, []string{origin, someOrigin}, 403, "Forbidden"},
+		"token in the header and as the only subprotocol":         {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token}, 101, token},
+		"token in the header and as subprotocol":                  {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, token + ", a"}, 400, "bare"},
+		"unknown token in the header, known token as subprotocol": {shortWatch, []string{origin, someOrigin, authorization, "Bearer x", protocol, token + ", a"}, 101, "a"},
+		"known token in the header, unknown token as subprotocol": {shortWatch, []string{origin, someOrigin, authorization, bearer, protocol, subprotocol("x")}, 101, subprotocol("x")},
+		"list":                               {configMaps, []string{origin, someOrigin, authorization, bearer}, 200, ""},
+		"list without an origin":             {configMaps, []string{authorization, bearer}, 200, ""},
+		"list with the token as subprotocol": {configMaps, []string{protocol, token + ", a"}, 200, ""},
+		"watch=0":                            {configMaps + "?watch=0", []string{origin, someOrigin, authorization, bearer}, 200, ""},
+		"single object":                      {configMaps + "/nothing?watch=1", []string{origin, someOrigin, authorization, bearer}, 404, "NotFound"},
+		"invalid resourceVersion":            {shortWatch + "&resourceVersion=x", []string{origin, someOrigin, authorization, bearer}, 500, ""},
+		"unsupported media type":             {shortWatch, []string{origin, someOrigin, authorization, bearer, "Accept", "application/cbor"}, 406, "NotAcceptable"},
+		"unauthorized before the origin is checked": {shortWatch, []string{authorization, "Bearer x"}, 401, "Unauthorized"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func tryHandshakes(t *testing.T, w *watched) {
 	}
 }
 
-// requireUpgraded: the answer has these headers and no other.
+// requireUpgraded checks that the response has exactly these headers.
 func requireUpgraded(t *testing.T, res *http.Response, protocol string) {
 	t.Helper()
 	want := http.Header{"Upgrade": {"websocket"}, "Connection": {"Upgrade"}, "Sec-Websocket-Accept": res.Header["Sec-Websocket-Accept"]}
@@ -105,11 +105,11 @@ func requireRefused(t *testing.T, res *http.Response, reason string) {
 	}
 }
 
-// tryMalformed: what gorilla's client would not send.
+// tryMalformed sends handshakes that gorilla's client cannot send.
 func tryMalformed(t *testing.T, w *watched) {
 	for name, header := range map[string][]string{
-		"no key":              {"Sec-Websocket-Version", "13"},
-		"an outdated version": {"Sec-Websocket-Version", "8", "Sec-Websocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg=="},
+		"no key":                    {"Sec-Websocket-Version", "13"},
+		"outdated protocol version": {"Sec-Websocket-Version", "8", "Sec-Websocket-Key", "MDEyMzQ1Njc4OWFiY2RlZg=="},
 	} {
 		t.Run(name, func(t *testing.T) {
 			header = append(header, "Connection", "Upgrade", "Upgrade", "websocket", "Origin", someOrigin)

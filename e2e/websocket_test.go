@@ -19,27 +19,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// patience bounds every wait for a message.
-const patience = 30 * time.Second
+// messageTimeout bounds each wait for a message.
+const messageTimeout = 30 * time.Second
 
 const (
 	someOrigin = "https://app.example"
 	configMaps = "/api/v1/namespaces/default/configmaps"
-	// shortWatch ends by itself, and without having said anything.
+	// shortWatch times out after one second without an event.
 	shortWatch = configMaps + "?watch=1&labelSelector=nothing=x&timeoutSeconds=1"
 )
 
-// watched is a server whose WebSockets are tried.
+// watched is a server under test.
 type watched struct {
 	url                string
 	tls                *tls.Config
 	admin, nobody      string // tokens
 	expire, kill, heal func(context.Context) error
-	terminate          func() error // ends the watches in peace; heal brings the server back
+	terminate          func() error // ends the watches cleanly until heal starts the server again
 }
 
-// TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer hold both servers to the same expectations: what lwtest
-// promises about WebSockets is what a kube-apiserver does.
+// TestWebSocketsOfEmbeddedServer and TestWebSocketsOfRealServer run the same checks, so lwtest behaves like a
+// kube-apiserver.
 func TestWebSocketsOfEmbeddedServer(t *testing.T) {
 	s, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{
 		"admin-token": lwtest.FullAccess, "nobody-token": lwtest.NoAccess}})
@@ -74,23 +74,23 @@ func tryWebSockets(t *testing.T, w *watched) {
 	t.Run("malformed handshakes", func(t *testing.T) { tryMalformed(t, w) })
 	t.Run("events", func(t *testing.T) { tryEvents(t, w) })
 	t.Run("pings", func(t *testing.T) { tryPings(t, w) })
-	t.Run("client closes", func(t *testing.T) { tryClientCloses(t, w) })
+	t.Run("close by the client", func(t *testing.T) { tryClientCloses(t, w) })
 	t.Run("expired", func(t *testing.T) { tryExpired(t, w) })
 	t.Run("terminated", func(t *testing.T) { tryTerminated(t, w) })
 	t.Run("killed", func(t *testing.T) { tryKilled(t, w) })
 }
 
-// dial asks for a WebSocket, with pairs of headers.
+// dial opens a WebSocket. The headers are pairs of name and value.
 func (w *watched) dial(t *testing.T, path string, header ...string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{}
 	for pair := range slices.Chunk(header, 2) {
 		h.Add(pair[0], pair[1])
 	}
-	dialer := websocket.Dialer{TLSClientConfig: w.tls, EnableCompression: true} // offered, and not taken
+	dialer := websocket.Dialer{TLSClientConfig: w.tls, EnableCompression: true} // the server must decline compression
 	conn, res, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(w.url, "http")+path, h)
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close() })
-		require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(messageTimeout)))
 	}
 	return conn, res, err
 }
@@ -101,7 +101,7 @@ func (w *watched) open(t *testing.T, path string) *websocket.Conn {
 	return conn
 }
 
-// do sends a request as the admin, over HTTP/1.1.
+// do sends a request as the admin over HTTP/1.1.
 func (w *watched) do(t *testing.T, method, path, body string, header ...string) *http.Response {
 	req, err := http.NewRequestWithContext(t.Context(), method, w.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -126,7 +126,7 @@ func closed(t *testing.T, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: websocket.CloseNormalClosure}, err, "%s", text)
 }
 
-// next reads an event and the name of its object; the object of an error is its reason and code.
+// next reads an event and returns its type and object name. For an error it returns the reason instead of the name.
 func next(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
 	opcode, text, err := conn.ReadMessage()
@@ -165,8 +165,8 @@ func tryPings(t *testing.T, w *watched) {
 	conn.SetPingHandler(func(string) error { return errors.New("the server sent a ping") })
 	require.NoError(t, conn.WriteMessage(websocket.TextMessage, []byte("ignored")))
 	require.NoError(t, conn.WriteMessage(websocket.BinaryMessage, []byte("ignored too")))
-	require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte("one"), time.Now().Add(patience)))
-	require.NoError(t, conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(patience)))
+	require.NoError(t, conn.WriteControl(websocket.PingMessage, []byte("one"), time.Now().Add(messageTimeout)))
+	require.NoError(t, conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(messageTimeout)))
 	closed(t, conn)
 	require.Equal(t, []string{"one", ""}, pongs)
 }
@@ -174,8 +174,8 @@ func tryPings(t *testing.T, w *watched) {
 func tryClientCloses(t *testing.T, w *watched) {
 	conn := w.open(t, configMaps+"?watch=1&labelSelector=nothing=x&timeoutSeconds=60")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseGoingAway, "bye")
-	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(patience)))
-	closed(t, conn) // with 1000, whatever the client said
+	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Now().Add(messageTimeout)))
+	closed(t, conn) // with code 1000, regardless of the client's code
 }
 
 func tryExpired(t *testing.T, w *watched) {
@@ -197,6 +197,6 @@ func tryKilled(t *testing.T, w *watched) {
 	require.NoError(t, w.kill(t.Context()))
 	_, text, err := conn.ReadMessage()
 	require.NoError(t, w.heal(t.Context()))
-	// Over TLS the end is unexpected already there.
+	// Over TLS, gorilla reports the end as unexpected EOF.
 	require.True(t, errors.Is(err, io.ErrUnexpectedEOF) || websocket.IsCloseError(err, websocket.CloseAbnormalClosure), "%s %v", text, err)
 }

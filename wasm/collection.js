@@ -64,7 +64,7 @@ export class Collection {
     else this.#end = end
   }
 
-  // The promise is made on demand. If nobody asks for it, its rejection is not an unhandled one.
+  // The promise is created on demand. Without a caller, its rejection must not count as unhandled.
   get synced() {
     return this.#synced ??= new Promise((resolve, reject) => {
       this.#settle = () => {

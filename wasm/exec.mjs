@@ -1,5 +1,5 @@
-// Runs a Go program, or a test binary, that uses the glue in Node: go test -exec="node wasm/exec.mjs". With
-// LISTWATCH_SERVE, a program that prints a URL and serves it, it starts that first.
+// Runs a Go program or a test binary that uses the glue in Node: go test -exec="node wasm/exec.mjs". LISTWATCH_SERVE
+// names a program to start first, which prints a URL and serves it.
 import { execFileSync, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import path from 'node:path'
 import { glue } from './glue.js'
 
 const ON_DEMAND = '--experimental-websocket'
-if (typeof WebSocket === 'undefined' && !process.execArgv.includes(ON_DEMAND)) { // Node 20 has it on demand
+if (typeof WebSocket === 'undefined' && !process.execArgv.includes(ON_DEMAND)) { // Node 20 needs a flag
   const again = spawn(process.execPath, [ON_DEMAND, ...process.argv.slice(1)], { stdio: 'inherit' })
   process.exit((await once(again, 'exit'))[0] ?? 1)
 }
@@ -37,7 +37,7 @@ go.exit = (code) => {
 glue(go)
 const { instance } = await WebAssembly.instantiate(fs.readFileSync(process.argv[2]), go.importObject)
 process.on('exit', (code) => {
-  if (code === 0 && !go.exited) { // all goroutines wait for what cannot come: let Go say so
+  if (code === 0 && !go.exited) { // all goroutines are blocked, so this makes Go report the deadlock
     go._pendingEvent = { id: 0 }
     go._resume()
   }

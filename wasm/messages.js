@@ -218,7 +218,7 @@ export const failureOf = (error) => {
 export const errorOf = ({ code = 'crashed', message, status, reason }) => new ListWatchError(code, message, { status, reason })
 
 /**
- * Returns the error for a collection whose worker or WASM module crashed. An error that explains itself stays the same.
+ * Returns the error for a collection whose worker or WASM module crashed. It returns a ListWatchError unchanged.
  * @param {string} what
  * @param {unknown} [cause]
  */

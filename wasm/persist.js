@@ -52,8 +52,8 @@ export class Persistence {
     return saved
   }
 
-  // Two writers would each save a resourceVersion without the objects of the other. So only the holder of a lock writes. The
-  // timeout is long enough for a page that is being left.
+  // If two pages wrote, each would save a resourceVersion without the other's objects. So only the page with the lock
+  // writes. The timeout is long enough for a page that is closing.
   #acquireLock() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')

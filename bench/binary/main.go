@@ -1,6 +1,6 @@
-// Binary compares two programs that print the changes of all Pods: one with an informer of listwatch and one with a dynamic
-// informer of client-go. It prints their size for linux/amd64, stripped, and the number of their modules and packages. A test
-// compares their output.
+// Binary compares two programs that print the changes of all Pods. One uses an informer of listwatch, the other a
+// dynamic informer of client-go. It prints their stripped size for linux/amd64 and the number of their modules and
+// packages. A test compares their output.
 package main
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// figures are the figures of a program.
+// figures are the measurements of a program.
 type figures struct{ bytes, modules, packages float64 }
 
 func main() { harness.Main("binary", compare) }
 
 func compare(ctx context.Context) error {
 	args := []string{"-ldflags=-s -w", "./binary/listwatch", "./binary/clientgo"}
-	if !*harness.Short { // which reuses the packages that other benchmarks have compiled
+	if !*harness.Short { // a short run reuses the packages that other benchmarks have compiled
 		args = append([]string{"-trimpath"}, args...)
 		for name, value := range map[string]string{"GOOS": "linux", "GOARCH": "amd64", "CGO_ENABLED": "0"} {
 			if err := os.Setenv(name, value); err != nil {

@@ -1,4 +1,4 @@
-// Runs courses in browsers, each in a page of a fresh profile.
+// Runs courses in browsers. Each runs in a page of a new profile.
 import { launch } from '../../e2e/browser/launch.mjs'
 import { linear } from './linear.mjs'
 import { orders, progress } from './print.mjs'
@@ -16,7 +16,7 @@ async function run(browser, url, contender, course, more = async () => {}) {
   }
 }
 
-// client-go takes minutes, so it has one round.
+// client-go takes minutes, so it runs only once.
 const skipped = (contender, round) => contender.startsWith('client-go') && round > 1
 
 /** Returns {contender: {figure: ms}} for each round. */
@@ -39,7 +39,8 @@ export async function times(name, url, rounds, contenders) {
   return all
 }
 
-// Returns the memory of the page with its dedicated workers after a garbage collection, of a shared worker, and of WebAssembly.
+// Returns the memory of the page with its dedicated workers after a garbage collection, plus that of a shared worker
+// and of WebAssembly.
 async function memory(page) {
   const { bytes } = await page.evaluate(() => performance.measureUserAgentSpecificMemory())
   let sum = bytes / 1e6, shared = 0
@@ -56,7 +57,10 @@ async function memory(page) {
 
 const programs = (client) => linear((method, params) => client.send(method, params))
 
-/** Returns for each contender the MB with 10,000 Pods: after the list, after reading each Pod, and the SharedWorker's share. */
+/**
+ * Returns the MB with 10,000 Pods for each contender: after the list, after reading each Pod, and the SharedWorker's
+ * share.
+ */
 export async function memories(name, url, contenders) {
   const browser = await launch(name, { args: ['--enable-blink-features=ForceEagerMeasureMemory'] }) // without it, Chromium waits for 20 s
   const found = {}

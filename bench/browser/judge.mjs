@@ -1,7 +1,7 @@
-// Compares the figures with the budgets of the project.
+// Compares the measurements with the budgets of the project.
 import { median } from './print.mjs'
 
-/** The largest values allowed. */
+/** The maximum values. */
 export const budgets = {
   wasm: 600, // kB, brotli 11
   scripts: 12, // kB, minified and gzipped: the JavaScript of a page, or of its worker
@@ -12,20 +12,23 @@ export const budgets = {
   projected: 1 / 5, // times plain JavaScript's
 }
 
-// The default mode of a page, also with a projection.
+// The default mode of a page. It is also used with a projection.
 const mode = 'shared'
 
-/** Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. */
+/**
+ * Returns a row for each budget: {what, figure, budget, met: 'yes', 'NO' or 'not measured', beside}. `beside` contains
+ * additional measurements.
+ */
 export function judge({ sizes, browsers, memory }) {
   const scripts = Math.max(...Object.entries(sizes).filter(([name]) => name !== 'wasm').map(([, bytes]) => bytes)) / 1000
-  const rows = [row('the program, kB, brotli 11', sizes.wasm, budgets.wasm), row('the JavaScript, kB, gzipped', scripts, budgets.scripts)]
+  const rows = [row('the WASM module, kB, brotli 11', sizes.wasm, budgets.wasm), row('the JavaScript, kB, gzipped', scripts, budgets.scripts)]
   for (const [name, rounds] of Object.entries(browsers)) rows.push(...speed(name, rounds))
   if (memory) {
     const most = ({ came, read }) => Math.max(came, read)
     const times = (contender) => most(memory[contender]) / most(memory.plain)
-    const beside = `${memory[mode].shared.toFixed(0)} MB are the SharedWorker's, for all tabs; in a worker ${times('worker').toFixed(2)} times`
+    const beside = `${memory[mode].shared.toFixed(0)} MB in the SharedWorker, shared by all tabs; mode worker: ${times('worker').toFixed(2)} times plain`
     rows.push(row('chrome: memory with 10,000 Pods, times plain', times(mode), budgets.memory, beside),
-      row('chrome: with three fields of each, times plain', times('projected'), budgets.projected))
+      row('chrome: memory with three fields of each Pod, times plain', times('projected'), budgets.projected))
   }
   return rows
 }
@@ -34,15 +37,15 @@ function speed(name, rounds) {
   const all = (contender, what) => rounds.map((round) => round[contender][what])
   const times = (what) => median(rounds.map((round) => round[mode][what] / round.plain[what]))
   const ms = (contender, what) => median(all(contender, what)).toFixed(0)
-  const both = (what) => `${ms(mode, what)} beside ${ms('plain', what)} ms`
+  const both = (what) => `${ms(mode, what)} ms, plain ${ms('plain', what)} ms`
   const floor = median(all('empty', 'paced'))
   const block = row(`${name}: longest block at 1,000/s, ms`, median(all(mode, 'paced')), budgets.block,
     `plain ${ms('plain', 'paced')}, an empty page ${floor.toFixed(0)}`)
-  if (floor > budgets.block) block.met = 'not measured' // the machine blocks an empty page for longer
+  if (floor > budgets.block) block.met = 'not measured' // the machine blocks even an empty page for longer
   return [
-    row(`${name}: from init to 1,000 Pods, times plain`, times('synced'), budgets.synced, `${both('synced')}; from nothing ${both('nothing')}`),
+    row(`${name}: from init to 1,000 Pods, times plain`, times('synced'), budgets.synced, `${both('synced')}; including code ${both('nothing')}`),
     block,
-    row(`${name}: a burst of 10,000, times plain`, times('burst'), budgets.burst, `${both('burst')}; again ${both('again')}`),
+    row(`${name}: a burst of 10,000, times plain`, times('burst'), budgets.burst, `${both('burst')}; second burst ${both('again')}`),
   ]
 }
 

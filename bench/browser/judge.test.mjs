@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { budgets, judge } from './judge.mjs'
 import { median, orders } from './print.mjs'
 
-// Figures that meet every budget exactly.
+// Measurements that equal every budget.
 function met() {
   const round = (scale) => ({
     empty: { paced: 3 },
@@ -25,36 +25,36 @@ function met() {
 const verdicts = (figures) => Object.fromEntries(judge(figures).map(({ what, met }) => [what, met]))
 const unmet = (figures) => Object.entries(verdicts(figures)).filter(([, met]) => met !== 'yes')
 
-test('figures that are as great as the budgets meet them', () => {
+test('measurements equal to the budgets meet them', () => {
   assert.equal(judge(met()).length, 2 + 2 * 3 + 2)
   assert.deepEqual(unmet(met()), [])
 })
 
 const greater = {
-  'the program, kB, brotli 11': (all) => { all.sizes.wasm += 1 },
+  'the WASM module, kB, brotli 11': (all) => { all.sizes.wasm += 1 },
   'the JavaScript, kB, gzipped': (all) => { all.sizes.worker = 12001 },
   'chrome: from init to 1,000 Pods, times plain': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.synced *= 1.1 }),
   'chrome: longest block at 1,000/s, ms': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.paced += 1 }),
   'chrome: a burst of 10,000, times plain': (all) => all.browsers.chrome.slice(1).forEach(({ shared }) => { shared.burst *= 1.1 }),
   'firefox: a burst of 10,000, times plain': (all) => { all.browsers.firefox[0].plain.burst -= 1 },
   'chrome: memory with 10,000 Pods, times plain': (all) => { all.memory.shared.read += 1 },
-  'chrome: with three fields of each, times plain': (all) => { all.memory.projected.came += 1 },
+  'chrome: memory with three fields of each Pod, times plain': (all) => { all.memory.projected.came += 1 },
 }
 for (const [what, change] of Object.entries(greater)) {
-  test(`a greater figure does not meet its budget: ${what}`, () => {
+  test(`a larger value exceeds its budget: ${what}`, () => {
     const all = met()
     change(all)
     assert.deepEqual(unmet(all), [[what, 'NO']])
   })
 }
 
-test('one round that is off decides nothing', () => {
+test('one outlier round changes no result', () => {
   const all = met()
   all.browsers.chrome[1].shared = { synced: 9e9, nothing: 9e9, paced: 9e9, burst: 9e9, again: 9e9 }
   assert.deepEqual(unmet(all), [])
 })
 
-test('a contender is compared with the other of the same round', () => {
+test('contenders are compared within the same round', () => {
   const all = met()
   const [first, second, third] = all.browsers.chrome
   for (const round of [first, second]) round.shared.burst = 0.9 * round.plain.burst
@@ -63,13 +63,13 @@ test('a contender is compared with the other of the same round', () => {
   assert.equal(judge(all).find(({ what }) => what.startsWith('chrome: a burst')).figure, 0.9)
 })
 
-test('what was not measured is not met', () => {
+test('a missing measurement does not meet its budget', () => {
   const noisy = met()
   for (const { empty } of noisy.browsers.chrome) empty.paced = budgets.block + 1
   assert.deepEqual(unmet(noisy), [['chrome: longest block at 1,000/s, ms', 'not measured']])
   const failed = met()
   failed.sizes.wasm = undefined
-  assert.deepEqual(unmet(failed), [['the program, kB, brotli 11', 'not measured']])
+  assert.deepEqual(unmet(failed), [['the WASM module, kB, brotli 11', 'not measured']])
   failed.sizes = { wasm: 1 }
   assert.deepEqual(unmet(failed), [['the JavaScript, kB, gzipped', 'not measured']])
 })

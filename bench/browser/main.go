@@ -15,10 +15,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// first is the resourceVersion of every list. It is greater than those of the Pods.
+// first is the resourceVersion of every list. It is greater than those of all Pods.
 const first = 1 << 40
 
-// collection is a number of Pods. They are encoded once, so the server needs little CPU time while a client is measured.
+// collection is a collection of Pods. They are encoded only once, so that the server needs little CPU time while a
+// client is measured.
 type collection struct {
 	list     []byte
 	initial  []byte           // the initial events of a streaming list
@@ -35,16 +36,16 @@ func newCollection(n int) *collection {
 	return c
 }
 
-// server answers lists at once. Its watches send events when they are ordered to.
+// server responds to lists immediately. Its watches send events when they receive an order.
 type server struct {
-	collections map[string]*collection // by the number of their Pods
+	collections map[string]*collection // by number of Pods
 	orders      *serve.Orders[order]
 }
 
 // order is an order to send events.
 type order struct {
 	events int
-	period time.Duration // between two events; zero: as fast as possible
+	period time.Duration // between two events; zero means as fast as possible
 }
 
 func (s *server) serveOrder(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +99,7 @@ func send(w http.ResponseWriter, events []byte) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// carryOut sends the events of an order. Without a period it sends up to 64 kB with one write.
+// carryOut sends the events of an order. If the period is zero, it sends up to 64 kB in one write.
 func (o order) carryOut(w http.ResponseWriter, events []serve.Template, version int64) error {
 	const atOnce = 64 << 10
 	began := time.Now()

@@ -1,4 +1,5 @@
-// Runs a course with a contender and prints JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER COURSE
+// Runs a course with a contender and prints the result as JSON. Usage: node --expose-gc node-course.mjs URL CONTENDER
+// COURSE
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -11,18 +12,18 @@ const contenders = {
   plain: async () => plain,
   async listwatch() {
     const module = await import('../../wasm/index.js')
-    return (server, told) => ours(module, {}, server, told)
+    return (server, seen) => ours(module, {}, server, seen)
   },
   async 'client-node'() {
     const module = createRequire(new URL('../../e2e/clients/node/informer.mjs', import.meta.url)).resolve('@kubernetes/client-node')
     const { KubeConfig, CoreV1Api, makeInformer } = await import(pathToFileURL(module))
-    return async (server, told) => {
+    return async (server, seen) => {
       const config = new KubeConfig()
-      // It uses plain HTTP only if the verification of TLS is off.
+      // The client uses plain HTTP only if TLS verification is disabled.
       config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: true }, { name: 'user' })
       const core = config.makeApiClient(CoreV1Api)
       const informer = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces())
-      informer.on('change', (pod) => told(Number(pod.metadata.resourceVersion)))
+      informer.on('change', (pod) => seen(Number(pod.metadata.resourceVersion)))
       informer.on('error', (error) => { throw error })
       await informer.start() // returns after the list
       return {
@@ -38,7 +39,7 @@ const courses = makeCourses(url, contenders)
 let result = await courses[course](contender)
 if (course === 'hold') {
   courses.touch()
-  for (let i = 0; i < 5; i++) { // garbage is freed in steps
+  for (let i = 0; i < 5; i++) { // garbage is freed in several steps
     gc()
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

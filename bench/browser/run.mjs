@@ -1,5 +1,5 @@
-// Compares the package with plain JavaScript and others in Chromium, Firefox and Node, and the figures with the budgets. Times are
-// medians. With CHECK=1 it measures only the figures that have budgets, and fails if one is not met.
+// Compares the package with plain JavaScript and other clients in Chromium, Firefox and Node, and the measurements with
+// the budgets. Times are medians. With CHECK=1 it measures only values with a budget, and fails if a budget is not met.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -25,8 +25,8 @@ const held = ['plain', 'shared', 'worker', 'main', 'projected', ...others]
 
 function tabulate(found) {
   const columns = Object.entries({
-    nothing: '1,000 Pods from nothing, ms', synced: 'from init, ms', paced: 'longest block at 1,000/s, ms',
-    pacedTook: '5,000 of them took, ms', burst: '10,000 changes, ms', burstBlock: 'block, ms', again: '10,000 more, ms',
+    nothing: '1,000 Pods including code, ms', synced: '1,000 Pods after init, ms', paced: 'longest block at 1,000/s, ms',
+    pacedTook: '5,000 changes, ms', burst: '10,000 changes, ms', burstBlock: 'block, ms', again: '10,000 more, ms',
     againBlock: 'block again, ms', rss: '10,000 Pods, MB of process', heap: 'MB of heap, buffers and WebAssembly',
   })
   const contenders = [...new Set(found.flatMap((round) => Object.keys(round)))]
@@ -43,11 +43,11 @@ async function measure(url, folder) {
     const found = figures.browsers[name] = await times(name, url, rounds, timed)
     print(`${name}, medians of ${rounds}`, tabulate(found))
   }
-  if (browsers.includes('chrome')) { // Firefox has no API for it
+  if (browsers.includes('chrome')) { // Firefox has no API for memory
     figures.memory = await memories('chrome', url, held)
     print('chrome, MB of the page with its workers and their WebAssembly, with 10,000 Pods', Object.entries(figures.memory)
       .map(([contender, { came, read, shared }]) =>
-        ({ contender, 'as they came': came, 'each of them read': read, 'of it the SharedWorker': shared })))
+        ({ contender, 'after the list': came, 'after reading each Pod': read, 'in the SharedWorker': shared })))
   }
   if (!check) {
     print(`node, medians of ${rounds}`, tabulate(await inNode(url, rounds)))
@@ -64,8 +64,8 @@ try {
   const url = String((await once(server.stdout, 'data'))[0]).trim()
   const verdicts = judge(await measure(url, folder))
   progress('')
-  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // to the second decimal
-  console.log(`load of the machine: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
+  print('the budgets', verdicts.map((row) => ({ ...row, figure: String(row.figure) }))) // to two decimals
+  console.log(`system load: ${loadavg().map((load) => load.toFixed(1)).join(', ')}`)
   if (check && verdicts.some(({ met }) => met !== 'yes')) process.exitCode = 1
 } finally {
   server?.kill()

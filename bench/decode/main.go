@@ -1,8 +1,8 @@
-// Decode measures the cost of decoding a watch event of a 6.5 kB Pod, from bytes in memory to the object that a store keeps. It
+// Decode measures the cost of decoding a watch event of a 6.5 kB Pod, from bytes in memory to the stored object. It
 // prints CPU time, including the garbage collector, and allocations per event.
 //
-// Listwatch and client-go use the decoders of their watches. json-iterator decodes each line. The last 1,000 objects of each
-// decoder stay reachable, so the garbage collector has as much to mark as in a program with a store.
+// Listwatch and client-go use the decoders of their watches. json-iterator decodes each line. The last 1,000 objects of
+// each decoder stay reachable, so that the garbage collector marks as much as in a program with a store.
 package main
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 15, "number of rounds, whose medians are printed")
+	rounds = flag.Int("rounds", 15, "number of rounds; the median is printed")
 	turn   = flag.Duration("turn", 150*time.Millisecond, "approximate duration of one decoder's turn")
 )
 
 const held = 1000
 
-// contender is a decoder with its results, one per round.
+// contender is a decoder and its results, one per round.
 type contender struct {
 	decoders.Decoder
 	events                 int // per turn
@@ -40,7 +40,7 @@ func compare(context.Context) error {
 	events := decoders.NewEvents(sample.Pods(7, held))
 	var contenders []*contender
 	for _, decoder := range decoders.All() {
-		ns, _ := once(decoder, events, held) // warms up
+		ns, _ := once(decoder, events, held) // warms up the decoder
 		n := max(int(float64(turn.Nanoseconds())/ns), 100)
 		contenders = append(contenders, &contender{Decoder: decoder, events: n})
 	}

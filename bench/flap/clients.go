@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is an informer.
+// client is an informer under test.
 type client struct {
 	name    string
 	changes *changes
@@ -43,7 +43,7 @@ func (c *client) start(ctx context.Context, server string, running *sync.WaitGro
 		c.changes.saw(pod.GetName(), time.Unix(0, ns), time.Now())
 	})
 	running.Go(func() { informer.Run(lw.WithTrace(ctx, trace)) })
-	syncing, stop := context.WithTimeout(ctx, patience)
+	syncing, stop := context.WithTimeout(ctx, maxWait)
 	defer stop()
 	return informer.WaitForSync(syncing)
 }
@@ -61,8 +61,8 @@ func written(pod clients.Pod) (nanoseconds string) {
 	return nanoseconds
 }
 
-// observer notes the outages of client-go. An outage lasts from the end of a watch's response body to the next successful
-// response to a watch.
+// observer records the outages of client-go. An outage lasts from the end of a watch response to the next successful
+// one.
 type observer struct {
 	http.RoundTripper
 	outages *outages
@@ -99,20 +99,20 @@ func (b *observed) Read(p []byte) (int, error) {
 // sees a later state of its object.
 type changes struct {
 	mu      sync.Mutex
-	pending map[string][]time.Time // times of the writes of an object that no handler saw yet
-	delays  []float64              // milliseconds
+	pending map[string][]time.Time // times of the writes to an object that no handler has seen yet
+	delays  []float64              // in milliseconds
 }
 
 func newChanges() *changes { return &changes{pending: map[string][]time.Time{}} }
 
-// wrote notes a write. Writes must be noted in the order of time.
+// wrote records a write. Writes must be recorded in chronological order.
 func (c *changes) wrote(name string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending[name] = append(c.pending[name], at)
 }
 
-// saw notes that a handler sees the state of an object that was written at a time.
+// saw records that a handler has received the state that was written at the time wrote.
 func (c *changes) saw(name string, wrote, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,23 +142,23 @@ func (c *changes) unseen() (n int) {
 
 // drain waits until all writes have been seen.
 func (c *changes) drain(ctx context.Context) error {
-	for deadline := time.Now().Add(patience); c.unseen() > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(maxWait); c.unseen() > 0; time.Sleep(time.Millisecond) {
 		if ctx.Err() != nil || time.Now().After(deadline) {
-			return fmt.Errorf("no handler saw %d writes", c.unseen())
+			return fmt.Errorf("handlers missed %d writes", c.unseen())
 		}
 	}
 	return nil
 }
 
-// outages notes when a client has no open watch.
+// outages records when a client has no open watch.
 type outages struct {
 	mu  sync.Mutex
 	all []outage
 }
 
-type outage struct{ from, to time.Time } // to is zero while it lasts
+type outage struct{ from, to time.Time } // to is zero while the outage lasts
 
-// begin notes the end of a watch.
+// begin records the end of a watch.
 func (o *outages) begin(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -167,7 +167,7 @@ func (o *outages) begin(now time.Time) {
 	}
 }
 
-// end notes a new watch.
+// end records a new watch.
 func (o *outages) end(now time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -176,7 +176,7 @@ func (o *outages) end(now time.Time) {
 	}
 }
 
-// within returns the number of outages that began in a period, and the share of the period without a watch.
+// within returns the number of outages that began in a period, and the fraction of the period without a watch.
 func (o *outages) within(from, to time.Time) (n int, share float64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// at returns a moment in seconds after the epoch.
+// at returns the time that many seconds after the epoch.
 func at(seconds float64) time.Time { return time.Unix(0, int64(seconds*1e9)) }
 
 func canceled(t *testing.T) context.Context {
@@ -29,12 +29,12 @@ func TestDelayCountsUntilALaterStateIsSeen(t *testing.T) {
 	c.wrote("a", at(3))
 	c.wrote("a", at(4))
 	c.saw("a", at(0), at(5))
-	require.Equal(t, 4, c.unseen(), "an older state resolves nothing")
+	require.Equal(t, 4, c.unseen(), "an older state does not count")
 	c.saw("a", at(3), at(6))
 	require.Equal(t, []float64{5000, 3000}, c.seen())
 	c.saw("a", at(3), at(7))
 	c.saw("a", at(4), at(8))
-	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a state that is seen twice counts once")
+	require.Equal(t, []float64{5000, 3000, 4000}, c.seen(), "a repeated state counts once")
 	require.Error(t, c.drain(canceled(t)))
 	c.saw("b", at(2), at(9))
 	require.NoError(t, c.drain(canceled(t)))
@@ -50,12 +50,12 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 	o.begin(at(8))
 	n, share := o.within(at(0), at(10))
 	require.Equal(t, 2, n)
-	require.Equal(t, 0.5, share, "3 s, and 2 s of the one that lasts")
+	require.Equal(t, 0.5, share, "3 s of the first outage and 2 s of the current one")
 	n, share = o.within(at(3), at(7))
 	require.Zero(t, n)
 	require.Equal(t, 0.25, share)
 	_, share = o.within(at(0), at(2))
-	require.Equal(t, 0.5, share, "1 s of the one that ends later")
+	require.Equal(t, 0.5, share, "1 s of the outage that ends later")
 	_, share = o.within(at(5), at(7))
 	require.Zero(t, share)
 }
@@ -63,7 +63,7 @@ func TestOutagesWithinAPeriod(t *testing.T) {
 func TestScheduleKeepsItsBounds(t *testing.T) {
 	s := scenario{shortest: 10 * time.Second, longest: 30 * time.Second}
 	cuts := schedule(rand.New(rand.NewPCG(1, 1)), s, time.Hour)
-	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), s, time.Hour), "a seed repeats")
+	require.Equal(t, cuts, schedule(rand.New(rand.NewPCG(1, 1)), s, time.Hour), "a seed is reproducible")
 	before := time.Duration(0)
 	for _, cut := range cuts {
 		require.GreaterOrEqual(t, cut-before, s.shortest)
@@ -75,7 +75,7 @@ func TestScheduleKeepsItsBounds(t *testing.T) {
 	require.Len(t, schedule(rand.New(rand.NewPCG(1, 1)), s, 2*time.Minute), 3)
 }
 
-func TestObserverNotesTheEndOfAWatch(t *testing.T) {
+func TestObserverRecordsWatchEnds(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("reject") {
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -92,7 +92,7 @@ func TestObserverNotesTheEndOfAWatch(t *testing.T) {
 		_ = response.Body.Close()
 	}
 	get("?limit=1")
-	require.Empty(t, o.all, "a list is no watch")
+	require.Empty(t, o.all, "a list is not a watch")
 	get("?watch=true")
 	require.Len(t, o.all, 1)
 	get("?watch=true&reject")

@@ -1,6 +1,6 @@
-// Flap measures how fast an informer recovers when its connections break again and again. It runs the library's informer next
-// to client-go's dynamic informer, in one process, against one embedded server on loopback. The server resets all connections at
-// once. Delays run from a write to the call of a handler.
+// Flap measures how fast an informer recovers when its connections break repeatedly. It runs the library's informer and
+// client-go's dynamic informer in one process against one embedded server on loopback. The server resets all
+// connections at once. A delay is the time from a write to the call of a handler.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-var length = 170 * time.Second // of each scenario; -short sets 2 s
+var length = 170 * time.Second // duration of each scenario; -short sets 2 s
 
 const (
 	updates = 20 // per second, except in the quiet scenario
@@ -36,7 +36,7 @@ var scenarios = []scenario{
 
 func main() { harness.Main("flap", compare) }
 
-// compare runs all scenarios, one after the other, and prints their results.
+// compare runs all scenarios one after the other and prints their results.
 func compare(ctx context.Context) error {
 	if *harness.Short {
 		length = 2 * time.Second
@@ -57,12 +57,12 @@ func compare(ctx context.Context) error {
 	return printAll(os.Stdout, rows)
 }
 
-// result has the figures of one client in one scenario.
+// result contains the measurements of one client in one scenario.
 type result struct {
 	name          string
-	ends          int       // of watches
+	ends          int       // number of ended watches
 	p50, p99, max float64   // milliseconds until a handler sees a change
-	stale         float64   // share of the time without an open watch
+	stale         float64   // fraction of the time without an open watch
 	delays        []float64 // milliseconds
 }
 
@@ -74,7 +74,7 @@ func (c *client) result(from, to time.Time) result {
 	return r
 }
 
-// row is a scenario with the results of both clients, ours first.
+// row is a scenario with the results of both clients, listwatch first.
 type row struct {
 	scenario
 	writes, resets int
@@ -86,7 +86,7 @@ const (
 	mostP99   = 150  // milliseconds
 	mostRatio = 3    // p99 compared with client-go
 	mostMax   = 500  // milliseconds
-	mostStale = 0.01 // of the time
+	mostStale = 0.01 // fraction of the time
 )
 
 func delayTargets(ours, theirs result) []string {
@@ -124,7 +124,7 @@ func printAll(to io.Writer, rows []row) error {
 	return err
 }
 
-// delayed returns the three columns of delays, which are empty without updates.
+// delayed returns the three delay columns. They are empty without updates.
 func (r result) delayed() string {
 	if len(r.delays) == 0 {
 		return "\t\t"

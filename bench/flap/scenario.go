@@ -12,8 +12,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// patience is how long the informers may take to sync, and to see the last write. Nothing that works comes near it.
-const patience = 3 * time.Minute
+// maxWait bounds the initial sync and the wait for the last write. Working informers are much faster.
+const maxWait = 3 * time.Minute
 
 // scenario is a schedule of resets.
 type scenario struct {
@@ -23,9 +23,9 @@ type scenario struct {
 	targets           func(ours, theirs result) []string
 }
 
-// play runs a scenario with both clients at once.
+// play runs a scenario with both clients at the same time.
 func play(ctx context.Context, s scenario) (row, error) {
-	ctx, stop := context.WithTimeout(ctx, length+2*patience)
+	ctx, stop := context.WithTimeout(ctx, length+2*maxWait)
 	defer stop()
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -62,7 +62,7 @@ type disturbance struct {
 	writes, resets int
 }
 
-// run disturbs both clients for the length of the scenario.
+// run resets connections and updates objects for the duration of the scenario.
 func (d *disturbance) run(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(seed, 1))
 	resets := schedule(rand.New(rand.NewPCG(seed, 2)), d.scenario, length)
@@ -74,7 +74,7 @@ func (d *disturbance) run(ctx context.Context) error {
 	began := time.Now()
 	end := time.After(length)
 	for {
-		var reset <-chan time.Time // nil blocks for ever
+		var reset <-chan time.Time // nil blocks forever
 		if d.resets < len(resets) {
 			reset = time.After(time.Until(began.Add(resets[d.resets])))
 		}
@@ -118,10 +118,10 @@ func (d *disturbance) row(ctx context.Context, began, ended time.Time) (row, err
 	return r, nil
 }
 
-// settle is the time after the last reset in which the clients notice it.
+// settle is how long the clients get to notice the last reset.
 const settle = 100 * time.Millisecond
 
-// schedule returns the times of the resets since the beginning.
+// schedule returns the times of the resets, relative to the start.
 func schedule(random *rand.Rand, s scenario, length time.Duration) (resets []time.Duration) {
 	for at := time.Duration(0); ; {
 		at += s.shortest + time.Duration(random.Float64()*float64(s.longest-s.shortest))

@@ -1,10 +1,10 @@
-// List measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has synced. It prints CPU
-// time, including the garbage collector, and the peak RSS. The server is a process of its own, which encodes the bodies in
-// advance. Each contender is a program of its own and runs in a new process for each measurement.
+// List measures the cost of reading a list of 17,736 Pods, 114 MB of JSON in one body, until an informer has synced. It
+// prints CPU time, including the garbage collector, and the peak RSS. The server runs in a separate process and encodes
+// the bodies in advance. Each contender is a separate program and runs in a new process for each measurement.
 //
-// All contenders request resourceVersion "0" and pages of 500. A kube-apiserver answers such a request from its cache with one
-// page, and so does this server. The second part of the table shows streaming lists, which the informers of both sides request
-// by default. In the first part the server rejects them.
+// All contenders request resourceVersion "0" and pages of 500 Pods. A kube-apiserver answers such a request from its
+// cache with one page, and so does this server. The second part of the table shows streaming lists, which both
+// informers request by default. In the first part the server rejects them.
 package main
 
 import (
@@ -19,13 +19,13 @@ import (
 
 var (
 	pods   = flag.Int("pods", 17_736, "number of Pods")
-	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
 )
 
-// contender is a program and its way of reading.
+// contender is a program and one of its functions that read the list.
 type contender struct {
 	name, program, way  string
-	protobuf, streaming bool // requests protobuf; is measured with streaming lists, too
+	protobuf, streaming bool // protobuf: requests protobuf; streaming: also measured with streaming lists
 }
 
 const (
@@ -42,7 +42,7 @@ var contenders = []contender{
 	{name: "client-go: typed informer, protobuf", program: "clientgo", way: "protobuf", protobuf: true},
 }
 
-// measurement is a contender with one kind of list.
+// measurement is a contender with one type of list.
 type measurement struct {
 	contender
 	path    string // asOneBody or asStream

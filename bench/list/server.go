@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// Paths at which the server has the collection, by the kind of list that it supports.
+// Paths of the collection by the type of list that the server supports there.
 const (
 	asOneBody = "/body"
 	asStream  = "/stream"

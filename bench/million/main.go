@@ -1,6 +1,6 @@
-// Million lists 1,000,000 Pods of 6.5 kB into cache/compact, with a streaming list over loopback from the embedded API server of
-// lw/lwtest. It prints the wall time, the CPU time and the memory. The server is a process of its own. It holds only the names of
-// the Pods and renders a Pod when it sends it.
+// Million lists 1,000,000 Pods of 6.5 kB into cache/compact, with a streaming list over loopback from the embedded API
+// server of lw/lwtest. It prints the wall time, the CPU time and the memory. The server runs in a separate process. It
+// keeps only the names of the Pods and renders a Pod when it sends it.
 package main
 
 import (
@@ -71,7 +71,7 @@ type task struct {
 // result is the cost of the list, in seconds and bytes.
 type result struct {
 	Wall, CPU  float64
-	Peak, Heap float64 // RSS, and live heap after the list
+	Peak, Heap float64 // peak RSS, and live heap after the list
 }
 
 // list runs a reflector until its store holds all Pods.
@@ -91,7 +91,7 @@ func list(t task) result {
 	if reflector.Store().Len() != t.Pods {
 		panic("Pods are missing")
 	}
-	runtime.KeepAlive(client) // with the compressor and its dictionaries
+	runtime.KeepAlive(client) // includes the compressor and its dictionaries
 	return r
 }
 
@@ -114,13 +114,13 @@ func waitForSync(store *cache.Store[*compact.Object], pods int, ended <-chan err
 // address is the address of the server.
 type address struct {
 	URL   string
-	Bytes float64 // of all Pods in a list
+	Bytes float64 // size of all Pods in a list
 }
 
 func startServer(c collection) address {
 	server := harness.MustGet(lwtest.Start(nil))
 	source, bytes := c.source(), 0
-	const weighed = 1000 // Pods whose mean size is taken for all
+	const weighed = 1000 // number of Pods whose mean size is used for all
 	harness.Must(playback.Of(server).PlayMade("pods", func(yield func(playback.Made) bool) {
 		for i := range c.Pods {
 			pod := source.Pod(i)
@@ -129,7 +129,7 @@ func startServer(c collection) address {
 			}
 			render := func(version string) []byte {
 				pod := source.Pod(i)
-				pod.ResourceVersion, _ = strconv.ParseUint(version, 10, 64) // the server's versions are numbers
+				pod.ResourceVersion, _ = strconv.ParseUint(version, 10, 64) // resourceVersions of this server are numbers
 				return []byte(pod.Item())
 			}
 			if !yield(playback.Made{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, JSON: render}) {

@@ -1,8 +1,8 @@
-// Retained measures the heap that each decoder's objects occupy: bytes for each of 10,000 Pods, without the store. This includes
-// the size classes of the allocator, and the dictionaries and buffers of cache/compact.
+// Retained measures the heap that each decoder's objects occupy, as bytes per Pod with 10,000 Pods and no store. This
+// includes the size classes of the allocator, and the dictionaries and buffers of cache/compact.
 //
-// Pods in the first column are alike, such as those of one workload, which helps only cache/compact. Pods in the second column
-// come from 1,000 templates. Each measurement has a process of its own.
+// Pods in the first column are alike, for example from one workload, which helps only cache/compact. Pods in the second
+// column come from 1,000 templates. Each measurement runs in a separate process.
 package main
 
 import (
@@ -28,7 +28,7 @@ type task struct {
 	Templated bool
 }
 
-// result has bytes per Pod: of heap, and of the event.
+// result is the size per Pod in bytes: heap, and the JSON of an event.
 type result struct{ Heap, Event float64 }
 
 func main() { harness.Main("retained", compare, harness.Worker("decode", retain)) }

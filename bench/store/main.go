@@ -1,5 +1,5 @@
-// Store compares the store and its indexes with those of client-go. Both hold many objects, with an index by namespace and one by
-// node. It prints the CPU time of each operation, including the garbage collector, and the ratio.
+// Store compares the store and its indexes with those of client-go. Both contain many objects, with an index by
+// namespace and one by node. It prints the CPU time of each operation, including the garbage collector, and the ratio.
 package main
 
 import (
@@ -18,10 +18,10 @@ import (
 
 var (
 	count  = flag.Int("objects", 100_000, "number of objects")
-	rounds = flag.Int("rounds", 5, "number of rounds, whose medians are printed")
+	rounds = flag.Int("rounds", 5, "number of rounds; the median is printed")
 )
 
-// contender is a kind of store with its results.
+// contender is a type of store and its results.
 type contender struct {
 	name     string
 	newStore func() store
@@ -60,7 +60,7 @@ func compare(context.Context) error {
 
 // times are the CPU times of operations in nanoseconds, one per round.
 type times struct {
-	order []string // operations, in the order of the first round
+	order []string // operations in the order of the first round
 	of    map[string][]float64
 }
 
@@ -78,12 +78,13 @@ func (t *times) add(operation string, ns float64) {
 type store interface {
 	put(*objects.Object) // adds or replaces
 	remove(*objects.Object)
-	get(namespace, name string) *objects.Object // nil if there is none
-	countOnNode(node string) int                // objects that the index by node finds
-	countAll() int                              // objects in a list of all
+	get(namespace, name string) *objects.Object // nil if it does not exist
+	countOnNode(node string) int                // number of objects on a node, found by index
+	countAll() int                              // length of a list of all objects
 }
 
-// snapshotter is a store that has snapshots. The function returns the number of objects that differ from a later snapshot.
+// snapshotter is a store with snapshots. The returned function compares the snapshot with a later one and returns the
+// number of different objects.
 type snapshotter interface {
 	snapshot() (diff func() int)
 }

@@ -47,7 +47,7 @@ func check(ok bool) {
 	}
 }
 
-// next returns an object with a new resourceVersion, on another node if it moves.
+// next returns an object with a new resourceVersion. If moves is true, the object is on a random node.
 func (o *operations) next(i int, moves bool) *objects.Object {
 	next := *o.held[i]
 	next.Version = strconv.Itoa(o.random.Int())
@@ -63,7 +63,7 @@ func (o *operations) write(moves bool) {
 	o.store.put(o.held[i])
 }
 
-// measure notes the CPU time of do, which is called several times and does a number of units each time.
+// measure records the CPU time per unit. It calls do several times, and each call processes a number of units.
 func (o *operations) measure(operation string, times, units int, do func(i int)) {
 	o.times.add(operation, harness.CPUPer(times*units, func() {
 		for i := range times {
@@ -92,8 +92,8 @@ func (o *operations) measureSnapshots(s snapshotter) {
 	o.times.add("snapshot and diff of 10 changes, wall time", float64(comparing.Nanoseconds())/times)
 }
 
-// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store with snapshots takes 60 of them in
-// 10,000 writes.
+// measureMix measures a mix of 80 % updates, 10 % deletions and 10 % additions. A store with snapshots takes 60 of them
+// per 10,000 writes.
 func (o *operations) measureMix() {
 	var removed []int
 	s, hasSnapshots := o.store.(snapshotter)

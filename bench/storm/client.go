@@ -14,25 +14,25 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// client is a client of the library, with its engine and its scanner. The transport and the time are simulated.
+// client is a client of the library with its real engine and scanner. The transport and the time are simulated.
 type client struct {
 	*player
 	server backend
-	way    time.Duration // latency to the server, and back
+	way    time.Duration // one-way latency to the server
 	alive  bool          // has a watch
 	since  time.Duration // when the watch was opened
 }
 
-// backend answers requests in simulated time. It may answer at once or later.
+// backend responds to requests in simulated time, immediately or later.
 type backend interface {
 	receive(*request)
 	version() int
 }
 
-// slowest is the largest latency.
+// slowest is the maximum latency.
 const slowest = 5 * time.Millisecond
 
-// follow follows the collection until the simulation is over.
+// follow watches the collection until the simulation ends.
 func (c *client) follow(s scenario, random *rand.Rand) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -46,7 +46,7 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 		dice = func() float64 { return 0 }
 	}
 	ctx = lwclock.WithRandom(ctx, dice)
-	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait by itself
+	ctx = lwclock.WithReplay(ctx, func() time.Time { return time.Unix(0, 0).Add(c.now) }) // the engine does not wait itself
 	if s.saved > 0 {
 		opts.ResumeFrom = strconv.Itoa(c.server.version() - s.saved)
 	}
@@ -68,7 +68,7 @@ func (c *client) follow(s scenario, random *rand.Rand) {
 	}
 }
 
-// exchange sends a request and returns its answer. The way to the server and back takes time.
+// exchange sends a request and returns its response. Both directions take the client's latency.
 func (c *client) exchange(r *request) (got answer) {
 	c.sleep(c.way)
 	r.reply = func(a answer) {
@@ -86,7 +86,7 @@ func (c *client) exchange(r *request) (got answer) {
 	return got
 }
 
-// ended blocks until the stream ends, and returns the reason. io.EOF stands for a clean close.
+// ended blocks until the stream ends and returns the reason. io.EOF means that it was closed cleanly.
 func (c *client) ended(s *stream) error {
 	if !s.ended && !c.over {
 		s.waits = true

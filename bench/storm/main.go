@@ -1,7 +1,8 @@
-// Storm simulates the load on a server when 1,000 clients start at once or lose their watches at once. It counts requests,
-// rejections and bytes, and the time until all clients have a watch. It prints a row for the library, which runs with its own
-// engine, and a row for a model of client-go's retry policy; see reflector. The server, the network and the time are simulated.
-// A seed therefore always gives the same result, on every machine.
+// Storm simulates the load on a server when 1,000 clients start or lose their watches at the same time. It counts
+// requests, rejections and bytes, and measures the time until all clients have a watch.
+//
+// It prints a row for the library, which runs with its own engine, and a row for a model of client-go's retry policy;
+// see reflector. The server, the network and the time are simulated, so a seed gives the same result on every machine.
 package main
 
 import (
@@ -17,7 +18,7 @@ import (
 const (
 	second  = time.Second
 	old     = 60    // age of a saved state in seconds
-	ancient = 10000 // age of a saved state that has expired
+	ancient = 10000 // age of an expired saved state in seconds
 )
 
 // scenarios are printed in this order.
@@ -56,21 +57,22 @@ func withoutJitter(scenarios []scenario) (all []scenario) {
 	return all
 }
 
-// modelled reports whether client-go is modelled in a scenario. It always has jitter, and never a pause after a clean close.
+// modelled reports whether a scenario includes the model of client-go. client-go always uses jitter and never pauses
+// after a clean close.
 func (s scenario) modelled() bool { return !s.noJitter && s.pause == 0 }
 
 // The library's delays.
 const (
 	firstDelay   = 0.8 // seconds
 	longestDelay = 30.0
-	meanJitter   = 1.5 // mean factor of a delay
+	meanJitter   = 1.5 // average factor of a delay
 )
 
-// after returns the expected load after an absence of the server. Every client sends one request after each delay that began
-// during the absence. The last request succeeds and returns the missed changes.
+// after returns the expected load after an outage of the server. Every client sends one request after each delay that
+// began during the outage. The last request succeeds and returns the missed changes.
 func after(away time.Duration) func(*server, float64) (float64, float64) {
 	return func(s *server, n float64) (requests, bytes float64) {
-		attempts, waited, delay := 1.0, 0.0, firstDelay // the first attempt follows the cut at once
+		attempts, waited, delay := 1.0, 0.0, firstDelay // the first attempt immediately follows the reset
 		for ; waited < away.Seconds(); attempts++ {
 			waited += meanJitter * delay
 			delay = math.Min(2*delay, longestDelay)
@@ -84,7 +86,7 @@ const seed = 1
 func main() { harness.Main("storm", compare) }
 
 func compare(context.Context) error {
-	clients, pods := 1000, 1000 // Pods have 7 kB, and one of them changes per second
+	clients, pods := 1000, 1000 // a Pod has 7 kB, and one Pod changes per second
 	if *harness.Short {
 		clients, pods = 50, 100
 	}

@@ -13,20 +13,20 @@ const (
 	backoffFirst   = 800 * time.Millisecond
 	backoffLongest = 30 * time.Second
 	backoffReset   = 2 * time.Minute
-	restRetries    = 10              // of one request, by the REST client
+	restRetries    = 10              // per request, by the REST client
 	restErrorDelay = time.Second     // before a retry after a connection error
 	shortWatch     = 1 * time.Second // a shorter watch without an event is an error
 )
 
-// reflector models the retry policy of client-go 0.37's Reflector and REST client. It was written from their source:
-// tools/cache/reflector.go and rest/with_retry.go. It leaves out paging, rate limits of lists, resync, and decoding, because
-// the simulated server needs none of them. client-go cannot start from a saved state, so the model starts with a list.
+// reflector models the retry policy of client-go 0.37's Reflector and REST client. It follows their source:
+// tools/cache/reflector.go and rest/with_retry.go. It omits paging, rate limits of lists, resync, and decoding because
+// the simulated server does not need them. client-go cannot resume from a saved state, so the model starts with a list.
 type reflector struct {
 	*client
 	backoff     reflectorBackoff
 	plain       bool // uses ordinary lists, not streaming lists
-	version     int  // last resourceVersion; zero: none
-	unavailable bool // the server does not have that resourceVersion
+	version     int  // last resourceVersion; zero means none
+	unavailable bool // the server no longer has that resourceVersion
 }
 
 func newReflector(c *client, random func() float64, plain bool) *reflector {
@@ -55,8 +55,8 @@ func (r *reflector) listAndWatch() {
 	r.watch(open)
 }
 
-// watchList returns the stream of a streaming list that is complete. It returns nil after an error that calls for an
-// ordinary list.
+// watchList returns the stream of a complete streaming list. It returns nil after an error that requires an ordinary
+// list.
 func (r *reflector) watchList() *stream {
 	for !r.over {
 		got := r.request(&request{watch: true, list: true, version: r.known()})
@@ -75,7 +75,8 @@ func (r *reflector) watchList() *stream {
 	return nil
 }
 
-// list reports whether an ordinary list succeeded. An expired resourceVersion is retried at once without one.
+// list reports whether an ordinary list succeeded. If the resourceVersion has expired, it retries immediately without
+// one.
 func (r *reflector) list() bool {
 	got := r.request(&request{list: true, version: r.known()})
 	if gone(got.err) {
@@ -89,7 +90,7 @@ func (r *reflector) list() bool {
 	return true
 }
 
-// known returns the resourceVersion of the next list, or zero for any.
+// known returns the resourceVersion of the next list. Zero means any.
 func (r *reflector) known() int {
 	if r.unavailable {
 		return 0
@@ -97,8 +98,8 @@ func (r *reflector) known() int {
 	return r.version
 }
 
-// watch keeps a watch open. It starts with the stream of a streaming list, or with a request if open is nil. It replaces
-// a watch that ended at once, and returns if a list has to follow.
+// watch keeps a watch open. It starts with the stream of a streaming list, or with a request if open is nil. It
+// immediately replaces a watch that ended, and returns if a list must follow.
 func (r *reflector) watch(open *stream) {
 	for !r.over {
 		began, events := r.now, 0
@@ -128,8 +129,8 @@ func (r *reflector) watch(open *stream) {
 	}
 }
 
-// request models the REST client: up to 10 retries of a response with Retry-After and of a connection that broke. A refused
-// connection is not retried here. A watch whose last retry broke counts as an empty watch.
+// request models the REST client. It retries a response with Retry-After and a reset connection up to 10 times. It does
+// not retry a refused connection. If the last attempt of a watch is reset, the result is an empty watch.
 func (r *reflector) request(req *request) (got answer) {
 	for range restRetries {
 		got = r.exchange(req)
@@ -145,7 +146,7 @@ func (r *reflector) request(req *request) (got answer) {
 	return got
 }
 
-// restRetry returns the delay before the REST client retries, and reports whether it does.
+// restRetry returns the delay before the REST client retries. It reports whether the client retries.
 func restRetry(err error) (wait time.Duration, again bool) {
 	if err == errReset {
 		return restErrorDelay, true
@@ -157,7 +158,7 @@ func restRetry(err error) (wait time.Duration, again bool) {
 	return status.RetryAfter, true
 }
 
-// retriable reports whether the same watch is requested again after a backoff delay, without a list.
+// retriable reports whether the watch is retried without a list after a backoff delay.
 func retriable(err error) bool {
 	status, _ := errors.AsType[*lw.StatusError](err)
 	return err == errRefused || status != nil && status.Code == 429
@@ -168,8 +169,8 @@ func gone(err error) bool {
 	return status != nil && status.Code == 410
 }
 
-// reflectorBackoff models wait.Backoff.DelayWithReset: the delay doubles up to 30 s, and as much again is added at random.
-// It falls back to 0.8 s if the last reset was over 2 minutes ago, whatever happened since.
+// reflectorBackoff models wait.Backoff.DelayWithReset. The delay doubles up to 30 s, plus random jitter of up to 100 %.
+// It returns to 0.8 s if the last reset was more than 2 minutes ago.
 type reflectorBackoff struct {
 	random func() float64
 	next   time.Duration

@@ -11,14 +11,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// step is one answer of a scripted server. A stream that lasts ends with an error after that time.
+// step is one response of a scripted server. If lasts is positive, the stream ends with an error after that time.
 type step struct {
 	answer
 	lasts time.Duration
 	end   error
 }
 
-// scripted is a server that gives prepared answers and notes the requests. After the last answer it keeps streams open.
+// scripted is a server that sends prepared responses and records the requests. After the last response it keeps streams
+// open.
 type scripted struct {
 	*clock
 	steps []step
@@ -44,7 +45,7 @@ func (s *scripted) receive(r *request) {
 	r.reply(next.answer)
 }
 
-// requests returns the first n requests of a reflector without jitter. The network takes no time.
+// requests returns the first n requests of a reflector without jitter. The network has no latency.
 func requests(n int, plain bool, steps ...step) []string {
 	s := &scripted{clock: newClock(0), steps: steps}
 	s.play(0, func(p *player) {
@@ -61,17 +62,17 @@ var (
 	expired = step{answer: answer{expired: true}}
 )
 
-// status is an error response without, or with, Retry-After.
+// status returns an error response. A wait of zero omits Retry-After.
 func status(code int, wait time.Duration) step {
 	return step{answer: answer{err: &lw.StatusError{Status: lw.Status{Code: code}, RetryAfter: wait}}}
 }
 
-// watched is a watch with a bookmark and a lifetime.
+// watched returns a watch with a bookmark that ends after a while.
 func watched(lasts time.Duration, end error) step {
 	return step{answer{version: 6, text: "bookmark"}, lasts, end}
 }
 
-// empty is a watch without an event.
+// empty returns a watch without an event.
 func empty(lasts time.Duration) step { return step{lasts: lasts, end: io.EOF} }
 
 func repeat(n int, one step) (all []step) {

@@ -8,17 +8,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// later excludes the requests that all clients send at once at the time zero.
+// later excludes the requests that all clients send immediately after the incident.
 const later = 100 * time.Millisecond
 
-// row is one scenario with the outcomes of both clients.
+// row is one scenario with the results of both clients.
 type row struct {
 	scenario
 	ours   outcome
-	theirs *outcome // nil where client-go is not modelled
+	theirs *outcome // nil if client-go is not modelled
 }
 
-// printAll prints a line for each client of each scenario. Requests, rejections and bytes are those of all clients together.
+// printAll prints a line for each client in each scenario. Requests, rejections and bytes are totals over all clients.
 func printAll(to io.Writer, rows []row) error {
 	table := harness.NewTable(to, "scenario\tclient\trequests\texpected\trejected\tmax in 1 s\tmax in 10 ms\tmax in 10 ms, after 0.1 s\t"+
 		"MB sent\texpected MB\tmax MB in 1 s\tmax concurrent\thalf live after\tall live after")
@@ -62,12 +62,12 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// load has the requests and bytes of a server, in the order of time.
+// load records the requests and bytes of a server in chronological order.
 type load struct {
 	arrivals, sendings []moment
 	rejected           int
 	underWay           int
-	maxConcurrent      int // requests under way or in the queue
+	maxConcurrent      int // active or queued requests
 }
 
 // moment is a time with a number of requests or bytes.
@@ -93,7 +93,7 @@ func sum(of []moment) (all float64) {
 	return all
 }
 
-// most returns the largest amount within a window of time.
+// most returns the largest amount within a time window.
 func most(of []moment, window time.Duration) (most float64) {
 	first, within := 0, 0.0
 	for _, one := range of {
@@ -107,7 +107,7 @@ func most(of []moment, window time.Duration) (most float64) {
 	return most
 }
 
-// since returns the moments from a time on.
+// since returns the moments from begin on.
 func since(of []moment, begin time.Duration) []moment {
 	for len(of) > 0 && of[0].at < begin {
 		of = of[1:]

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// scenario describes the clients and an incident at the time zero.
+// scenario describes the clients and an incident at time zero.
 type scenario struct {
 	name string
 
-	running bool          // the clients have a watch at the time zero; else they start then
+	running bool          // the clients have a watch at time zero, otherwise they start then
 	spread  time.Duration // how long the start of all clients takes
-	saved   int           // age of their saved state in seconds; zero: none
+	saved   int           // age of their saved state in seconds; zero means none
 	plain   bool          // they request ordinary lists
 	happens func(*server) // the incident
 
-	lived    time.Duration // age of the watches at the time zero; zero: lead
+	lived    time.Duration // age of the watches at time zero; zero means lead
 	clientGo bool          // the clients follow client-go's policy; see reflector
 
 	limited  bool          // the server has the limits of a kube-apiserver
 	noJitter bool          // all clients draw the same random numbers
-	pause    time.Duration // longest pause after a clean close, which the library does not have
+	pause    time.Duration // maximum pause after a clean close; the library has none
 
-	expected func(s *server, n float64) (requests, bytes float64) // of n clients; nil if the server rejects requests
+	expected func(s *server, n float64) (requests, bytes float64) // for n clients; nil if the server rejects requests
 }
 
 const (
@@ -36,8 +36,8 @@ const (
 // outcome is the result of a scenario.
 type outcome struct {
 	load
-	half, all                       time.Duration // until half of the clients and all clients have a watch
-	expectedRequests, expectedBytes float64       // zero: unknown
+	half, all                       time.Duration // time until half or all of the clients have a watch
+	expectedRequests, expectedBytes float64       // zero means unknown
 }
 
 // play simulates a scenario.
@@ -79,7 +79,7 @@ func result(s scenario, srv *server, all []*client) outcome {
 	for _, one := range all {
 		at := one.since
 		if !one.alive {
-			at = until // it has no watch
+			at = until // no watch
 		}
 		times = append(times, at)
 	}
@@ -94,7 +94,8 @@ func result(s scenario, srv *server, all []*client) outcome {
 // cut resets all connections.
 func cut(s *server) { s.end(errReset) }
 
-// away makes the server unreachable for some time. If it forgets, it has only new resourceVersions afterwards.
+// away makes the server unreachable for a while. If forgets is true, all earlier resourceVersions have expired
+// afterwards.
 func away(d time.Duration, forgets bool) func(*server) {
 	return func(s *server) {
 		s.end(errReset)
@@ -107,7 +108,7 @@ func away(d time.Duration, forgets bool) func(*server) {
 	}
 }
 
-// rejecting closes all watches cleanly, and rejects all requests with 429 for some time.
+// rejecting closes all watches cleanly and then rejects all requests with 429 for a while.
 func rejecting(d, retryAfter time.Duration, forgets bool) func(*server) {
 	return func(s *server) {
 		s.end(io.EOF)

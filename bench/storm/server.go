@@ -16,15 +16,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The costs of requests in CPU time, which are about those of lw/lwtest.
+// CPU time of requests, similar to that of lw/lwtest.
 const (
 	processors = 2
 	listCost   = 40 * time.Microsecond // per Pod, compressed or streamed
-	watchCost  = time.Millisecond      // with a TLS handshake
+	watchCost  = time.Millisecond      // includes a TLS handshake
 )
 
-// The default limits of a kube-apiserver 1.36 for one service account, by API priority and fairness. The level workload-low has
-// 245 of 600 seats. A list takes one seat per 100 objects, up to 10. An account has six queues of 50 requests.
+// Default limits of kube-apiserver 1.36 for one service account, set by API priority and fairness. The level
+// workload-low has 245 of 600 seats. A list takes one seat per 100 objects, up to 10 seats. An account has six queues
+// of 50 requests.
 const (
 	seats          = 245
 	queueLength    = 6 * 50
@@ -33,14 +34,13 @@ const (
 	retryAfter     = time.Second
 )
 
-// headBytes is the approximate size of a response header, and of a whole rejection.
+// headBytes is the approximate size of a response header or of a whole rejection.
 const headBytes = 300
 
 // sizes are the sizes of response bodies in bytes.
 type sizes struct{ list, stream, event float64 }
 
-// sizesOf measures responses with Pods of several templates, in the order of their names. It compresses lists like a
-// kube-apiserver.
+// sizesOf measures responses with Pods of several templates, sorted by name. It compresses lists like a kube-apiserver.
 func sizesOf(pods int) (s sizes) {
 	var list bytes.Buffer
 	zip := harness.MustGet(gzip.NewWriterLevel(&list, gzip.BestSpeed))
@@ -57,7 +57,7 @@ func sizesOf(pods int) (s sizes) {
 	return s
 }
 
-// server answers in simulated time. From the time zero on, its collection changes once per second.
+// server responds in simulated time. After time zero, its collection changes once per second.
 type server struct {
 	*clock
 	sizes
@@ -66,24 +66,24 @@ type server struct {
 	limited bool // has the limits of a kube-apiserver
 
 	down    bool          // connections are refused
-	rejects time.Duration // Retry-After of a 429 for every request; zero: none
+	rejects time.Duration // Retry-After of a 429 for every request; zero means none
 	oldest  int           // oldest resourceVersion for a watch
 
-	ready   [processors]time.Duration // when each processor is free
+	ready   [processors]time.Duration // time at which each processor becomes free
 	seated  int
 	queue   []*request
 	streams []*stream
 	load
 }
 
-// request is a request under way.
+// request is an active or queued request.
 type request struct {
 	watch, list bool // a streaming list is both
 	version     int
 	reply       func(answer)
 }
 
-// answer is an error, or a response with a text. The stream of a watch follows the text.
+// answer is an error or a response. The stream of a watch follows its text.
 type answer struct {
 	err     error
 	text    string
@@ -145,7 +145,7 @@ func (s *server) seatsOf(r *request) int {
 	return 1
 }
 
-// begin gives a request to the processor that is free first.
+// begin assigns a request to the processor that becomes free first.
 func (s *server) begin(r *request) {
 	s.seated += s.seatsOf(r)
 	s.underWay++
@@ -164,7 +164,7 @@ func (s *server) begin(r *request) {
 	s.at(s.ready[next], func() { s.finish(r) })
 }
 
-// finish answers a request and begins queued requests that the free seats allow.
+// finish responds to a request and starts queued requests while seats are free.
 func (s *server) finish(r *request) {
 	s.seated -= s.seatsOf(r)
 	s.underWay--
@@ -183,7 +183,7 @@ func (s *server) answer(r *request) answer {
 	switch {
 	case r.watch && r.list:
 		bytes, a.stream = s.stream, s.open()
-		// One object stands for all, because an ordinary list follows an empty streaming list.
+		// The response contains one object, because an empty streaming list is followed by an ordinary list.
 		a.text = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"1"}}}
 {"type":"BOOKMARK","object":{` + metadata + `,"annotations":{"k8s.io/initial-events-end":"true"}}}}`
 	case r.list:
@@ -207,7 +207,7 @@ func (s *server) open() *stream {
 	return opened
 }
 
-// end ends all open watches. io.EOF is a clean close.
+// end ends all open watches. io.EOF closes them cleanly.
 func (s *server) end(err error) {
 	for _, open := range s.streams {
 		open.end(err)

@@ -23,8 +23,8 @@ func TestASeedRepeatsExactly(t *testing.T) {
 	}
 }
 
-// TestLoadIsAsExpected compares the simulation with formulas that do not share code with it.
-func TestLoadIsAsExpected(t *testing.T) {
+// TestLoadMatchesFormulas compares the simulation with independent formulas.
+func TestLoadMatchesFormulas(t *testing.T) {
 	of, compared := sizesOf(few), 0
 	for _, s := range scenarios {
 		o := play(s, someClients, few, of, 1)
@@ -44,11 +44,11 @@ func TestJitterSpreads(t *testing.T) {
 	of := sizesOf(few)
 	for name, one := range map[string]struct {
 		happens func(*server)
-		begin   time.Duration // of the requests that count
+		begin   time.Duration // only requests from this time on count
 	}{
-		"connections are cut":   {cut, 0},
-		"the server is away":    {away(10*time.Second, false), later},
-		"the server sends 429s": {rejecting(5*time.Second, 5*time.Second, false), later},
+		"connections are cut":       {cut, 0},
+		"the server is unreachable": {away(10*time.Second, false), later},
+		"the server sends 429s":     {rejecting(5*time.Second, 5*time.Second, false), later},
 	} {
 		s := scenario{running: true, limited: true, lived: 5 * time.Minute, happens: one.happens}
 		spread := most(since(play(s, someClients, few, of, 1).arrivals, one.begin), 10*time.Millisecond)
@@ -99,8 +99,8 @@ func TestMostWithinAWindow(t *testing.T) {
 	require.Zero(t, most(nil, time.Second))
 }
 
-// TestPlayersRunInTheOrderOfTime starts several players that sleep at random.
-func TestPlayersRunInTheOrderOfTime(t *testing.T) {
+// TestPlayersRunInTimeOrder starts several players that sleep for random times.
+func TestPlayersRunInTimeOrder(t *testing.T) {
 	c, random := newClock(-time.Second), rand.New(rand.NewPCG(1, 1))
 	last, turns := c.now, 0
 	for range 50 {

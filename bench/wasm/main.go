@@ -1,6 +1,6 @@
-// Wasm compares the client and the store as WebAssembly with plain JavaScript that does the same, in Node and in Chromium. It
-// measures how fast watch events and a list are decoded and stored, and the cost of store operations. The environment variable
-// CHROME names the browser.
+// Wasm compares the client and the store, compiled to WebAssembly, with equivalent plain JavaScript in Node and in
+// Chromium. It measures how fast watch events and a list are decoded and stored, and the cost of store operations. The
+// environment variable CHROME names the browser.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 
 var (
 	pods   = flag.Int("pods", 1000, "number of Pods; each is modified three times")
-	rounds = flag.Int("rounds", 3, "number of rounds; the fastest pass of all is printed")
-	passes = flag.Int("passes", 10, "passes over the same data in a round; the first three warm up the compilers")
+	rounds = flag.Int("rounds", 3, "number of rounds; the fastest pass of all rounds is printed")
+	passes = flag.Int("passes", 10, "passes over the same data per round; the first three warm up the compilers")
 )
 
 func main() { harness.Main("wasm", compare) }
@@ -27,7 +27,7 @@ func compare(ctx context.Context) error {
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		fmt.Println("Node is missing, so nothing is measured. On Debian, run: apt install nodejs chromium")
+		fmt.Println("Node is missing, so nothing can be measured. On Debian, run: apt install nodejs chromium")
 		return nil
 	}
 	files, err := build()

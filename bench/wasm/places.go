@@ -36,13 +36,13 @@ type report struct {
 // pass is the duration of one pass in milliseconds: wall time and CPU time.
 type pass struct{ MS, Processor float64 }
 
-// place is an environment that runs JavaScript and WebAssembly.
+// place is an environment for JavaScript and WebAssembly.
 type place struct {
 	name string
 	do   func(context.Context, task) (*report, error)
 }
 
-// server serves files, and passes tasks to a page and its reports back.
+// server serves files, passes tasks to a page, and receives the page's reports.
 type server struct {
 	origin   string
 	wasmExec string // path
@@ -50,7 +50,7 @@ type server struct {
 	reports  chan *report
 }
 
-// startServer serves the modules of the page, Go's wasm_exec.js, and files by name. It ends with the process.
+// startServer serves the modules of the page, Go's wasm_exec.js, and files by name. It runs until the process ends.
 func startServer(files map[string][]byte) (*server, error) {
 	s := &server{tasks: make(chan task), reports: make(chan *report)}
 	var err error
@@ -79,7 +79,7 @@ func startServer(files map[string][]byte) (*server, error) {
 func (s *server) serveTask(w http.ResponseWriter, r *http.Request) {
 	select {
 	case t := <-s.tasks:
-		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone; then the task times out
+		_ = json.NewEncoder(w).Encode(t) // fails only if the page is gone, and then the task times out
 	case <-r.Context().Done():
 	}
 }
@@ -92,7 +92,7 @@ func (s *server) serveResult(_ http.ResponseWriter, r *http.Request) {
 	s.reports <- result
 }
 
-// inNode does tasks in processes of Node.
+// inNode runs tasks in Node processes.
 func (s *server) inNode(path string) func(context.Context, task) (*report, error) {
 	return func(ctx context.Context, t task) (*report, error) {
 		argument, err := json.Marshal(t)
@@ -110,14 +110,14 @@ func (s *server) inNode(path string) func(context.Context, task) (*report, error
 	}
 }
 
-// inPage does tasks in the page of a browser, or in a worker of that page. See startChromium.
+// inPage runs tasks in a browser page or in a worker of that page. See startChromium.
 func (s *server) inPage(worker bool) func(context.Context, task) (*report, error) {
 	return func(ctx context.Context, t task) (*report, error) {
 		t.Worker = worker
 		select {
 		case s.tasks <- t:
 		case <-ctx.Done():
-			return nil, errors.New("the browser does not request a task")
+			return nil, errors.New("the browser did not request a task")
 		}
 		select {
 		case result := <-s.reports:
@@ -126,12 +126,12 @@ func (s *server) inPage(worker bool) func(context.Context, task) (*report, error
 			}
 			return result, nil
 		case <-ctx.Done():
-			return nil, errors.New("the browser does not finish a task")
+			return nil, errors.New("the browser did not finish a task")
 		}
 	}
 }
 
-// The programs, by the names under which page/world.mjs loads them.
+// File names of the programs for page/world.mjs.
 const (
 	asProduct = "program.wasm" // compiled like the package, by internal/tools/wasmbuild
 	asGoBuild = "plain.wasm"   // compiled by go build
@@ -177,8 +177,8 @@ func findChromium() string {
 	return ""
 }
 
-// startChromium starts Chromium with a new profile and a page that requests tasks. Chromium ends when its debugging pipe is
-// closed, and therefore also when this process dies. The caller must call stop.
+// startChromium starts Chromium with a new profile and a page that requests tasks. Chromium exits when its debugging
+// pipe closes, so it also exits if this process is killed. The caller must call stop.
 func (s *server) startChromium(path string) (stop func(), err error) {
 	profile, err := os.MkdirTemp("", "bench-chromium")
 	if err != nil {

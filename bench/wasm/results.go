@@ -25,11 +25,11 @@ type contender struct {
 
 var contenders = []contender{
 	{name: listwatch, program: asProduct},
-	{name: "listwatch by go build", program: asGoBuild, nodeOnly: true},
+	{name: "listwatch with go build", program: asGoBuild, nodeOnly: true},
 	{name: plain},
 }
 
-// course is a part of the work, by its name in page/world.mjs.
+// course is one part of the work, with its name in page/world.mjs.
 type course struct{ name, data, title string }
 
 var (
@@ -42,11 +42,11 @@ var (
 )
 
 const (
-	warmUp   = 3 // passes that do not count
-	patience = 5 * time.Minute
+	warmUp  = 3 // passes that do not count
+	maxWait = 5 * time.Minute
 )
 
-// measurement is one course of one contender at one place.
+// measurement is one course of one contender in one place.
 type measurement struct {
 	course
 	contender
@@ -72,16 +72,16 @@ func measurements(places []place) (all []measurement) {
 	return append(all, measurement{operating, contenders[0], place{name: natively}})
 }
 
-// cell is one figure of one contender at one place.
+// cell is one measured value of one contender in one place.
 type cell struct{ figure, contender, place string }
 
 // natively is the place of operations without WebAssembly.
 const natively = "natively"
 
-// results are the fastest passes of all rounds.
+// results contains the fastest pass of all rounds.
 type results struct {
 	places     []place
-	bytes      map[string]int   // of the data
+	bytes      map[string]int   // size of the data
 	wall, cpu  map[cell]float64 // milliseconds
 	operations []string
 }
@@ -99,7 +99,7 @@ func (r *results) measure(ctx context.Context, m measurement) error {
 		r.operateNatively()
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	found, err := m.place.do(ctx, task{Program: m.program, Course: m.course.name, Data: m.data, Passes: *passes})
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *results) add(c cell, passes []pass) {
 	}
 }
 
-// operateNatively does the operations in this process.
+// operateNatively runs the operations in this process.
 func (r *results) operateNatively() {
 	found := map[string][]pass{}
 	for range *passes {
@@ -174,11 +174,11 @@ func (r *results) printSpeed(to io.Writer) error {
 	return table.Flush()
 }
 
-// row prints a figure: its wall time at each place, and its CPU time in Node.
+// row prints a measured value: its wall time in each place, and its CPU time in Node.
 func (r *results) row(table harness.Table, format, title string, figure func(times map[cell]float64, place string) float64) {
 	show := func(times map[cell]float64, place string) {
 		value := ""
-		if f := figure(times, place); f < 1e9 { // it is infinite if it was not measured
+		if f := figure(times, place); f < 1e9 { // infinite if it was not measured
 			value = fmt.Sprintf(format, f)
 		}
 		title += "\t" + value

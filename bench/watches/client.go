@@ -22,27 +22,27 @@ import (
 type task struct {
 	Client, Transport string
 	Watches           int
-	Pods, Events      int           // of all watches together
-	Rate              int           // events per second whose delay is measured; zero: none
-	Paced             time.Duration // how long the delay is measured
-	Idle              time.Duration // how long the CPU time of idle watches is measured
-	StartOnly         bool          // measure only the start of all watches at once
+	Pods, Events      int           // total over all watches
+	Rate              int           // events per second for measuring the delay; zero skips it
+	Paced             time.Duration // how long to measure the delay
+	Idle              time.Duration // how long to measure the CPU time of idle watches
+	StartOnly         bool          // measure only the simultaneous start of all watches
 	Server            address
 }
 
-// result has the figures of a task. Times are in nanoseconds.
+// result contains the measurements of a task. Times are in nanoseconds.
 type result struct {
-	Bytes, Goroutines float64 // of an idle watch: heap and stacks
+	Bytes, Goroutines float64 // per idle watch: heap and stacks, and goroutines
 	BytesAfter        float64 // heap and stacks after events
-	IdleCPU           float64 // of an idle watch, per second
-	CPU, Wall         float64 // of an event
+	IdleCPU           float64 // per idle watch and second
+	CPU, Wall         float64 // per event
 	P99               float64 // delay from the server's write to the handler
 
-	Start           time.Duration // until all watches are live that start at once
-	Dialed, MaxOpen int           // connections: in all, and at the same time
+	Start           time.Duration // time until all watches are live after a simultaneous start
+	Dialed, MaxOpen int           // connections: total, and maximum at the same time
 }
 
-// measurement does a task.
+// measurement runs a task.
 type measurement struct {
 	task
 	result
@@ -53,12 +53,12 @@ type measurement struct {
 }
 
 const (
-	handlers = 2                // of an informer that receives events; an idle one has one
-	patience = 10 * time.Minute // a task that takes longer has failed
+	handlers = 2                // per informer that receives events; an idle informer has one
+	maxWait  = 10 * time.Minute // a task that takes longer has failed
 )
 
 func measure(t task) result {
-	ctx, stop := context.WithTimeout(context.Background(), patience)
+	ctx, stop := context.WithTimeout(context.Background(), maxWait)
 	defer stop()
 	options := clients.Options{URL: t.Server.URL, CA: t.Server.CA, WebSocket: t.Transport == overWebSocket}
 	m := &measurement{task: t, newInformer: clients.New(t.Client, options), ctx: ctx}
@@ -89,8 +89,8 @@ func measure(t task) result {
 	return m.result
 }
 
-// bytesPerWatch returns how much heap and stacks have grown. It returns zero for a single watch, which the rounding of the
-// runtime hides.
+// bytesPerWatch returns the growth of heap and stacks per watch. It returns zero for a single watch because the
+// runtime's rounding is larger.
 func (m *measurement) bytesPerWatch(before float64) float64 {
 	if m.Watches == 1 {
 		return 0
@@ -108,10 +108,10 @@ func (m *measurement) warmUp() {
 	harness.Must(first.WaitForSync(m.ctx))
 	stop()
 	running.Wait()
-	time.Sleep(100 * time.Millisecond) // the goroutines of connections end later
+	time.Sleep(100 * time.Millisecond) // the goroutines of connections end slightly later
 }
 
-// start starts all informers, each with one handler. At most atOnce of them are starting at a time.
+// start starts all informers with one handler each. At most atOnce of them start at the same time.
 func (m *measurement) start(atOnce int) {
 	starts := make(chan struct{}, atOnce)
 	var starting sync.WaitGroup
@@ -129,7 +129,7 @@ func (m *measurement) start(atOnce int) {
 	starting.Wait()
 }
 
-// startAtOnce measures the start of all informers at once.
+// startAtOnce measures the simultaneous start of all informers.
 func (m *measurement) startAtOnce() {
 	began := time.Now()
 	m.start(m.Watches)
@@ -148,7 +148,7 @@ func (m *measurement) control(method string, body []byte) []byte {
 	response := harness.MustGet(http.DefaultClient.Do(request))
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		panic("the server rejects a request: " + response.Status)
+		panic("the server rejected a control request: " + response.Status)
 	}
 	return harness.MustGet(io.ReadAll(response.Body))
 }
@@ -156,7 +156,7 @@ func (m *measurement) control(method string, body []byte) []byte {
 // calls counts the calls of handlers.
 type calls struct {
 	left   atomic.Int64
-	delays []time.Duration // one for each call; nil if the delays are not measured
+	delays []time.Duration // one per call; nil if delays are not measured
 	done   chan struct{}   // closed after the last call
 }
 
@@ -192,7 +192,7 @@ func (m *measurement) saturate() {
 	m.CPU, m.Wall = float64(harness.CPUTime()-cpu)/events, float64(time.Since(began))/events
 }
 
-// send orders events for every watch, and returns after the last call of a handler.
+// send orders events for every watch and returns after the last handler call.
 func (m *measurement) send(c *calls, o order) {
 	all := handlers * o.Events * m.Watches
 	c.left.Store(int64(all))
@@ -202,6 +202,6 @@ func (m *measurement) send(c *calls, o order) {
 	select {
 	case <-c.done:
 	case <-m.ctx.Done():
-		panic(fmt.Sprintf("%d of %d calls of handlers are missing", c.left.Load(), all))
+		panic(fmt.Sprintf("%d of %d handler calls are missing", c.left.Load(), all))
 	}
 }

@@ -1,7 +1,9 @@
-// Watches compares informers of listwatch with dynamic informers of client-go, end to end over loopback, with 1, 100 and 1,000
-// watches. It measures the memory of an idle watch, and the CPU time of an event of a 6.5 kB Pod from the socket to two handlers.
-// HTTP/1.1 and WebSocket run without TLS, HTTP/2 with TLS. In every measurement the client and the server have processes of
-// their own, and all figures are those of the client's process.
+// Watches compares informers of listwatch with dynamic informers of client-go end to end over loopback, with 1, 100 and
+// 1,000 watches. It measures the memory of an idle watch, and the CPU time of an event of a 6.5 kB Pod from the socket
+// to two handlers.
+//
+// HTTP/1.1 and WebSocket run without TLS, HTTP/2 with TLS. In every measurement the client and the server run in
+// separate processes. All figures are those of the client's process.
 package main
 
 import (
@@ -26,13 +28,13 @@ const (
 
 var transports = []string{overHTTP1, overHTTP2, overWebSocket}
 
-// events has the number of events per measurement. client-go needs more than 20 times as long for an event.
+// events is the number of events per measurement. client-go needs more than 20 times as long for an event.
 var events = map[string]int{clients.Listwatch: 100_000, clients.ClientGo: 5_000}
 
 var (
-	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
-	idle   = flag.Duration("idle", 16*time.Second, "how long the CPU time of idle watches is measured, in the first round")
-	start  = flag.Int("start", 0, "only start this many watches at once over HTTP/2, and print the number of connections and the time")
+	rounds = flag.Int("rounds", 3, "number of rounds; the median is printed")
+	idle   = flag.Duration("idle", 16*time.Second, "how long to measure the CPU time of idle watches in the first round")
+	start  = flag.Int("start", 0, "start only this many watches at once over HTTP/2, and print the number of connections and the time")
 )
 
 func main() {
@@ -52,7 +54,7 @@ func compare(ctx context.Context) error {
 	err := harness.Rounds(*rounds, tasks(numbers), name, func(t *task) error {
 		r, err := measureApart(ctx, *t)
 		found.add(*t, r)
-		t.Idle = 0 // takes long, so it is measured in the first round only
+		t.Idle = 0 // slow, so it is measured only in the first round
 		return err
 	})
 	if err != nil {
@@ -61,7 +63,7 @@ func compare(ctx context.Context) error {
 	return found.print(os.Stdout, numbers)
 }
 
-// measureApart does a task in a process of its own, with a server in another one.
+// measureApart runs a task and its server in separate processes.
 func measureApart(ctx context.Context, t task) (r result, err error) {
 	stop, err := harness.Serve(ctx, "server", t.Transport, &t.Server)
 	if err != nil {
@@ -71,7 +73,7 @@ func measureApart(ctx context.Context, t task) (r result, err error) {
 	return r, harness.Run(ctx, "client", t, &r)
 }
 
-// startAtOnce measures how many connections it takes to start many watches at once.
+// startAtOnce measures how many connections a simultaneous start of many watches needs.
 func startAtOnce(ctx context.Context) error {
 	for _, client := range []string{clients.Listwatch, clients.ClientGo} {
 		r, err := measureApart(ctx, task{Client: client, Transport: overHTTP2, Watches: *start, StartOnly: true})
@@ -123,7 +125,7 @@ func (r results) add(t task, one result) {
 	r[k] = append(r[k], one)
 }
 
-// figures are the figures that are printed. Zero stands for a figure that was not measured.
+// figures are the printed measurements. Zero means that a value was not measured.
 var figures = []struct {
 	name, format string
 	of           func(result) float64
@@ -165,7 +167,7 @@ func (r results) print(to io.Writer, numbers []int) error {
 	return table.Flush()
 }
 
-// median returns the median of a figure, without the rounds that did not measure it.
+// median returns the median of a figure. It ignores rounds that did not measure it.
 func median(results []result, figure func(result) float64) float64 {
 	var values []float64
 	for _, one := range results {

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// server is an API server that does as little as possible. Every watch has a namespace of its own, and its Pods are rendered
-// before they are sent. It sends events only when it is ordered to.
+// server is a minimal API server. Every watch has its own namespace, and its Pods are rendered in advance. It sends
+// events only when it receives an order.
 type server struct {
 	orders *serve.Orders[order]
 	first  *serve.Order[order]
@@ -34,13 +34,13 @@ type server struct {
 // counters count open watches, and connections of the measured transport.
 type counters struct{ Watches, Dialed, Open, MaxOpen int }
 
-// order says which events every watch sends.
+// order describes the events that every watch sends.
 type order struct {
-	Pods   int           // of every namespace; each is added first and deleted last
-	Events int           // of every watch, at least two for each Pod
-	Every  time.Duration // between two events of a watch; zero: as fast as possible
+	Pods   int           // per namespace; each Pod is first added and finally deleted
+	Events int           // per watch, at least two for each Pod
+	Every  time.Duration // between two events of a watch; zero means as fast as possible
 
-	given int64 // the time in nanoseconds at which the server received the order
+	given int64 // time in nanoseconds at which the server received the order
 }
 
 // address is the address of a server.
@@ -98,7 +98,7 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 	}
 	var o order
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil || o.Events < 2*o.Pods {
-		http.Error(w, "not an order", http.StatusBadRequest)
+		http.Error(w, "invalid order", http.StatusBadRequest)
 		return
 	}
 	o.given = time.Now().UnixNano()
@@ -150,12 +150,12 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// output sends the events of a watch in the body of a response or in WebSocket messages.
+// output sends the events of a watch in a response body or in WebSocket messages.
 type output struct {
 	write    func([]byte) error
 	messages bool // over WebSocket
 	err      error
-	version  int64 // the last resourceVersion: the time at which the event was sent, in nanoseconds
+	version  int64 // last resourceVersion: the time of sending in nanoseconds
 }
 
 func newOutput(w http.ResponseWriter, r *http.Request) *output {
@@ -181,7 +181,7 @@ func newOutput(w http.ResponseWriter, r *http.Request) *output {
 	}}
 }
 
-// carryOut sends the events of an order. Without a delay between events it sends up to eight with one write.
+// carryOut sends the events of an order. Without a delay between events it sends up to eight of them in one write.
 func (o *output) carryOut(ordered order, namespace string) {
 	atOnce := 8
 	if ordered.Every > 0 {
@@ -217,7 +217,7 @@ func podsOf(namespace string, n int) []serve.Template {
 func (o *output) appendEvent(to []byte, kind string, object serve.Template) []byte {
 	const digits = 19
 	size := len(`{"type":"","object":}`) + len(kind) + object.Size() + digits + 1
-	if o.messages { // the header of an unfragmented text message of 126 bytes to 64 kB, see section 5.2 of RFC 6455
+	if o.messages { // header of an unfragmented text message of 126 bytes to 64 kB, see section 5.2 of RFC 6455
 		to = append(to, 0x81, 126, byte(size>>8), byte(size))
 	}
 	o.version = max(o.version+1, time.Now().UnixNano())
@@ -225,7 +225,7 @@ func (o *output) appendEvent(to []byte, kind string, object serve.Template) []by
 	return append(object.Append(to, o.version), "}\n"...)
 }
 
-// sendBookmark sends a bookmark, with the mark of the end of the initial events if endOfList is true.
+// sendBookmark sends a bookmark. If endOfList is true, it is the initial-events-end bookmark.
 func (o *output) sendBookmark(endOfList bool) {
 	annotation := ""
 	if endOfList {

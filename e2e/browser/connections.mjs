@@ -1,4 +1,4 @@
-// Pages whose server speaks HTTP/1.1, of which a browser opens six connections for all tabs.
+// Tests pages whose server speaks HTTP/1.1. A browser opens only six HTTP/1.1 connections to a host across all tabs.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openPage } from './launch.mjs'
@@ -8,7 +8,7 @@ import { until } from './stage.mjs'
 
 const TEN = Array.from({ length: 10 }, (_, n) => `${n}`)
 
-/** Opens a page that `front` serves. */
+/** Opens a page served by `front`. */
 export async function open(profile, { url }, options) {
   const page = await openPage(profile)
   await page.goto(`${url}/`)
@@ -17,7 +17,7 @@ export async function open(profile, { url }, options) {
   return page
 }
 
-// The app's own requests, several at a time, each of which must be answered.
+// Sends three concurrent requests of the app itself and returns their status codes.
 const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].map(async () => {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(30000) })
   await response.text()
@@ -25,9 +25,9 @@ const own = (page, path) => page.evaluate(async (path) => Promise.all([1, 2, 3].
 })), path)
 
 /**
- * Follows ten collections in one page, each with a label of its own, and checks that each shows what is put there, and that
- * the app's own requests are answered.
- * @param put puts an object with a name, which begins with `prefix`, and labels
+ * Opens ten collections in one page, each with a different label selector. Checks that each shows its objects and that
+ * the app's own requests succeed.
+ * @param put puts an object with a name, which starts with `prefix`, and labels
  */
 export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {}) {
   for (const n of TEN) await follow(page, n, { server: at.url, labelSelector: `n=${n}`, ...options })
@@ -36,7 +36,7 @@ export async function ten(page, at, path, put, { prefix = 'cm', ...options } = {
   await change(page, path, put, `${prefix}-a`)
 }
 
-/** Puts an object into each of the ten collections, and waits until the page shows them. */
+/** Puts an object into each of the ten collections and waits until the page shows them. */
 export async function change(page, path, put, prefix) {
   for (const n of TEN) await put(`${prefix}-${n}`, { n })
   await until(`the objects ${prefix}`, async () => {
@@ -47,8 +47,8 @@ export async function change(page, path, put, prefix) {
 }
 
 /**
- * Checks how many watches the server had at a time: two, and the short one by which the package finds out over HTTP why a
- * WebSocket was refused.
+ * Checks the number of concurrent HTTP watches. The limit is two, plus the short watch that finds out why a WebSocket
+ * failed.
  */
 export const bounded = ({ seen }) => assert.ok(seen.most <= 2 + (seen.refused ? 1 : 0), `${seen.most} watches over HTTP`)
 
@@ -66,22 +66,22 @@ export function connections(scene) {
     }
   })
 
-  it('HTTP/1.1: ten collections take two connections and WebSockets, and the page can fetch', fronted({}, async (profile, at, cluster) => {
+  it('HTTP/1.1: ten collections use two connections and WebSockets, and the page can fetch', fronted({}, async (profile, at, cluster) => {
     const page = await open(profile, at, { mode: 'shared' })
     await ten(page, at, path, putter(cluster))
     await change(page, path, putter(cluster), 'b')
     bounded(at)
-    await until('each has its watch', () => at.seen.watches + at.seen.sockets === 10)
+    await until('a watch for each collection', () => at.seen.watches + at.seen.sockets === 10)
   }))
 
-  for (const [why, options, more] of [['a server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
-    it(`HTTP/1.1, ${why}: ten collections take turns on two connections, say so, and the page can fetch`, fronted(options, async (profile, at, cluster) => {
+  for (const [condition, options, more] of [['server without WebSocket', { sockets: false }, {}], ['transport http', {}, { transport: 'http' }], ['headers', {}, { headers: { 'X-Requested-With': 'test' } }]]) {
+    it(`HTTP/1.1, ${condition}: ten collections take turns on two connections and report it, and the page can fetch`, fronted(options, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'shared' })
       await ten(page, at, path, putter(cluster), more)
       bounded(at)
       assert.equal(at.seen.sockets, 0)
       assert.ok(at.seen.refused <= 2, `${at.seen.refused} WebSockets were refused`)
-      const all = await until('all ten say so, including the two whose turn it is', async () => {
+      const all = await until('all ten report turns, including the two with a connection', async () => {
         const shown = await Promise.all(TEN.map((n) => show(page, n)))
         return shown.every(({ state }) => state.cause?.code === 'turns') && shown
       })
@@ -100,7 +100,7 @@ export function connections(scene) {
     }))
   }
 
-  it('HTTP/1.1: six tabs, each with a worker, load and share two connections', fronted({}, async (profile, at, cluster) => {
+  it('HTTP/1.1: six tabs with a worker each share two connections', fronted({}, async (profile, at, cluster) => {
     const put = putter(cluster), pages = []
     for (let n = 0; n < 6; n++) {
       const page = await open(profile, at, { mode: 'worker' })
@@ -114,18 +114,18 @@ export function connections(scene) {
       assert.deepEqual(await own(page, path), [200, 200, 200])
     }
     bounded(at)
-    await until('each has its watch', () => at.seen.watches + at.seen.sockets === 6)
+    await until('a watch for each tab', () => at.seen.watches + at.seen.sockets === 6)
   }))
 
-  // Firefox shows nothing of a response before its first byte, which never comes here.
+  // Firefox does not expose a response before its first byte, and a quiet server sends none.
   for (const transport of ['http', 'auto']) {
-    it(`a fresh list of a quiet collection is not stale, also without WebSocket: ${transport}`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
+    it(`a new list of a quiet collection is not stale without WebSocket, ${transport}`, fronted({ quiet: true, sockets: false }, async (profile, at, cluster) => {
       const page = await open(profile, at, { mode: 'main' })
       await cluster.hold()
       await follow(page, 'all', { server: at.url, transport })
       const before = await show(page, 'all')
       assert.deepEqual([before.state.stale, before.outcome], [true, undefined])
-      await page.evaluate(() => { // what the page paints first when the list is complete
+      await page.evaluate(() => { // the state when the list completes, which the page renders first
         const { collection } = globalThis.stage.followed.get('all')
         globalThis.first = collection.synced.then(() => ({ phase: collection.state.phase, stale: collection.state.stale }))
       })

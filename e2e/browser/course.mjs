@@ -1,4 +1,4 @@
-// What every mode and transport must stand.
+// The sequence of writes and failures that runs in every mode and over every transport.
 import assert from 'node:assert/strict'
 import { equal, follow, isAway } from './page.mjs'
 import { until } from './stage.mjs'
@@ -14,18 +14,18 @@ export async function course(cluster, page, transport) {
 
   await cluster.drop()
   await cluster.write({ n: 50, seed: 20 })
-  assert.equal((await equal(cluster, page)).has.lists, 1, 'a connection that broke costs no list')
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a broken connection causes no relist')
 
   await page.evaluate(() => globalThis.stage.setToken('all', 'second'))
   await cluster.revoke({ token: 'first' })
   await cluster.end()
   await cluster.write({ n: 50, seed: 21 })
-  assert.equal((await equal(cluster, page)).has.lists, 1, 'a token that is not good any more costs no list')
+  assert.equal((await equal(cluster, page)).has.lists, 1, 'a revoked token causes no relist')
 
   await cluster.expire({ n: 2 })
   await cluster.end()
   await cluster.write({ n: 50, seed: 22 })
-  await until('a new list', async () => (await cluster.look()).lists === 2)
+  await until('a relist', async () => (await cluster.look()).lists === 2)
   await equal(cluster, page)
 
   await cluster.stop()
@@ -36,6 +36,6 @@ export async function course(cluster, page, transport) {
   await equal(cluster, page)
 
   await page.close()
-  await until('no connection is left', async () => (await cluster.look()).open === 0)
+  await until('no open connection', async () => (await cluster.look()).open === 0)
   await cluster.close()
 }

@@ -1,4 +1,4 @@
-// In both browsers at a time, because most of it is waiting.
+// Both browsers run at the same time because the tests mostly wait.
 import { describe } from 'node:test'
 import { dashboard } from './dashboard.mjs'
 import { windows } from './windows.mjs'

@@ -1,11 +1,12 @@
-// A server in front of an API server and of the stage's pages, so that both have one origin. It speaks HTTP/1.1, and counts.
+// A reverse proxy that serves an API server and the stage's pages from one origin over HTTP/1.1. It counts watches and
+// WebSockets.
 import http from 'node:http'
 import net from 'node:net'
 import { once } from 'node:events'
 
 const PAGE = /^\/(page\.js|listwatch\/.*|ui\/.*)?$/
 
-const AGE = 1000 // ms, which is less than a turn
+const AGE = 1000 // ms, shorter than a turn
 
 /**
  * @param stage the URL that serves the pages
@@ -30,8 +31,8 @@ export async function front(stage, api, { sockets = true } = {}) {
   const settled = new Set()
   const count = (response) => {
     seen.watches++
-    // A watch that the page has ended is seen a moment longer here, so only those of a certain age count for the maximum.
-    const timer = setTimeout(() => setImmediate(() => { // behind what has arrived
+    // The end of a watch arrives here with a delay. Only watches older than AGE count for the maximum.
+    const timer = setTimeout(() => setImmediate(() => { // after the pending events
       if (response.destroyed) return
       settled.add(response)
       seen.most = Math.max(seen.most, settled.size)

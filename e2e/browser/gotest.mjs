@@ -1,5 +1,5 @@
-// Runs a Go test binary within a page of Chromium: go test -exec="node e2e/browser/gotest.mjs". What it prints is printed,
-// and what it exits with is the end. LISTWATCH_SERVE is as for wasm/exec.mjs.
+// Runs a Go test binary in a page of Chromium: go test -exec="node e2e/browser/gotest.mjs". It forwards the output and
+// the exit code. LISTWATCH_SERVE has the same meaning as in wasm/exec.mjs.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ try {
     page.exposeFunction('exited', resolve)
     page.on('pageerror', reject)
     page.on('error', reject)
-    browser.on('disconnected', () => reject(new Error('the browser is gone')))
+    browser.on('disconnected', () => reject(new Error('the browser exited')))
   })
   await page.exposeFunction('printed', (text) => void process.stdout.write(text))
   await page.goto(`http://127.0.0.1:${server.address().port}/`)

@@ -1,4 +1,5 @@
-// Starts a browser, "chrome" or "firefox". CHROME and FIREFOX name the programs; make test-browser sets them.
+// Starts a browser, "chrome" or "firefox". make test-browser sets the environment variables CHROME and FIREFOX to the
+// programs.
 import puppeteer from 'puppeteer-core'
 
 const ARGS = {
@@ -7,22 +8,24 @@ const ARGS = {
   firefox: [],
 }
 
-// After a WebSocket that failed, Firefox makes the next one to the same server wait, for up to a minute: it is given up here,
-// as the tests' servers fail often.
+// After a failed WebSocket, Firefox delays the next one to the same server by up to a minute. The servers of these
+// tests fail often, so the delay is disabled.
 const extraPrefsFirefox = { 'network.websocket.delay-failed-reconnects': false }
 
 /** @param how `trusted`: the SHA-256 of a server's public key, whose certificate then need not be one that the browser knows;
  * `args`: more of the browser's */
 export function launch(browser, { trusted, args: more = [] } = {}) {
   const executablePath = process.env[browser.toUpperCase()]
-  if (!executablePath) throw new Error(`${browser.toUpperCase()} does not name a browser: run the tests by make test-browser`)
+  if (!executablePath) throw new Error(`${browser.toUpperCase()} is not set; run the tests with make test-browser`)
   const args = [...ARGS[browser], ...more]
-  // --ignore-certificate-errors and acceptInsecureCerts do not reach Chromium's shared workers.
+  // --ignore-certificate-errors and acceptInsecureCerts do not apply to shared workers in Chromium.
   if (trusted && browser === 'chrome') args.push(`--ignore-certificate-errors-spki-list=${trusted}`)
   return puppeteer.launch({ browser, executablePath, args, headless: true, acceptInsecureCerts: !!trusted, extraPrefsFirefox })
 }
 
-/** Opens a page. Firefox at times drops a new tab before its driver has seen it, and then the page is opened again. */
+/**
+ * Opens a page. Firefox sometimes discards a new tab before its driver sees it, so this tries up to three times.
+ */
 export async function openPage(profile) {
   for (let tries = 1; ; tries++) {
     try {

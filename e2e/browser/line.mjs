@@ -1,8 +1,8 @@
-// The line to a server, which a test can cut.
+// A TCP proxy to a server. Tests can cut its connections.
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** Listens for connections to a server, and passes on what comes. */
+/** Listens for connections and forwards them to a server. */
 export async function line(server) {
   const { hostname, port } = new URL(server)
   const open = new Set()

@@ -1,4 +1,4 @@
-// A page of an app, and the API server behind the same origin.
+// Tests a page that has the same origin as its API server.
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
@@ -11,7 +11,7 @@ const PAGES = new URL('page/', import.meta.url), PACKAGE = new URL('../../wasm/'
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 
 export function origin(scene) {
-  it('the default server of a page at /app/index.html?x=1 is the origin of the page', () => scene.fresh(async (profile) => {
+  it('the page\'s origin is the default server of a page at /app/index.html?x=1', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 20, seed: 1 })
     const app = await serve(cluster.url)
@@ -30,7 +30,7 @@ export function origin(scene) {
   }))
 }
 
-/** Serves the test page below /app/, the package below /listwatch/, and the API server below / and below /k8s/. */
+/** Serves the test page at /app/, the package at /listwatch/, and the API server at / and /k8s/. */
 async function serve(api) {
   const server = http.createServer((request, response) => {
     answer(api, request, response).catch((error) => response.writeHead(500).end(String(error)))

@@ -1,4 +1,4 @@
-// What the tests do with a page, which page/page.js carries out there.
+// Functions that tests call on a page. page/page.js implements them in the page.
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import { until } from './stage.mjs'
@@ -6,26 +6,29 @@ import { until } from './stage.mjs'
 export const follow = (page, name, options) => page.evaluate((name, options) => globalThis.stage.open(name, options), name, options)
 export const show = (page, name) => page.evaluate((name) => globalThis.stage.show(name), name)
 
-/** Waits until a collection is live and shows, and has told, what the server has, which `cluster.look()` tells; returns both. */
+/**
+ * Waits until a collection is live and equals the server's objects, which `cluster.look()` returns. The changes that it
+ * reported must lead to the same objects. Returns both results.
+ */
 export async function equal(cluster, page, name = 'all') {
   let shown, has
   try {
-    await until('the page shows what the server has', async () => {
+    await until('the page shows the server\'s objects', async () => {
       [shown, has] = await Promise.all([show(page, name), cluster.look()])
       return shown.state.phase === 'live' && !shown.state.stale && isDeepStrictEqual(shown.objects, has.objects) &&
-        isDeepStrictEqual(shown.told, has.objects)
+        isDeepStrictEqual(shown.replayed, has.objects)
     })
   } catch (error) {
     const differ = Object.keys({ ...shown.objects, ...has.objects }).filter((key) => !isDeepStrictEqual(shown.objects[key], has.objects[key]))
     delete has.objects
-    throw new Error(`${error.message}: ${differ.length} differ; ${JSON.stringify(shown.state)}; ${JSON.stringify(has)}`)
+    throw new Error(`${error.message}: ${differ.length} objects differ; ${JSON.stringify(shown.state)}; ${JSON.stringify(has)}`)
   }
   return { shown, has }
 }
 
-/** Waits until a collection shows that its server is away. */
+/** Waits until a collection reports an interruption. */
 export async function isAway(page, name = 'all') {
-  const { state } = await until('the page tells that the server is away', async () => {
+  const { state } = await until('the interruption', async () => {
     const shown = await show(page, name)
     return shown.state.phase === 'interrupted' && shown
   })

@@ -1,4 +1,4 @@
-// Makes a picture of the README's: the dashboard of the demo, half of it light and half dark. Run by make screenshots.
+// Takes the README's screenshot of the dashboard of the demo, half light and half dark. make screenshots runs it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -31,11 +31,11 @@ try {
   demo.kill()
 }
 
-// Waits for a moment at which there is something to see: half a minute behind, some rows that just changed, and one that is
-// selected, of whose changes the newest is short.
+// Waits at least 30 seconds for a suitable moment. Some rows have just changed, and the newest change of the selected
+// row is short.
 async function lively(page) {
   const since = Date.now()
-  await until('a good moment', async () => {
+  await until('a suitable moment', async () => {
     const [marked, deleted, fields, changes, stale] = await page.evaluate((...selectors) => selectors.map((s) => document.querySelectorAll(s).length),
       '.row[data-mark]:not([hidden])', '.row.gone:not([hidden])', '.changes > li:first-child .field', '.changes > li', '#stale:not([hidden])')
     const selected = fields >= 1 && fields <= 6 && changes >= 2
@@ -52,6 +52,6 @@ async function joined(page, { light, dark }) {
   mkdirSync(`${root}docs/images`, { recursive: true })
   await page.screenshot({ path: picture })
   const { size } = statSync(picture)
-  assert.ok(size <= MOST, `${size} bytes are too many`)
+  assert.ok(size <= MOST, `${picture} has ${size} bytes; the limit is ${MOST}`)
   console.log(`docs/images/dashboard.png: ${size} bytes`)
 }

@@ -1,5 +1,5 @@
-// The lifecycle of workers, and places in which a page may not start them. The module is that of wasm/test/trap.mjs, so that
-// no API server is needed.
+// Tests the lifecycle of workers, and pages that may not start them. It uses the small module of wasm/test/trap.mjs,
+// which needs no API server.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { readFile } from 'node:fs/promises'
@@ -15,9 +15,9 @@ const PAGES = {
   '/framed.html': ['<iframe sandbox="allow-scripts" src="/plain.html"></iframe>'],
 }
 
-/** Serves pages, and the package for pages of any origin, on two origins. */
+/** Serves pages and the package on two origins. Pages of any origin may load the package. */
 async function places() {
-  const refused = new Set() // paths
+  const refused = new Set() // paths with response 404
   const serve = async ({ url }, response) => {
     const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
     if (refused.has(url)) return response.writeHead(404, headers).end()
@@ -40,7 +40,7 @@ async function places() {
   return { page, cdn, refused, close: () => servers.forEach((server) => { server.closeAllConnections(); server.close() }) }
 }
 
-/** Loads the package into a page or a frame; `collections` there are those that are opened. */
+/** Loads the package into a page or a frame. Its global `collections` holds the opened collections. */
 const load = (frame, base, options) => frame.evaluate(async (base, options, bytes) => {
   const { init, listWatch } = await import(`${base}/listwatch/index.js`)
   globalThis.collections = []
@@ -60,7 +60,7 @@ async function open(frame) {
   return are(frame, 'live')
 }
 
-/** Waits until the collection that was opened last is in a state. */
+/** Waits until the last opened collection is in a state. */
 const are = (frame, state) => until(state, async () => (await states(frame)).at(-1) === state)
 
 export function inPlaces(scene, modes) {
@@ -73,15 +73,15 @@ export function inPlaces(scene, modes) {
       at.close()
     }
   }))
-  const chromium = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to, in chromium.test.mjs' }
+  const chromium = { skip: scene.name === 'chrome' ? false : 'only Chromium supports it, see chromium.test.mjs' }
 
   for (const mode of modes) {
-    test(`${mode}: a trap in the module stops the collections, and the next one starts it again`, async ({ page, at, base }) => {
+    test(`${mode}: a trap in the module stops the collections, and the next collection restarts it`, async ({ page, at, base }) => {
       await at('/plain.html')
       assert.equal(await load(page, base, { mode }), 'loaded')
       await open(page)
       await open(page)
-      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // the trap
+      await page.evaluate(() => globalThis.dispatchEvent(new Event('online'))) // triggers the trap
       await are(page, 'stopped crashed')
       assert.deepEqual(await states(page), ['stopped crashed', 'stopped crashed'])
       await open(page)
@@ -89,7 +89,7 @@ export function inPlaces(scene, modes) {
   }
 
   for (const mode of ['worker', 'shared']) {
-    test(`${mode}: a worker that is killed is replaced; if that is refused, the collections stop, and the next one begins anew`, async ({ page, profile, at, base, refused }) => {
+    test(`${mode}: a killed worker is replaced; if its script fails to load, the collections stop and the next one restarts it`, async ({ page, profile, at, base, refused }) => {
       await at('/plain.html')
       await page.evaluate(() => {
         globalThis.started = []
@@ -107,10 +107,10 @@ export function inPlaces(scene, modes) {
       const kill = async () => {
         if (mode === 'worker') return page.evaluate(() => globalThis.started.at(-1).terminate())
         const target = profile.browser().targets().find((target) => target.browserContext() === profile && target.type() === 'shared_worker')
-        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after the answer
+        await (await target.worker()).evaluate(() => { setTimeout(() => globalThis.close()) }) // after the response
       }
       await kill()
-      await until('it is replaced', () => page.evaluate(() => globalThis.started.length === 2))
+      await until('the new worker', () => page.evaluate(() => globalThis.started.length === 2))
       await are(page, 'live')
       refused.add('/listwatch/worker.js')
       await kill()
@@ -120,7 +120,7 @@ export function inPlaces(scene, modes) {
     }, mode === 'shared' ? chromium : {})
   }
 
-  test('a package from another origin runs in a worker, with its own module', async ({ page, at, cdn }) => {
+  test('a package from another origin runs in a worker with its own module', async ({ page, at, cdn }) => {
     await at('/plain.html')
     assert.equal(await load(page, cdn, {}), 'loaded')
     await open(page)
@@ -146,7 +146,7 @@ export function inPlaces(scene, modes) {
     await open(frame)
   })
 
-  test('a worker script that is missing is not needed, unless the mode asks for it', async ({ page, at, base, refused }) => {
+  test('a missing worker script fails only if the mode requires it', async ({ page, at, base, refused }) => {
     refused.add('/listwatch/worker.js')
     await at('/plain.html')
     assert.equal(await load(page, base, {}), 'loaded')

@@ -1,4 +1,4 @@
-// A browser in which courses of the dashboard are played. Pictures of it go to bin/screenshots/.
+// Runs dashboard tests in a browser. Screenshots go to bin/screenshots/.
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,8 @@ export class Theatre {
   }
 
   /**
-   * Returns a test that calls `course` with a page and a cluster for this test only. No page of the test may complain.
+   * Returns a test that calls `course` with a new page and a new cluster. The test fails if one of its pages reports an
+   * error.
    * @param course its third argument opens the dashboard at an address in another tab
    */
   play(options, course) {

@@ -1,4 +1,4 @@
-// The package as a tarball, installed into a fresh Vite project: what users have.
+// Installs the package as a tarball into a new Vite project, like a user.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 
 export const wasm = fileURLToPath(new URL('../../wasm', import.meta.url))
 
-/** Returns the folder of the project, made of e2e/browser/vite and of more files; the caller removes it. */
+/** Creates a project from e2e/browser/vite and additional folders and returns its folder. The caller removes it. */
 export function project(...more) {
   const folder = mkdtempSync(join(tmpdir(), 'listwatch-vite-'))
   const npm = (...args) => execFileSync('npm', [...args, '--no-audit', '--no-fund'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -16,19 +16,19 @@ export function project(...more) {
     cpSync(from, folder, { recursive: true, filter: (file) => !file.includes('node_modules') })
   }
   npm('ci')
-  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the program is there already
+  const [{ filename }] = JSON.parse(npm('pack', wasm, '--ignore-scripts', '--json')) // the WASM module is already built
   npm('install', '--no-save', filename)
   return folder
 }
 
-/** What runs Vite in a project. */
+/** Returns the path of Vite's program in a project. */
 export const vite = (folder) => join(folder, 'node_modules/vite/bin/vite.js')
 
 export function build(folder, ...args) {
   execFileSync(process.execPath, [vite(folder), 'build', ...args, '--logLevel', 'warn'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
-/** Builds a page with the package and nothing else; returns the bytes, minified and gzipped, of each of its scripts. */
+/** Builds a page that contains only the package. Returns the size of each script in bytes, minified and gzipped. */
 export function weigh(folder) {
   build(folder, '--config', 'size.config.js')
   const assets = join(folder, 'weighed/assets')

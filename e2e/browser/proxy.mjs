@@ -1,5 +1,5 @@
-// Ten collections in a page behind a real kubectl proxy. Run by TestBrowsersBehindKubectlProxy, with the URL of the proxy in
-// PROXY. A server in between gives the page the proxy's origin, and counts.
+// Tests ten collections in a page behind a real kubectl proxy. TestBrowsersBehindKubectlProxy runs it with the proxy's
+// URL in PROXY. A server in between serves the page from the proxy's origin and counts watches.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded, change, open, ten } from './connections.mjs'

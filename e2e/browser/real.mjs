@@ -1,5 +1,6 @@
-// The package against a real kube-apiserver, in Node, Chromium and Firefox. Run by TestBrowsersAndRealServer, with SERVER, its
-// tokens ADMIN and NOBODY, its authority in NODE_EXTRA_CA_CERTS, and CONTROL, which kills and starts the server.
+// Tests the package against a real kube-apiserver in Node, Chromium and Firefox. TestBrowsersAndRealServer runs it and
+// sets these variables: SERVER is the URL, ADMIN and NOBODY are tokens, NODE_EXTRA_CA_CERTS is the CA, and CONTROL is
+// the URL of an API that kills and starts the server.
 import assert from 'node:assert/strict'
 import { X509Certificate, createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -56,7 +57,7 @@ before(async () => {
   assert.ok(status === 201 || status === 409)
 })
 
-// A page's functions run in Node as well, where nothing lies between them and the test.
+// Runs the page's functions directly in Node.
 async function inNode() {
   await import('./page/page.js')
   await globalThis.stage.load({}, new URL('../../wasm', import.meta.url).href)
@@ -65,13 +66,13 @@ async function inNode() {
 
 async function course(page, transport) {
   await follow(page, transport, { server, namespace, transport, token: ADMIN })
-  await until('the list is complete', async () => (await show(page, transport)).outcome === 'synced')
-  await cluster.write(40) // Firefox shows nothing of a response before its first byte, which else would be a bookmark, after a minute
+  await until('the complete list', async () => (await show(page, transport)).outcome === 'synced')
+  await cluster.write(40) // Firefox does not expose a response before its first byte, which would be a bookmark after a minute without these writes
   await equal(cluster, page, transport)
   await page.evaluate((name) => globalThis.stage.close(name), transport)
   for (const [token, cause] of Object.entries(refused)) {
     await follow(page, token + transport, { server, namespace, transport, token })
-    const { outcome } = await until('the refusal is shown', async () => {
+    const { outcome } = await until('the error response', async () => {
       const shown = await show(page, token + transport)
       return shown.outcome && shown
     })
@@ -79,16 +80,17 @@ async function course(page, transport) {
   }
 }
 
-// Followed over one line each: history that is lost while the line is cut, and a server that is killed and comes back.
+// Tests an outage in which the history expires, and a killed server that restarts. Each page uses the same cuttable
+// connection.
 async function outages(pages) {
   const to = await line(server)
   const all = Object.entries(pages)
-  const told = async (what, expected) => {
+  const reports = async (what, expected) => {
     for (const [transport, page] of all) {
       const changes = []
       await until(what, async () => {
         const shown = await show(page, transport)
-        changes.push(...shown.changes.map(({ type, key, finalStateUnknown }) => `${type} ${key.split('/')[1]}${finalStateUnknown ? ', missed' : ''}`))
+        changes.push(...shown.changes.map(({ type, key, finalStateUnknown }) => `${type} ${key.split('/')[1]}${finalStateUnknown ? ', final state unknown' : ''}`))
         return changes.length >= expected.length && shown.state.phase === 'live'
       })
       assert.deepEqual(changes.sort(), expected, `${what}, ${transport}`)
@@ -108,17 +110,18 @@ async function outages(pages) {
     await api('POST', configMaps, { metadata: { name: 'comes' }, data: { text: 'x' } })
     await control('expire')
     to.mend()
-    await told('what a new list tells', ['added comes', 'deleted goes, missed'])
+    await reports('changes from the relist', ['added comes', 'deleted goes, final state unknown'])
 
     await control('kill')
     for (const [transport, page] of all) await isAway(page, transport)
     await control('start')
-    await told('that nothing has changed', [])
-    // A watch is open before its server may say that its version is too old; what comes tells that it has not, or that it is over.
+    await reports('no changes', [])
+    // A server may report an expired resourceVersion after it opens the watch. An event shows that this did not happen,
+    // or has been handled.
     await api('POST', configMaps, { metadata: { name: 'tells' }, data: { text: 'x' } })
-    await told('what is written then', ['added tells'])
+    await reports('the write after it', ['added tells'])
     for (const name of ['comes', 'tells']) await api('DELETE', `${configMaps}/${name}`)
-    await told('what happens then', ['deleted comes', 'deleted tells'])
+    await reports('the deletions after it', ['deleted comes', 'deleted tells'])
   } finally {
     for (const [transport, page] of all) await page.evaluate((name) => globalThis.stage.close(name), transport)
     to.end()
@@ -138,7 +141,7 @@ for (const browser of ['chrome', 'firefox'].filter((name) => process.env[name.to
     before(async () => scene.begin({ trusted: await publicKey() }))
     after(() => scene.end())
     for (const mode of ['main', 'shared']) {
-      // WebSocket comes first: Chromium cancels the first one to a server that asks for certificates.
+      // WebSocket runs first: Chromium cancels the first WebSocket to a server that requests client certificates.
       for (const transport of ['ws', 'http']) {
         it(`${mode}, ${transport}`, () => scene.fresh(async (profile) => course(await scene.open(profile, { mode }), transport)))
       }

@@ -1,17 +1,17 @@
-// A server that says no, and a page that says so.
+// Tests error responses of the server and their display in a page.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 const REFUSALS = {
-  'a wrong token': { token: 'wrong', status: 401, code: 'unauthorized', reason: 'Unauthorized' },
-  'a token that may do nothing': { token: 'poor', status: 403, code: 'forbidden', reason: 'Forbidden' },
+  'wrong token': { token: 'wrong', status: 401, code: 'unauthorized', reason: 'Unauthorized' },
+  'token without permissions': { token: 'poor', status: 403, code: 'forbidden', reason: 'Forbidden' },
 }
 
 export function refusals(scene, modes) {
   for (const mode of modes) {
-    it(`${mode}: refusals are shown`, () => scene.fresh(async (profile) => {
+    it(`${mode}: shows error responses`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster({ tokens: { good: 'admin', poor: 'nobody' } })
       const page = await scene.open(profile, { mode })
       for (const transport of ['http', 'ws', 'auto']) {
@@ -33,13 +33,13 @@ export function refusals(scene, modes) {
     }))
   }
 
-  it('shared: who comes after a refusal is refused, too, and let in when the server does', () => scene.fresh(async (profile) => {
+  it('shared: a collection opened after a rejection is rejected too, until the server accepts the token', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { good: 'admin' } })
     await cluster.revoke({ token: 'good' })
     const [first, second] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const page of [first, second]) {
       await follow(page, 'all', { server: cluster.url, token: 'good' })
-      await until('the refusal', async () => (await show(page, 'all')).outcome?.status === 401)
+      await until('the rejection', async () => (await show(page, 'all')).outcome?.status === 401)
     }
     await cluster.allow({ token: 'good' })
     await follow(second, 'again', { server: cluster.url, token: 'good' })

@@ -1,8 +1,7 @@
-// A browser, the stage, and pages.
 import { launch, openPage } from './launch.mjs'
 import { Stage } from './stage.mjs'
 
-/** A browser, and the stage. */
+/** A browser and the stage, with functions that open pages. */
 export class Scene {
   constructor(browser) {
     this.name = browser
@@ -23,7 +22,7 @@ export class Scene {
     return this.stage.cluster(options)
   }
 
-  /** Calls `f` with a profile, so that nothing is shared with other tests. */
+  /** Calls `f` with a new profile, which shares nothing with other tests. */
   async fresh(f) {
     const profile = await this.browser.createBrowserContext()
     try {
@@ -33,7 +32,7 @@ export class Scene {
     }
   }
 
-  /** Opens a page, and in it the package from a folder of the stage. */
+  /** Opens a page and loads the package into it from a folder of the stage. */
   async open(profile, options, folder) {
     const page = await openPage(profile)
     await this.load(page, options, folder)

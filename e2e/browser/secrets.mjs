@@ -1,4 +1,4 @@
-// Tokens, and headers with them, are in nothing that a page is told, that a tab hears of another, or that is kept.
+// Tests that tokens and headers do not leak into messages, other tabs or storage.
 import { it } from 'node:test'
 import { absent, formsOf, secret } from '../../wasm/test/canary.mjs'
 import { openPage } from './launch.mjs'
@@ -9,7 +9,7 @@ const FORMS = formsOf('token', 'header')
 
 export function secrets(scene, modes) {
   for (const mode of modes) {
-    it(`${mode}: no token gets out, into errors, other tabs, or what is kept`, () => scene.fresh(async (profile) => {
+    it(`${mode}: tokens do not leak into errors, other tabs or storage`, () => scene.fresh(async (profile) => {
       const token = secret('token'), header = secret('header')
       const cluster = await scene.cluster({ tokens: { [token]: 'admin', [header]: 'admin' } })
       await cluster.write({ n: 50, seed: 1 })
@@ -24,7 +24,7 @@ export function secrets(scene, modes) {
       }
       const pages = [await open(), await open()]
       const headers = { Authorization: `Bearer ${header}` }
-      // Of connections of HTTP/1.1 a browser has six.
+      // A browser opens only six HTTP/1.1 connections to a host.
       const options = {
         text: { token, transport: 'ws' }, asked: { ask: token, transport: 'ws', persist: 'jane' }, kept: { token, transport: 'http', persist: true },
         headers: { headers, transport: 'http', persist: true },
@@ -40,20 +40,20 @@ export function secrets(scene, modes) {
         for (const page of pages) for (const name in options) all.push(await show(page, name))
         return JSON.stringify([all, logged])
       }
-      await until('all is kept', async () => (await pages[0].evaluate(dump)).kept['listwatch versions']?.keys.length === 3)
-      absent('what is there', await text(), FORMS)
+      await until('all saved collections', async () => (await pages[0].evaluate(dump)).kept['listwatch versions']?.keys.length === 3)
+      absent('the pages and their storage', await text(), FORMS)
 
       for (const one of [token, header]) await cluster.revoke({ token: one })
       await cluster.drop()
       for (const page of pages) {
-        for (const name in options) await until(`the refusal of ${name}`, async () => (await show(page, name)).state.cause)
+        for (const name in options) await until(`the rejection of ${name}`, async () => (await show(page, name)).state.cause)
       }
-      absent('what is told of a refusal', await text(), FORMS)
+      absent('the pages after a rejection', await text(), FORMS)
     }))
   }
 }
 
-// Within a page: notes all that it is told by workers and other pages.
+// Runs in a page: records all messages from workers and other pages.
 function listen() {
   const heard = globalThis.heard = []
   const plain = (value) => ArrayBuffer.isView(value) ? new TextDecoder().decode(value) : Array.isArray(value) ? value.map(plain)
@@ -72,7 +72,7 @@ function listen() {
   }
 }
 
-// Within a page: what it has heard, and all that is kept of its origin.
+// Runs in a page: returns the recorded messages and everything stored for its origin.
 async function dump() {
   const done = (request) => new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result)

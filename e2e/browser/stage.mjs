@@ -1,4 +1,4 @@
-// The server of internal/testkit/stage, which the tests command, and what they wait by.
+// Starts the server of internal/testkit/stage, sends it commands and waits for conditions.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,11 +25,11 @@ export class Stage {
     const answer = await fetch(`${this.url}/control`, { method: 'POST', body: JSON.stringify(command) })
     if (!answer.ok) throw new Error(await answer.text())
     const result = await answer.json()
-    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // which the package drops
+    for (const object of Object.values(result?.objects ?? {})) delete object.metadata.managedFields // the package removes them
     return result
   }
 
-  /** Starts a test API server; its methods are the commands of internal/testkit/stage/cluster.go. */
+  /** Starts a test API server. Its methods are the commands of internal/testkit/stage/cluster.go. */
   async cluster(options = {}) {
     const server = await this.command({ do: 'start', ...options })
     return new Proxy({ url: server }, {
@@ -38,7 +38,7 @@ export class Stage {
   }
 }
 
-/** Polls until `look` returns what is not falsy, and returns that. What takes so long never comes. */
+/** Polls until `look` returns a truthy value, and returns it. Fails after some seconds. */
 export async function until(what, look, seconds = 60) {
   const deadline = Date.now() + seconds * 1000
   let last
@@ -47,5 +47,5 @@ export async function until(what, look, seconds = 60) {
     if (last) return last
     await pause(20)
   }
-  assert.fail(`waited in vain: ${what}`)
+  assert.fail(`timed out waiting for: ${what}`)
 }

@@ -1,4 +1,4 @@
-// What a page keeps, what it leaves behind, and where it is loaded from.
+// Tests the saved state of a page, the cleanup of collections and the loading of the WASM module.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -7,20 +7,20 @@ import { until } from './stage.mjs'
 
 export function states(scene, modes) {
   for (const mode of modes) {
-    it(`${mode}: a page that is loaded again shows the last state at once, and goes on without a list`, () => scene.fresh(async (profile) => {
+    it(`${mode}: a reloaded page shows the saved state immediately and resumes without a relist`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 200, seed: 1 })
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url, persist: true })
       const { has } = await equal(cluster, page)
-      await until('all is kept', async () => (await kept(page)).some(({ version }) => version === has.version))
+      await until('the saved state', async () => (await kept(page)).some(({ version }) => version === has.version))
 
       await cluster.hold()
       await scene.load(page, { mode })
       await cluster.write({ n: 50, seed: 2 })
       await follow(page, 'all', { server: cluster.url, persist: true })
       const changes = []
-      await until('the last state is shown', async () => {
+      await until('the last state', async () => {
         const shown = await show(page, 'all')
         changes.push(...shown.changes)
         assert.equal(shown.state.stale, true)
@@ -32,16 +32,16 @@ export function states(scene, modes) {
       assert.equal((await equal(cluster, page)).has.lists, 1)
     }))
 
-    it(`${mode}: another tab can delete the saved collections, and the page goes on without them`, () => scene.fresh(async (profile) => {
+    it(`${mode}: the page keeps working after another tab deletes the saved collections`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url, persist: true })
       const { shown, has } = await equal(cluster, page)
       assert.equal(shown.state.persistError, undefined)
-      await until('the collection is saved', async () => (await kept(page)).some(({ version }) => version === has.version))
+      await until('the saved collection', async () => (await kept(page)).some(({ version }) => version === has.version))
       assert.equal(await page.evaluate(deleteDatabase), 'deleted')
-      const { persistError } = await until('the page knows', async () => {
+      const { persistError } = await until('the error in the page\'s state', async () => {
         const { state } = await show(page, 'all')
         return state.persistError && state
       })
@@ -50,7 +50,7 @@ export function states(scene, modes) {
       await equal(cluster, page)
     }))
 
-    it(`${mode}: nothing global is left behind, and a collection that is closed leaves no watch`, () => scene.fresh(async (profile) => {
+    it(`${mode}: the package adds no globals, and a closed collection leaves no watch`, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       await cluster.write({ n: 20, seed: 1 })
       const page = await scene.open(profile, { mode })
@@ -59,15 +59,15 @@ export function states(scene, modes) {
         await equal(cluster, page, end)
         await page.evaluate((name) => globalThis.stage[name](name), end)
         assert.equal((await show(page, end)).state.phase, 'stopped')
-        await until('no watch is left', async () => (await cluster.look()).open === 0)
+        await until('no open watch', async () => (await cluster.look()).open === 0)
       }
       const added = await page.evaluate(() => globalThis.stage.added())
       assert.deepEqual(added.filter((name) => !/puppeteer|ariaQuery/.test(name)), [])
     }))
   }
 
-  // Chromium would read the first part of such a list only, and not say so.
-  it('a server that compresses streaming lists in parts is followed whole, as it is asked for none', () => scene.fresh(async (profile) => {
+  // Chromium silently reads only the first part of such a list.
+  it('requests no streaming list, because a server may compress it in parts', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ zip: true })
     await cluster.write({ n: 50, seed: 1 })
     const page = await scene.open(profile, { mode: 'main' })
@@ -77,7 +77,7 @@ export function states(scene, modes) {
     assert.equal((await equal(cluster, page)).has.lists, 1)
   }))
 
-  it('a program that is served under a wrong type is loaded', () => scene.fresh(async (profile) => {
+  it('loads a WASM module with a wrong content type', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const page = await scene.open(profile, { mode: 'main' }, '/untyped')
     await follow(page, 'all', { server: cluster.url })
@@ -85,7 +85,7 @@ export function states(scene, modes) {
   }))
 }
 
-/** The versions that the page has kept, and when. */
+/** Returns the entries of the `versions` store of the page's database. */
 const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   const opening = indexedDB.open('listwatch')
   opening.onerror = () => reject(opening.error)
@@ -99,7 +99,7 @@ const kept = (page) => page.evaluate(() => new Promise((resolve, reject) => {
   }
 }))
 
-/** Runs in a page: deletes the database, and returns the first event of the request. */
+/** Runs in a page: deletes the database and returns the result. */
 const deleteDatabase = () => new Promise((resolve) => {
   const deleting = indexedDB.deleteDatabase('listwatch')
   deleting.onsuccess = () => resolve('deleted')

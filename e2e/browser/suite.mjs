@@ -1,4 +1,4 @@
-// The package in a real browser, in every mode and over every transport.
+// Tests the package in a real browser, in every mode and over every transport.
 import { after, before, describe, it } from 'node:test'
 import { connections } from './connections.mjs'
 import { course } from './course.mjs'
@@ -21,7 +21,7 @@ export function suite(name) {
 
     for (const mode of MODES) {
       for (const transport of mode === 'shared' ? ['http', 'ws', 'auto'] : ['http', 'ws']) {
-        it(`${mode}, ${transport}: what the page shows comes to what the server has, whatever happens`, () => scene.fresh(async (profile) => {
+        it(`${mode}, ${transport}: the page reaches the server's state after every failure`, () => scene.fresh(async (profile) => {
           await course(await scene.cluster({ tokens: { first: 'admin', second: 'admin' } }), await scene.open(profile, { mode }), transport)
         }))
       }

@@ -1,20 +1,20 @@
-// Many tabs, and tabs that sleep, crash or are without a network.
+// Tests many tabs, and tabs that are frozen, crash or are offline.
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { equal, follow, isAway, show } from './page.mjs'
 import { until } from './stage.mjs'
 
 export function tabs(scene) {
-  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium can be told to, in chromium.test.mjs' }
+  const only = { skip: scene.name === 'chrome' ? false : 'only Chromium supports it, see chromium.test.mjs' }
 
-  it('twenty tabs share one connection, and whoever goes takes only its own with it', () => scene.fresh(async (profile) => {
+  it('twenty tabs share one connection, and closing a tab ends only its own watches', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const open = (n) => until(`${n} connections`, async () => (await cluster.look()).open === n)
     await cluster.write({ n: 100, seed: 1 })
     const pages = await Promise.all(Array.from({ length: 20 }, () => scene.open(profile, { mode: 'shared' })))
     for (const page of pages) await follow(page, 'all', { server: cluster.url })
     await Promise.all(pages.map((page) => equal(cluster, page)))
-    await open(1) // a complete list is live before its watch is open
+    await open(1) // a collection is live before its watch is open
     const { open: connections, lists, watches } = await cluster.look()
     assert.deepEqual({ connections, lists, watches }, { connections: 1, lists: 1, watches: 1 })
 
@@ -25,7 +25,7 @@ export function tabs(scene) {
     await open(2)
     await pages[19].close()
     await open(1)
-    await pages[0].close() // which has opened the worker
+    await pages[0].close() // this tab started the worker
     await cluster.write({ n: 100, seed: 2 })
     await Promise.all(pages.slice(1, 18).map((page) => equal(cluster, page)))
     assert.equal((await cluster.look()).lists, 3)
@@ -33,7 +33,7 @@ export function tabs(scene) {
     await open(0)
   }))
 
-  it('tabs that close while others join leave no watch behind', () => scene.fresh(async (profile) => {
+  it('tabs that close while others open leave no watch behind', () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 100, seed: 1 })
     const pages = []
@@ -49,7 +49,7 @@ export function tabs(scene) {
     await until('no connection', async () => (await cluster.look()).open === 0)
   }))
 
-  it('a tab that crashes is gone, and a shared worker that crashes with it is replaced', only, () => scene.fresh(async (profile) => {
+  it('a tab crash does not affect other tabs, and a crashed shared worker is replaced', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     await cluster.write({ n: 100, seed: 1 })
     const pages = []
@@ -59,15 +59,15 @@ export function tabs(scene) {
       await equal(cluster, page)
     }
     const living = new Set(pages)
-    for (const page of pages) page.on('error', () => living.delete(page)) // it has crashed
-    for (const page of pages.slice(0, 3)) { // the first has opened the worker
+    for (const page of pages) page.on('error', () => living.delete(page)) // emitted after a crash
+    for (const page of pages.slice(0, 3)) { // the first one started the worker
       if (!living.has(page)) continue
       await crash(page)
       await until('the crash', () => !living.has(page))
       for (const other of living) {
-        await until('all is as before', async () => {
+        await until('one connection and a live collection', async () => {
           const { changes, state } = await show(other, 'all')
-          assert.deepEqual(changes, [], 'nothing has changed')
+          assert.deepEqual(changes, [], 'no changes')
           return state.phase === 'live' && (await cluster.look()).open === 1
         })
       }
@@ -78,7 +78,7 @@ export function tabs(scene) {
   }))
 
   for (const mode of ['main', 'worker', 'shared']) {
-    it(`${mode}: a tab that was frozen shows what has happened`, only, () => scene.fresh(async (profile) => {
+    it(`${mode}: a resumed tab shows the changes since it was frozen`, only, () => scene.fresh(async (profile) => {
       const cluster = await scene.cluster()
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url })
@@ -93,7 +93,7 @@ export function tabs(scene) {
     }))
   }
 
-  it('a frozen tab does not keep the token from the others', only, () => scene.fresh(async (profile) => {
+  it('a frozen tab does not block the token of other tabs', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster({ tokens: { first: 'admin', second: 'admin' } })
     const [frozen, page] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     for (const each of [frozen, page]) {
@@ -108,7 +108,7 @@ export function tabs(scene) {
     await equal(cluster, page)
   }))
 
-  it('a tab that comes while the only other one is frozen gets a watch of its own', only, () => scene.fresh(async (profile) => {
+  it('a tab that opens while the only other tab is frozen starts its own watch', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const [frozen, late] = [await scene.open(profile, { mode: 'shared' }), await scene.open(profile, { mode: 'shared' })]
     await follow(frozen, 'all', { server: cluster.url })
@@ -121,8 +121,8 @@ export function tabs(scene) {
     await equal(cluster, frozen)
   }))
 
-  // wasm/test/shared.test.mjs shows that they share one watch. Here a tab may be too slow to answer another one.
-  it('tabs that come while the only other one is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
+  // wasm/test/shared.test.mjs shows that the tabs share one watch. Here a tab may be too slow to respond to another.
+  it('tabs that open while the only other tab is frozen leave no watch behind', only, () => scene.fresh(async (profile) => {
     const cluster = await scene.cluster()
     const pages = []
     for (let i = 0; i < 4; i++) pages.push(await scene.open(profile, { mode: 'shared' }))
@@ -145,12 +145,12 @@ export function tabs(scene) {
       const page = await scene.open(profile, { mode })
       await follow(page, 'all', { server: cluster.url })
       await equal(cluster, page)
-      await until('its watch', async () => (await cluster.look()).open === 1)
+      await until('the watch', async () => (await cluster.look()).open === 1)
       const setOffline = await networkOf(profile, page, mode)
       await setOffline(true)
       await cluster.drop()
       await isAway(page)
-      await until('a try that fails', async () => /no answer/.test((await show(page, 'all')).state.cause.message))
+      await until('a failed retry', async () => /no answer/.test((await show(page, 'all')).state.cause.message))
       await cluster.write({ n: 50, seed: 1 })
       await setOffline(false)
       assert.equal((await equal(cluster, page)).has.lists, 1)
@@ -158,7 +158,7 @@ export function tabs(scene) {
   }
 }
 
-// A page's worker is offline with the page; a shared worker by itself.
+// A page and its dedicated worker go offline together. A shared worker must be set separately.
 async function networkOf(profile, page, mode) {
   const sessions = [await page.createCDPSession()]
   if (mode === 'shared') {
@@ -179,8 +179,8 @@ const freeze = async (page, frozen) => {
   await session.detach()
 }
 
-// Of tabs that share a process, all crash, and the shared worker with them if it lives there.
+// If tabs share a process, all of them crash, and so does a shared worker in it.
 const crash = async (page) => {
   const session = await page.createCDPSession()
-  session.send('Page.crash').catch(() => {}) // there is nobody to answer
+  session.send('Page.crash').catch(() => {}) // a crashed page never responds
 }

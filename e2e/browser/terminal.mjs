@@ -1,5 +1,5 @@
-// Makes the README's picture of lwcat: a terminal in which it prints the Pods of the demo, while their versions expire. Run by
-// make screenshots.
+// Takes the README's screenshot of lwcat. It prints the Pods of the demo in a terminal while their resourceVersions
+// expire. make screenshots runs it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { until } from './stage.mjs'
 const root = fileURLToPath(new URL('../..', import.meta.url)), modules = fileURLToPath(new URL('node_modules', import.meta.url))
 const picture = `${root}docs/images/lwcat.png`
 const COLUMNS = 124, ROWS = 25, MOST = 200_000 // bytes
-const COURSE = 32, EVERY = COURSE / 4 // seconds that the demo takes, and between its accidents, of which the second needs a list
+const COURSE = 32, EVERY = COURSE / 4 // duration of the demo in seconds, and interval of its four failures, of which the second causes a relist
 
 const folder = mkdtempSync(`${tmpdir()}/listwatch-`)
 const demo = spawn('bin/demo', ['-duration', `${COURSE}s`], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -20,8 +20,8 @@ for (const out of [demo.stdout, demo.stderr]) out.on('data', (text) => { printed
 let said
 try {
   const [, server] = await until('the server', () => /API server on (http\S+)\./.exec(printed))
-  await until('the first accident', () => printed.includes('resuming'))
-  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // a second before the next one
+  await until('the first failure', () => printed.includes('resuming'))
+  await new Promise((resolve) => setTimeout(resolve, (EVERY - 1) * 1000)) // one second before the next failure
   said = await session(server, 'lwcat -A pods --watch-only')
 } finally {
   demo.kill()
@@ -34,7 +34,7 @@ try {
   await browser.close()
 }
 
-// What a command prints to a terminal, until there was a new list and a few lines more.
+// Returns a command's terminal output up to a few lines after a relist.
 async function session(server, command) {
   writeFileSync(`${folder}/config`, JSON.stringify({ 'current-context': 'demo', contexts: [{ name: 'demo', context: { cluster: 'demo' } }],
     clusters: [{ name: 'demo', cluster: { server } }] }))
@@ -44,18 +44,18 @@ async function session(server, command) {
   let said = ''
   terminal.stdout.on('data', (text) => { said += text })
   try {
-    await until('a new list', () => said.split('\r\n').length > ROWS - 2 && /listed again/.test(said), 30)
+    await until('a relist', () => said.split('\r\n').length > ROWS - 2 && /listed again/.test(said), 30)
   } catch (error) {
     throw new Error(`${error.message}:\n${said}`)
   } finally {
     terminal.kill()
   }
   const lines = said.split('\r\n').slice(0, ROWS - 2)
-  assert.match(lines.join('\n'), /listed again/, 'the picture ends before the new list: try again')
+  assert.match(lines.join('\n'), /listed again/, 'the screenshot ends before the relist: run it again')
   return lines.join('\r\n')
 }
 
-// Draws it, by a terminal in a page.
+// Renders the text in a terminal in a page.
 async function draw(page, text) {
   await page.setViewport({ width: 1160, height: 600 })
   await page.setContent('<body style="margin:0;background:#16181d"><div id="terminal" style="display:inline-block;padding:14px"></div>')
@@ -68,6 +68,6 @@ async function draw(page, text) {
   }), text, COLUMNS, ROWS)
   await (await page.$('#terminal')).screenshot({ path: picture })
   const { size } = statSync(picture)
-  assert.ok(size <= MOST, `${size} bytes are too many`)
+  assert.ok(size <= MOST, `${picture} has ${size} bytes; the limit is ${MOST}`)
   console.log(`docs/images/lwcat.png: ${size} bytes`)
 }

@@ -1,4 +1,4 @@
-// The dashboard as a test sees it, and the cluster that it shows.
+// A test's access to the dashboard and its cluster.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ export const pod = (name, namespace = 'shop', labels = {}) => ({
 const groups = { deployments: 'apis/apps/v1', widgets: 'apis/lw.example.com/v1' }
 
 export class View {
-  complaints = [] // what the page wrote to the console as an error
+  complaints = [] // errors that the page wrote to the console
 
   /**
    * @param browser its name
@@ -27,7 +27,7 @@ export class View {
     view.cluster = cluster
     view.address = address
     await view.page.setViewport({ width: 1440, height: 860 })
-    // Browsers write of requests that fail by themselves, and some fail on purpose here.
+    // Browsers log failed requests, and some requests fail on purpose here.
     const complain = (text) => /^Failed to load resource|ERR_|Cross-Origin Request Blocked/.test(text) || view.complaints.push(text)
     view.page.on('pageerror', (error) => complain(String(error)))
     view.page.on('console', (message) => message.type() === 'error' && complain(message.text()))
@@ -39,23 +39,23 @@ export class View {
   }
 
   text(selector) {
-    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // it is not there yet
+    return this.page.$eval(selector, (element) => element.textContent).catch(() => undefined) // not there yet
   }
 
   texts(selector) {
     return this.page.$$eval(selector, (all) => all.map((element) => element.textContent))
   }
 
-  /** Waits until `look` returns `wanted`, or without that, what is not falsy. */
+  /** Waits until `look` returns `wanted`, or a truthy value if `wanted` is undefined. */
   async until(what, look, wanted) {
     let last
     await until(what, async () => {
       last = await look()
       return wanted === undefined ? last : last === wanted
-    }, 30).catch((error) => assert.fail(`${error.message}; at last: ${JSON.stringify(last)}`))
+    }, 30).catch((error) => assert.fail(`${error.message}; last value: ${JSON.stringify(last)}`))
   }
 
-  /** Waits until the table shows these keys, from top to bottom. */
+  /** Waits until the table shows these keys from top to bottom. */
   rows(...keys) {
     const look = () => this.page.$$eval('.row:not([hidden])', (rows) => rows
       .sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((element) => element.dataset.key).join(' '))
@@ -63,13 +63,13 @@ export class View {
     return this.until(`the rows ${keys.join(' ')}`, namespaced, keys.join(' '))
   }
 
-  /** The text of a cell in a row that is in sight. */
+  /** Returns the text of a cell in a visible row. */
   cell(key, column) {
     return this.page.$$eval('.row:not([hidden])', (rows, key, column) => rows.find(({ dataset }) => dataset.key === key)?.children[column].textContent, key, column)
   }
 
   async clickHead(title) {
-    // At once, as the head is made anew while a page begins.
+    // Find and click in one step because the header is recreated while the page loads.
     await this.page.evaluate((title) => [...document.querySelectorAll('.head button')].find((b) => b.textContent === title).click(), title)
   }
 
@@ -93,7 +93,10 @@ export class View {
     return this.#write('DELETE', `${groups[plural] ?? 'api/v1'}/namespaces/${namespace}/${plural}/${name}`)
   }
 
-  /** Answers the page's own requests whose path ends so. Requests of the package come from its worker and are not affected. */
+  /**
+   * Replaces the responses to the page's own requests whose path ends with `path`. Requests of the package come from
+   * its worker and are not affected.
+   */
   answer(path, status, body) {
     return this.page.evaluate((path, status, body) => {
       globalThis.realFetch ??= globalThis.fetch
@@ -102,30 +105,33 @@ export class View {
     }, path, status, body)
   }
 
-  /** Ends the answers. */
+  /** Restores the real responses. */
   passOn() {
     return this.page.evaluate(() => { globalThis.fetch = globalThis.realFetch })
   }
 
-  /** Light or dark: as the system has it where the browser can be told, else as the user chose. */
+  /**
+   * Switches to light or dark. It emulates the system's setting if the browser supports that, and otherwise sets the
+   * page's theme.
+   */
   async look(scheme) {
     const system = [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }]
-    const told = await this.page.emulateMediaFeatures(system).then(() => true, () => false)
-    if (told) return
+    const supported = await this.page.emulateMediaFeatures(system).then(() => true, () => false)
+    if (supported) return
     await this.page.evaluate((scheme) => { document.documentElement.dataset.theme = scheme }, scheme)
-    // What fades has any contrast on its way.
-    await this.until('the end of what moves', () => this.page.evaluate(() => document.getAnimations()
+    // Elements that fade have an arbitrary contrast.
+    await this.until('the end of all animations', () => this.page.evaluate(() => document.getAnimations()
       .every(({ playState, effect }) => playState === 'finished' || effect.getTiming().iterations === Infinity)))
   }
 
   async accessible(axe, where) {
     await this.page.evaluate(readFileSync(axe, 'utf8'))
     const { violations } = await this.page.evaluate(() => globalThis.axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }))
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)
-    assert.deepEqual(told, [], where)
+    const problems = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)
+    assert.deepEqual(problems, [], where)
   }
 
-  /** Keeps a picture, for eyes: no test compares it. */
+  /** Saves a screenshot for people to look at. No test compares it. */
   picture(name) {
     return this.page.screenshot({ path: fileURLToPath(new URL(`../../bin/screenshots/${name}-${this.browser}.png`, import.meta.url)) })
   }

@@ -1,4 +1,4 @@
-// The package as a tarball, installed into a fresh Vite project, which is built and served, and looked at in Chromium.
+// Installs the package as a tarball into a new Vite project, builds and serves it, and checks it in Chromium.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -26,14 +26,14 @@ after(async () => {
 
 const put = (name, on) => cluster.put({ object: { metadata: { name }, data: { on } } })
 
-// Runs one of Vite's servers while `f` looks at it.
+// Runs one of Vite's servers during `f`.
 async function serving(args, f) {
   const server = spawn(process.execPath, [vite(folder), ...args, '--host', '127.0.0.1', '--port', '0'],
     { cwd: folder, env: { ...process.env, SERVER: cluster.url, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   server.stdout.on('data', (part) => { said += part })
   try {
-    const [, url] = await until('Vite serves', () => said.match(/(http:\/\/127\.0\.0\.1:\d+)/))
+    const [, url] = await until('Vite\'s server', () => said.match(/(http:\/\/127\.0\.0\.1:\d+)/))
     await f(url)
   } finally {
     server.kill()
@@ -61,7 +61,7 @@ async function shows(url, mode) {
   await profile.close()
 }
 
-test('it is built, and runs in every mode under a content security policy', async () => {
+test('builds and runs in every mode under a content security policy', async () => {
   build(folder)
   const built = readdirSync(join(folder, 'dist/assets'))
   assert.equal(built.filter((file) => file.endsWith('.wasm')).length, 1, `${built}`)
@@ -72,18 +72,19 @@ test('it is built, and runs in every mode under a content security policy', asyn
   })
 })
 
-// In bytes, minified and gzipped: what a page loads beside the program, and its worker.
+// Limit in bytes, minified and gzipped, for the JavaScript that a page loads and for its worker. It excludes the WASM
+// module.
 const BUDGET = 14_000
 
-test('the JavaScript around the program is small', (t) => {
+test('the JavaScript around the WASM module is small', (t) => {
   const sizes = Object.entries(weigh(folder))
   assert.ok(sizes.length > 1)
   for (const [file, size] of sizes) {
     t.diagnostic(`${file}: ${size} bytes`)
-    assert.ok(size > 1000 && size <= BUDGET, `${file} has ${size} bytes: more than ${BUDGET}; find what came in, or say in the README why it is worth it`)
+    assert.ok(size > 1000 && size <= BUDGET, `${file} has ${size} bytes: the limit is ${BUDGET}; remove code, or raise the limit and explain why in the README`)
   }
 })
 
-test('it runs in the development server', async () => {
+test('runs in the development server', async () => {
   await serving([], (url) => shows(url, ''))
 })

@@ -1,6 +1,8 @@
-// What a page costs: its memory, its parsing, and how long it stands still.
+// Measures the memory, the parsing and the main-thread blocks of a page.
 
-/** The megabytes that live in a page and its shared worker, after collecting garbage; Chromium only. */
+/**
+ * Returns the megabytes in use by a page and its shared worker after garbage collection. Works only in Chromium.
+ */
 export async function memory(page) {
   const worker = (await page.browser().targets()).find((target) => target.type() === 'shared_worker' && target.browserContext() === page.browserContext())
   const all = {}
@@ -14,7 +16,7 @@ export async function memory(page) {
   return all
 }
 
-/** Counts what a page parses from now on, before any script of it runs: `parsed.texts` and `parsed.bytes` in the page. */
+/** Counts calls and bytes of JSON.parse in `parsed.texts` and `parsed.bytes`. Call it before the page loads. */
 export const countParsing = (page) => page.evaluateOnNewDocument(() => {
   const parse = JSON.parse, parsed = globalThis.parsed = { texts: 0, bytes: 0 }
   JSON.parse = (text, ...more) => {
@@ -24,11 +26,13 @@ export const countParsing = (page) => page.evaluateOnNewDocument(() => {
   }
 })
 
-/** Scrolls a table there and back for some milliseconds, and returns what its frames took, and the longest block. */
+/**
+ * Scrolls a table up and down for `ms` milliseconds. Returns the frame times and the longest block of the main thread.
+ */
 export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   const frame = () => new Promise(requestAnimationFrame)
   const times = [], began = performance.now()
-  // A block is what a message to oneself waits for, less what the message takes.
+  // A block delays a message that the page posts to itself.
   const { port1, port2 } = new MessageChannel()
   let sent = performance.now(), longest = 0, over = false
   port1.onmessage = () => {
@@ -43,7 +47,7 @@ export const scroll = (page, ms) => page.$eval('#grid', async (grid, ms) => {
   port2.postMessage(0)
   let last = await frame()
   while (last - began < ms) {
-    const turn = ((last - began) % 4000) / 2000 // there in two seconds, and back
+    const turn = ((last - began) % 4000) / 2000 // two seconds down and two seconds up
     grid.scrollTop = (grid.scrollHeight - grid.clientHeight) * (turn < 1 ? turn : 2 - turn)
     const now = await frame()
     times.push(now - last)

@@ -1,5 +1,5 @@
-// The dashboard in several tabs, over HTTP/1.1. These tests mostly wait, so they have a browser of their own and run next to
-// those of dashboard.mjs.
+// Tests the dashboard in several tabs over HTTP/1.1. These tests mostly wait, so they run in their own browser in
+// parallel with dashboard.mjs.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { bounded } from './connections.mjs'
@@ -7,7 +7,7 @@ import { front } from './front.mjs'
 import { Theatre } from './play.mjs'
 import { pod } from './view.mjs'
 
-// Six collections, each by its place in the URL, and the fields that its objects need.
+// Six collections by their path in the URL, with the fields that their objects need.
 const TABS = [['v1/pods', pod('')], ['v1/services'], ['v1/configmaps'], ['v1/secrets'], ['apps/v1/deployments'], ['lw.example.com/v1/widgets']]
 
 export function windows(name) {
@@ -17,7 +17,7 @@ export function windows(name) {
     after(() => theatre.end())
 
     for (const sockets of [true, false]) {
-      it(`HTTP/1.1, ${sockets ? 'with' : 'without'} WebSocket: six tabs load, follow their collections, and say whether changes arrive late`, play({}, async (view, cluster, open) => {
+      it(`HTTP/1.1, ${sockets ? 'with' : 'without'} WebSocket: six tabs watch their collections and report whether changes arrive late`, play({}, async (view, cluster, open) => {
         const at = await front(theatre.stage.url, cluster.url, { sockets })
         const create = async (name) => {
           for (const [place, of = {}] of TABS) await view.create(place.split('/').at(-1), { ...of, metadata: { name, namespace: 'shop' } })
@@ -33,10 +33,10 @@ export function windows(name) {
           }
           await create('b')
           for (const tab of tabs) {
-            await tab.page.bringToFront() // a browser draws no hidden tab
+            await tab.page.bringToFront() // browsers do not render hidden tabs
             await tab.rows('shop/a', 'shop/b')
             const live = sockets ? /^Live(, last heard.*)?$/ : /^Live, some seconds late(, last heard.*)?$/
-            await tab.until('the corner', async () => live.test(await tab.text('#connection-text')))
+            await tab.until('the connection state', async () => live.test(await tab.text('#connection-text')))
           }
           if (!sockets) assert.match(await tabs.at(-1).page.$eval('#connection', (corner) => corner.title), /HTTP\/2/)
           await tabs.at(-1).picture(sockets ? 'tabs' : 'turns')

@@ -32,7 +32,7 @@ func TestBuiltinTable(t *testing.T) {
 	}
 	have, err := os.ReadFile(builtinTable)
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(have), "run go test -run TestBuiltinTable -update")
+	require.Equal(t, string(want), string(have), "to update the table: go test -run TestBuiltinTable -update")
 }
 
 // clientResources returns all collections for which client-go has a typed client that can list and watch. The resource that
@@ -45,7 +45,7 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 			all = append(all, groupResources(t, group.Out(0))...)
 		}
 	}
-	// These two types are not part of k8s.io/api, so client-go has no client for them.
+	// These two types are outside of k8s.io/api, so client-go has no client for them.
 	all = append(all,
 		builtin.Resource{Package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1", Group: "apiextensions.k8s.io", Version: "v1",
 			Kind: "CustomResourceDefinition", Plural: "customresourcedefinitions"},
@@ -58,8 +58,7 @@ func clientResources(t *testing.T) (all []builtin.Resource) {
 	return all
 }
 
-// rank sorts the core group first. The resources of the group extensions have moved to other groups, so it is last, behind
-// events.k8s.io and others.
+// rank sorts the core group first. The group extensions is last because its resources have moved to other groups.
 func rank(group string) int {
 	return map[string]int{"": -1, "extensions": 1}[group]
 }

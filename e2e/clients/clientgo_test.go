@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// goClient is client-go's informers, with nothing set but the server's address.
+// goClient runs client-go's informers with default settings.
 type goClient struct {
 	*testing.T
 	stores map[string]cache.Store
@@ -51,8 +51,8 @@ func (c *goClient) held(resource string) map[string]string {
 	return held
 }
 
-// requireContents compares whole objects, as client-go reads them: what came by list, by watch and as the server's state is
-// the same to it.
+// requireContents compares whole objects. client-go must read the same object from a list, a watch and the server's
+// state.
 func (c *goClient) requireContents(server *lwtest.Server) {
 	c.Helper()
 	for resource, store := range c.stores {
@@ -79,12 +79,12 @@ func TestClientGo(t *testing.T) {
 		},
 		"no streaming lists": {
 			opts:  lwtest.Options{NoStreamingLists: true},
-			first: []string{"stream", "list", "watch"}, // the first one is refused
+			first: []string{"stream", "list", "watch"}, // the server rejects the first one
 			again: []string{"expired watch", "stream", "list", "watch"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for most of the time
+			t.Parallel() // client-go is idle most of the time
 			c := newCourse(t, &test.opts)
 			client := startGoClient(t, c.server.URL)
 			c.client, c.first, c.again = client, test.first, test.again

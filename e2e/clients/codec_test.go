@@ -24,7 +24,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follow keeps a store of T equal to the server's collection.
+// follow runs a reflector on the server's collection and returns its synced store.
 func follow[T lw.Keyed](t *testing.T, server *lwtest.Server, of lw.Resource, codec lw.Codec[T]) *cache.Store[T] {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -48,9 +48,9 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 30*time.Second, time.Millisecond)
 }
 
-// TestTypedPods: what comes by list and by watch is what encoding/json makes of the server's state.
+// TestTypedPods checks that Pods from a list and from a watch equal the server's state as decoded by encoding/json.
 func TestTypedPods(t *testing.T) {
-	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // so that list items lack their kind
+	server, err := lwtest.Start(&lwtest.Options{NoStreamingLists: true}) // items of ordinary lists lack their kind
 	require.NoError(t, err)
 	defer server.Close()
 	pods := sample.Pods(1, 20)
@@ -85,7 +85,7 @@ func TestTypedPods(t *testing.T) {
 	}
 }
 
-// TestTypedTransform: what a transform drops is not in the store.
+// TestTypedTransform checks that the store omits the fields that a transform removes.
 func TestTypedTransform(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
@@ -103,7 +103,7 @@ func TestTypedTransform(t *testing.T) {
 	require.Equal(t, 1, store.Len())
 }
 
-// decode reads one object through the scanner.
+// decode decodes one object with the codec.
 func decode[T any](t *testing.T, text string) (T, error) {
 	object, err := lw.ParseObject([]byte(text))
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestKubernetesTypes(t *testing.T) {
 	require.EqualValues(t, 1<<53+1, widget.Object["spec"].(map[string]any)["large"])
 }
 
-// TestKubernetesFieldErrors: the field is named, what it held is not told.
+// TestKubernetesFieldErrors checks that an error names the field but does not contain its value.
 func TestKubernetesFieldErrors(t *testing.T) {
 	for _, test := range []struct {
 		decode func(string) error
@@ -169,7 +169,7 @@ func failing[T any](t *testing.T) func(string) error {
 	}
 }
 
-// loop is a transport whose watch brings the same events again and again.
+// loop is a transport whose watch repeats the same events.
 type loop struct {
 	text []byte
 	at   int
@@ -185,7 +185,7 @@ func (l *loop) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// standard is what the codec would be with encoding/json.
+// standard is a codec that uses encoding/json.
 type standard struct{}
 
 func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
@@ -197,7 +197,7 @@ func (standard) Decode(s *lw.Scanned) (*corev1.Pod, error) {
 	return pod, json.Unmarshal([]byte(object.Raw()), pod)
 }
 
-// BenchmarkCodecs: a watch event of a Pod from the wire to the caller, by each codec.
+// BenchmarkCodecs measures each codec on Pod watch events, from the transport to the caller.
 func BenchmarkCodecs(b *testing.B) {
 	b.Run("raw", func(b *testing.B) { benchmarkCodec(b, lw.RawCodec{}) })
 	b.Run("json-iterator", func(b *testing.B) { benchmarkCodec(b, codec.JSON[*corev1.Pod]{}) })

@@ -13,33 +13,33 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// paths are the resources that the clients follow, a built-in and a custom one, by lwtest's name for them.
+// paths are the collections that the clients watch, one built-in and one custom, by their lwtest names.
 var paths = map[string]string{
 	"configmaps":             "/api/v1/configmaps",
 	"widgets.lw.example.com": "/apis/lw.example.com/v1/widgets",
 }
 
-// deadline bounds every wait; nothing takes nearly as long unless it is broken.
+// deadline bounds each wait. A working client is much faster.
 const deadline = time.Minute
 
-// A client is a real client's cache.
+// client is the cache of a real client.
 type client interface {
-	// held gives the resource versions of a resource's objects by "namespace/name".
+	// held returns the resourceVersions of a resource's objects by "namespace/name".
 	held(resource string) map[string]string
 }
 
-// course is what every client must live through.
+// course is the test sequence for every client.
 type course struct {
 	*testing.T
 	server *lwtest.Server
 	client client
-	// first and again are the requests by which this client gets in step: at its start, and after an outage that made
-	// its resource versions too old. See words.
+	// first and again are this client's requests after its start and after an outage in which its resourceVersions
+	// expired. See words for their format.
 	first, again []string
 
 	random  *rand.Rand
 	writes  int
-	expired int64 // watches from a version below this one are refused with a 410
+	expired int64 // the server rejects watches from lower resourceVersions with 410
 }
 
 func newCourse(t *testing.T, opts *lwtest.Options) *course {
@@ -47,11 +47,11 @@ func newCourse(t *testing.T, opts *lwtest.Options) *course {
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	c := &course{T: t, server: server, random: rand.New(rand.NewPCG(1, 2))}
-	c.write(200) // there is something to list
+	c.write(200) // the first list must not be empty
 	return c
 }
 
-// run takes the client, which has just been started, through the course.
+// run runs the sequence with a client that has just started.
 func (c *course) run() {
 	c.inStep()
 	for resource := range paths {
@@ -59,7 +59,7 @@ func (c *course) run() {
 	}
 
 	c.write(250)
-	c.server.Compact() // the client may or may not have kept up
+	c.server.Compact() // the client may be behind or not
 	c.write(250)
 	c.server.DropConnections()
 	c.write(200)
@@ -82,8 +82,8 @@ func (c *course) run() {
 	c.inStep()
 }
 
-// inStep returns when the client holds what the server has, and has a watch open that has given it an event. The event is
-// there because client-go lists again, without a 410, if a watch ends in its first second and gave none.
+// inStep waits until the client's cache equals the server's state and its watches have received an event. The event
+// matters for client-go. It relists without a 410 if a watch ends within its first second without an event.
 func (c *course) inStep() {
 	c.Helper()
 	c.caughtUp()
@@ -114,7 +114,7 @@ func differences(resource string, has, held map[string]string) (lines []string) 
 	maps.Copy(all, held)
 	for key := range all {
 		if has[key] != held[key] {
-			lines = append(lines, fmt.Sprintf("%s %s: the server has version %q, the client %q", resource, key, has[key], held[key]))
+			lines = append(lines, fmt.Sprintf("%s %s: the server has resourceVersion %q, the client %q", resource, key, has[key], held[key]))
 		}
 	}
 	return lines
@@ -129,13 +129,13 @@ func (c *course) versions(resource string) map[string]string {
 	return versions
 }
 
-// requests are those about a resource.
+// requests returns the requests for a resource.
 func (c *course) requests(resource string) []lwtest.Request {
 	return c.server.Requests(func(r lwtest.Request) bool { return r.URL.Path == paths[resource] })
 }
 
-// words tells the requests about a resource, without the first ones: "list", "stream" for a streaming list, "watch", and
-// "expired watch" for one that the server answers with a 410.
+// words describes the requests for a resource after the first skip ones: "list", "stream" for a streaming list,
+// "watch", or "expired watch" for a watch that gets a 410.
 func (c *course) words(resource string, skip int) []string {
 	var words []string
 	for _, r := range c.requests(resource)[skip:] {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocumentation compiles the blocks of code in the documentation that need Kubernetes' own packages.
+// TestDocumentation compiles the documentation's code blocks that import Kubernetes packages.
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "e2e/clients", Names: docs.Names(), Given: docs.Given()}
 	for name, path := range map[string]string{
@@ -55,18 +55,18 @@ func TestDocumentation(t *testing.T) {
 	require.NoError(t, docs.CompileAll("../..", module))
 }
 
-// TestNamesOfClientGo: what docs/migration.md calls client-go's is.
-func TestNamesOfClientGo(t *testing.T) {
+// TestMigrationGuideNamesExistInClientGo checks that the client-go names in docs/migration.md exist.
+func TestMigrationGuideNamesExistInClientGo(t *testing.T) {
 	names := map[string]string{
 		"fields": "k8s.io/apimachinery/pkg/fields",
 		"rest":   "k8s.io/client-go/rest",
 		"fake":   "k8s.io/client-go/kubernetes/fake",
 	}
-	for _, room := range []string{
+	for _, pkg := range []string{
 		"dynamic", "dynamic/dynamicinformer", "informers", "metadata/metadatainformer", "tools/cache", "tools/cache/testing",
 		"tools/clientcmd", "tools/pager", "tools/watch", "util/workqueue",
 	} {
-		names[path.Base(room)] = "k8s.io/client-go/" + room
+		names[path.Base(pkg)] = "k8s.io/client-go/" + pkg
 	}
 	compiler, err := docs.NewCompiler("../..", docs.Module{Folder: "e2e/clients", Names: names}, nil)
 	require.NoError(t, err)

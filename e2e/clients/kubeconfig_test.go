@@ -19,26 +19,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/certs"
 )
 
-// outcome is what a loader makes of kubeconfigs and options, in terms that both have.
+// outcome is the result of a loader in terms that both loaders share.
 type outcome struct {
 	Server, Namespace, Token, CA, ServerName, Cert, Key, Proxy string
 	Insecure, Uncompressed, Exec                               bool
 	Impersonate                                                string
 }
 
-// kubeconfigs are random files, and what their entries may refer to.
+// kubeconfigs generates random kubeconfig files and the files that they refer to.
 type kubeconfigs struct {
 	*rand.Rand
 	*testing.T
 	folder     string
-	cert, key  [2][]byte // two pairs; the first certificate is an authority, too
+	cert, key  [2][]byte // two key pairs; the first certificate is also a CA
 	names      []string
-	deliberate map[string]int // by reason: how often ours refused, or did, something else
+	deliberate map[string]int // number of deliberate differences from client-go by reason
 }
 
-// TestKubeconfigsAsClientGo: random files and options lead to the same server, namespace, credentials and TLS as with client-go,
-// and are refused where it refuses them, but for what is explained here.
-func TestKubeconfigsAsClientGo(t *testing.T) {
+// TestKubeconfigsMatchClientGo loads random files and options with both loaders. They must agree on the server, namespace,
+// credentials and TLS settings, or both must fail. The deliberate differences are listed in explain.
+func TestKubeconfigsMatchClientGo(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	t.Setenv("HOME", t.TempDir())
 	k := &kubeconfigs{T: t, folder: t.TempDir(), names: []string{"a", "b", "c"}, deliberate: map[string]int{}}
@@ -68,48 +68,48 @@ func TestKubeconfigsAsClientGo(t *testing.T) {
 			same++
 		}
 	}
-	t.Logf("%d the same, %d refused by both, deliberate differences: %v", same, refused, k.deliberate)
+	t.Logf("%d equal, %d rejected by both, deliberate differences: %v", same, refused, k.deliberate)
 	require.Greater(t, same, 1000)
 	require.Greater(t, refused, 200)
-	require.Len(t, k.deliberate, 8, "a reason that explains nothing any more is to go")
+	require.Len(t, k.deliberate, 8, "remove reasons that no longer occur")
 }
 
-// explain says why one refuses what the other takes. What has no reason fails the test.
+// explain counts the reason why only one loader fails. A difference without a known reason fails the test.
 func (k *kubeconfigs) explain(seed uint64, opts *kubeflags.Options, taken, theirTaken outcome, ours, theirs error) {
 	if theirs == nil && strings.HasPrefix(theirTaken.Server, "http://") && strings.Contains(ours.Error(), "cert") {
-		k.deliberate["mistakes in an authority that a plain server does not need"]++
+		k.deliberate["errors in a CA that a plain HTTP server does not need"]++
 		return
 	}
 	if ours == nil && (strings.HasPrefix(taken.Server, "http://") || opts.Token != "") && !strings.Contains(theirs.Error(), "cluster") {
-		k.deliberate["mistakes in credentials that are not sent"]++
+		k.deliberate["errors in credentials that are not sent"]++
 		return
 	}
 	if ours == nil && taken.Token+taken.Cert != "" && strings.Contains(theirs.Error(), "invalid apiVersion") {
-		k.deliberate["mistakes in a plugin beside a token or a certificate, which are used in its place"]++
+		k.deliberate["errors in a plugin that is ignored because the user has a token or a certificate"]++
 		return
 	}
 	for text, reason := range map[string]string{
-		"there is no user ":                 "a context's user that does not exist: client-go is anonymous then",
-		"basic authentication":              "passwords, which no server takes any more",
-		"client-certificate: it is missing": "a key without a certificate: client-go sends neither",
-		"are both specified":                "data beside a path: client-go refuses it, though its types say that the data count",
-		"executable file not found":         "a plugin that is missing: client-go finds that with the first request",
+		"there is no user ":                 "unknown user of a context: client-go sends no credentials",
+		"basic authentication":              "passwords, which servers no longer accept",
+		"client-certificate: it is missing": "key without a certificate: client-go ignores it",
+		"are both specified":                "data and path: client-go rejects them although its types document that the data takes precedence",
+		"executable file not found":         "missing plugin: client-go fails only at the first request",
 	} {
 		if err := errors.Join(ours, theirs); strings.Contains(err.Error(), text) {
 			k.deliberate[reason]++
 			return
 		}
 	}
-	require.Fail(k, "one refuses what the other takes", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
+	require.Fail(k, "only one loader fails", "seed %d, files %s\nours: %v\nclient-go: %v", seed, os.Getenv("KUBECONFIG"), ours, theirs)
 }
 
-// adjust makes what client-go does what we do, where that is another thing on purpose.
+// adjust changes client-go's result where listwatch deliberately differs.
 func (k *kubeconfigs) adjust(opts *kubeflags.Options, theirs *outcome) {
 	if opts.Token != "" {
-		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // which would count more for a server
+		theirs.Token, theirs.Cert, theirs.Key, theirs.Exec = opts.Token, "", "", false // a server prefers a client certificate to a token
 	}
 	if opts.As != "" {
-		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // not with the groups of the file's user
+		theirs.Impersonate = fmt.Sprint(opts.As, "", opts.AsGroups, map[string][]string{}) // without the groups of the user in the file
 	}
 }
 
@@ -120,7 +120,7 @@ func (k *kubeconfigs) ours(opts *kubeflags.Options) (outcome, error) {
 	}
 	o := config.HTTP
 	if strings.HasPrefix(config.Server, "http://") {
-		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // they have no effect
+		o.CAFile, o.CAData, o.InsecureSkipVerify, o.ServerName = "", nil, false, "" // no effect without TLS
 	}
 	extra := map[string][]string{}
 	for name, values := range o.Header {
@@ -145,7 +145,7 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	if err != nil {
 		return outcome{}, err
 	}
-	if _, err = rest.TransportFor(c); err != nil { // which reads the files
+	if _, err = rest.TransportFor(c); err != nil { // reads the files
 		return outcome{}, err
 	}
 	namespace, _, err := loader.Namespace()
@@ -168,8 +168,8 @@ func (k *kubeconfigs) clientGo(overrides *clientcmd.ConfigOverrides) (outcome, e
 	return out, nil
 }
 
-// either returns the text of a file, or other text where there is no such file. Both loaders let the path count only where there
-// is no data, but for tokens.
+// either returns the trimmed content of a file, or data if the file does not exist. Data in PEM form takes precedence
+// over the file in both loaders.
 func (k *kubeconfigs) either(path string, data []byte) string {
 	text, err := os.ReadFile(path)
 	if err != nil || len(data) > 0 && bytes.Contains(data, []byte("BEGIN")) {
@@ -183,7 +183,7 @@ func (k *kubeconfigs) put(name string, text []byte) {
 	require.NoError(k, os.WriteFile(filepath.Join(k.folder, name), text, 0o600))
 }
 
-// write makes some files, and returns KUBECONFIG.
+// write writes random files and returns the value of KUBECONFIG.
 func (k *kubeconfigs) write() string {
 	var paths []string
 	for i := range 1 + k.IntN(3) {
@@ -207,7 +207,7 @@ func (k *kubeconfigs) write() string {
 
 func (k *kubeconfigs) name() string { return k.names[k.IntN(len(k.names))] }
 
-// some returns one of the values, or "" with a probability of none in ten.
+// some returns one of the values, or "" with a probability of none/10.
 func (k *kubeconfigs) some(none int, values ...string) string {
 	if k.IntN(10) < none {
 		return ""
@@ -278,7 +278,7 @@ func (k *kubeconfigs) user() *api.AuthInfo {
 	return u
 }
 
-// options are few, mostly.
+// options returns random options, most of them empty.
 func (k *kubeconfigs) options() *kubeflags.Options {
 	o := &kubeflags.Options{
 		Context: k.some(7, k.names...), Cluster: k.some(9, k.names...), User: k.some(9, k.names...), Namespace: k.some(8, "mine"),
@@ -289,7 +289,7 @@ func (k *kubeconfigs) options() *kubeflags.Options {
 		o.AsGroups = []string{"mine"}
 	}
 	if strings.HasPrefix(o.Server, "http:") {
-		o.Token = "" // which we send there, and client-go does not
+		o.Token = "" // unlike listwatch, client-go sends no token to an HTTP server
 	}
 	return o
 }

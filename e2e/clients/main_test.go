@@ -1,5 +1,6 @@
-// Package clients runs real Kubernetes clients against the embedded server of lwtest: what they hold must be what it has,
-// after compactions, broken connections and a kill -9 as well. It is a module of its own because client-go is large.
+// Package clients runs real Kubernetes clients against the embedded server of lwtest. Their caches must equal the
+// server's state, also after compactions, broken connections and a kill. It is a separate module because client-go is
+// large.
 package clients
 
 import (
@@ -14,5 +15,5 @@ import (
 
 func TestMain(m *testing.M) {
 	klog.SetLogger(logr.Discard())                                             // client-go logs every connection that the tests break
-	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // which client-go uses for plain HTTP
+	leak.Main(m, http.DefaultTransport.(*http.Transport).CloseIdleConnections) // client-go uses it for plain HTTP
 }

@@ -15,25 +15,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// nodeClient is the JavaScript client's informers, in a process that answers a line with what they hold.
+// nodeClient runs the informers of the JavaScript client in a process. For each input line, the process prints their
+// objects.
 type nodeClient struct {
 	*testing.T
 	in  io.WriteCloser
 	out *bufio.Reader
 }
 
-// needNode skips the test if what it needs is missing; in CI it fails.
+// needNode skips the test if Node or the JavaScript client is missing. In CI it fails the test.
 func needNode(t *testing.T) (node string) {
 	t.Helper()
-	node = need.Program(t, "node", "with Node 20 or later and npm: make e2e-clients")
+	node = need.Program(t, "node", "install Node 20 or later and npm, then run: make e2e-clients")
 	if _, err := os.Stat("node/node_modules/@kubernetes/client-node"); err != nil {
-		need.Missing(t, "the JavaScript client is not installed; with Node 20 or later and npm: make e2e-clients")
+		need.Missing(t, "the JavaScript client is not installed; install Node 20 or later and npm, then run: make e2e-clients")
 	}
 	return node
 }
 
 func startNodeClient(t *testing.T, node, url string) *nodeClient {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // a hang ends here, and so does whoever reads from it
+	ctx, cancel := context.WithTimeout(context.Background(), 3*deadline) // ends a process that hangs, and so all reads from it
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, node, "informer.mjs", url)
 	cmd.Dir = "node"
@@ -49,7 +50,7 @@ func startNodeClient(t *testing.T, node, url string) *nodeClient {
 		err := cmd.Wait()
 		if t.Failed() {
 			said := stderr.Bytes()
-			t.Logf("informer.mjs said at last: %s", said[max(0, len(said)-4000):])
+			t.Logf("end of informer.mjs's stderr: %s", said[max(0, len(said)-4000):])
 		}
 		require.NoError(t, err)
 	})

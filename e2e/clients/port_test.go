@@ -20,13 +20,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// controllers are one controller, written twice.
+// controllers are two implementations of the same controller.
 var controllers = map[string]func(context.Context, string, time.Duration, func(string) error) error{
 	"clientgo":  clientgo.Run,
 	"listwatch": listwatch.Run,
 }
 
-// reports are the last reports of a controller. The first report of an app fails, so that the controller must retry.
+// reports records a controller's last reports. The first report of each app fails, so that the controller must retry.
 type reports struct {
 	mu    sync.Mutex
 	last  map[string]string // by app
@@ -38,7 +38,7 @@ func (r *reports) report(line string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.count[app]++; r.count[app] == 1 {
-		return errors.New("the report got lost")
+		return errors.New("the report was lost")
 	}
 	r.last[app] = state
 	return nil
@@ -64,7 +64,8 @@ func (r *reports) reported(app string, n int) func() bool {
 	}
 }
 
-// serveTLS puts TLS and HTTP/2 in front of an embedded server whose only token is "secret". It returns a kubeconfig for it.
+// serveTLS adds TLS and HTTP/2 to an embedded server whose only token is "secret". It returns a kubeconfig for the
+// server.
 func serveTLS(t *testing.T) (server *lwtest.Server, path string) {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
 	require.NoError(t, err)
@@ -95,7 +96,7 @@ func put(t *testing.T, server *lwtest.Server, resource, name, app, rest string) 
 func TestPort(t *testing.T) {
 	for name, run := range controllers {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // client-go waits for most of the time
+			t.Parallel() // client-go is idle most of the time
 			server, path := serveTLS(t)
 			running, pending := `,"status":{"phase":"Running"}`, `,"status":{"phase":"Pending"}`
 			put(t, server, "pods", "web-0", "web", running)
@@ -111,7 +112,7 @@ func TestPort(t *testing.T) {
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			put(t, server, "pods", "web-1", "web", running)
 			eventually(t, r.is("shop/web", "2 of 2 Pods, Service true"))
-			put(t, server, "pods", "web-0", "db", running) // it changes its app
+			put(t, server, "pods", "web-0", "db", running) // this pod moves to another app
 			eventually(t, r.is("shop/web", "1 of 2 Pods, Service true"))
 			eventually(t, r.is("shop/db", "1 of 0 Pods, Service false"))
 			require.NoError(t, server.Delete("pods", "shop", "web-1"))
@@ -122,7 +123,7 @@ func TestPort(t *testing.T) {
 			lose(lost)
 			require.Equal(t, lost, <-ended)
 			late := r.reported("shop/web", 1)
-			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices it a little later
+			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices the end slightly later
 			put(t, server, "pods", "web-2", "web", running)
 			require.False(t, late(), "a report after the end of Run")
 		})

@@ -24,7 +24,7 @@ func pemOf(certificate *x509.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw})
 }
 
-// informerOf makes an informer by the lines of docs/migration.md.
+// informerOf creates an informer with the code of docs/migration.md.
 func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] {
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func informerOf(t *testing.T, config *rest.Config) *cache.Informer[*corev1.Pod] 
 	return cache.NewInformer(client, &lw.Options{StopOn: lw.IsPermanent})
 }
 
-// TestRestConfig lists and watches over TLS, with the authority, the token and the impersonation of a rest.Config.
+// TestRestConfig lists and watches over TLS with the CA, the token and the impersonation of a rest.Config.
 func TestRestConfig(t *testing.T) {
 	server, path := serveTLS(t)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
@@ -58,8 +58,8 @@ func TestRestConfig(t *testing.T) {
 	require.Equal(t, context.Canceled, <-ended)
 }
 
-// TestRestConfigWithAnotherToken checks that an unknown token ends the run with 401.
-func TestRestConfigWithAnotherToken(t *testing.T) {
+// TestRestConfigWithUnknownToken checks that an unknown token ends the run with 401.
+func TestRestConfigWithUnknownToken(t *testing.T) {
 	_, path := serveTLS(t)
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestRestConfigWithAnotherToken(t *testing.T) {
 	require.ErrorIs(t, informerOf(t, config).Run(t.Context()), lw.ErrUnauthorized)
 }
 
-// TestRestConfigWithATimeout checks that New refuses a timeout that would end every watch.
+// TestRestConfigWithATimeout checks that New rejects a timeout that would end every watch.
 func TestRestConfigWithATimeout(t *testing.T) {
 	config := &rest.Config{Host: "https://127.0.0.1:6443", Timeout: 1}
 	httpClient, err := rest.HTTPClientFor(config)
@@ -76,9 +76,9 @@ func TestRestConfigWithATimeout(t *testing.T) {
 	require.ErrorContains(t, err, "Client.Timeout would end every watch")
 }
 
-// TestRestConfigThatIsRedirected checks that the policy of docs/migration.md keeps the token from other hosts. Without it, client-go
-// sends the token to each of them.
-func TestRestConfigThatIsRedirected(t *testing.T) {
+// TestRestConfigRedirects checks that the redirect policy of docs/migration.md withholds the token from other
+// hosts. By default, client-go sends the token to them.
+func TestRestConfigRedirects(t *testing.T) {
 	for name, follows := range map[string]bool{"by default": true, "with the policy": false} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan string, 1)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// FuzzSelectors holds the embedded server to Kubernetes' own reading of selectors: it refuses what that refuses, and lists what
-// that matches.
+// FuzzSelectors compares the embedded server with Kubernetes' own selector parser. The server must reject the same
+// selectors and list the same objects.
 func FuzzSelectors(f *testing.F) {
 	server, err := lwtest.Start(nil)
 	require.NoError(f, err)
@@ -36,7 +36,7 @@ func FuzzSelectors(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, labelText, fieldText string) {
 		if strings.Contains(labelText, "\x00") {
-			return // where Kubernetes' reader stops
+			return // Kubernetes' parser stops there
 		}
 		answer := httptest.NewRecorder()
 		query := url.Values{"labelSelector": {labelText}, "fieldSelector": {fieldText}}
@@ -63,7 +63,7 @@ func FuzzSelectors(f *testing.F) {
 	})
 }
 
-// known reports whether every resource has the fields that a selector is about.
+// known reports whether the selector uses only fields that every resource supports.
 func known(selector fields.Selector) bool {
 	for _, r := range selector.Requirements() {
 		if r.Field != "metadata.name" && r.Field != "metadata.namespace" {

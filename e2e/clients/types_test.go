@@ -52,7 +52,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	for _, b := range builtin.Resources {
 		empty, err := scheme.Scheme.New(schema.GroupVersionKind{Group: b.Group, Version: b.Version, Kind: b.Kind})
 		if err != nil {
-			require.NotContains(t, b.Package, "k8s.io/api/") // client-go does not know the others
+			require.NotContains(t, b.Package, "k8s.io/api/") // the scheme of client-go lacks the other types
 			continue
 		}
 		object := empty.(clientObject)
@@ -72,7 +72,7 @@ func TestBuiltInTypesDecode(t *testing.T) {
 	}
 }
 
-// decodeAs decodes the JSON of an object into a new value of the type of another one.
+// decodeAs decodes the JSON of object into a new value of the type of as.
 func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err error) {
 	text, err := json.Marshal(object)
 	require.NoError(t, err)
@@ -87,8 +87,8 @@ func decodeAs(t *testing.T, object, as clientObject) (got clientObject, err erro
 	return nil, errors.New("the watch has no event")
 }
 
-// TestWrongBuiltInType checks that pods are not decoded into Deployments.
-func TestWrongBuiltInType(t *testing.T) {
+// TestRejectsObjectsOfAnotherType checks that pods are not decoded into Deployments.
+func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// write makes n random changes, in turn to each resource: creates, updates and deletes. Every one of them is an event.
+// write makes n random changes, alternating between the resources. Each create, update or delete is one event.
 func (c *course) write(n int) {
 	c.Helper()
 	resources := slices.Sorted(maps.Keys(paths))
@@ -32,7 +32,7 @@ func (c *course) write(n int) {
 	}
 }
 
-// texts are hard to carry: through JSON, and cut into chunks anywhere.
+// texts are difficult strings for JSON and for arbitrary chunk boundaries.
 var texts = []string{
 	"", "plain", "line\nbreak\r\n", `"quotes" \ and / slashes`, "</script>&\u2028\u2029", "\x00\x1f\x7f",
 	"grüße, 世界, 🚢", strings.Repeat("long and growing, ", 500),

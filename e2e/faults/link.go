@@ -10,7 +10,7 @@ import (
 
 const (
 	bufferSize = 32 << 10
-	trickle    = 100 * time.Millisecond // a throttled connection passes a piece each time this has gone by
+	trickle    = 100 * time.Millisecond // interval between the pieces of a throttled connection
 	unlimited  = -1
 )
 
@@ -21,11 +21,11 @@ type link struct {
 	ctx            context.Context // ends with the link
 	end            context.CancelFunc
 
-	gate atomic.Pointer[context.Context] // nothing passes before it ends; nil: all passes
-	rate atomic.Int64                    // bytes a second from the server; zero: as fast as they come
-	left atomic.Int64                    // bytes from the server until it is cut off, or unlimited
+	gate atomic.Pointer[context.Context] // data waits until this context ends; nil while no stall is active
+	rate atomic.Int64                    // bytes per second from the server; zero means unlimited
+	left atomic.Int64                    // bytes from the server until the truncation, or unlimited
 
-	clientEnded, serverEnded atomic.Bool // by a fault: what is sent there from now on is lost
+	clientEnded, serverEnded atomic.Bool // closed by a fault: later data to this end is dropped
 }
 
 func newLink(p *Proxy, client, server *net.TCPConn) *link {
@@ -39,7 +39,7 @@ func newLink(p *Proxy, client, server *net.TCPConn) *link {
 func (l *link) up()   { l.carry(l.server, l.client, &l.serverEnded, l.pass) }
 func (l *link) down() { l.carry(l.client, l.server, &l.clientEnded, l.passSpoiled) }
 
-// carry passes one direction on to its end, and then the end itself.
+// carry copies one direction until it ends, and then closes that direction.
 func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *net.TCPConn, data []byte) error) {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -53,10 +53,10 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 		switch {
 		case err == io.EOF:
 			l.await()
-			_ = to.CloseWrite() // one that is closed already needs no end
+			_ = to.CloseWrite() // fails only if the connection is already closed
 			return
 		case err != nil:
-			if !ended.Load() { // else the fault itself closed it, and the other end has its own time
+			if !ended.Load() { // after a fault closed this end, the other end stays open
 				l.end()
 			}
 			return
@@ -64,7 +64,7 @@ func (l *link) carry(to, from *net.TCPConn, ended *atomic.Bool, pass func(to *ne
 	}
 }
 
-// await waits until a stall has passed.
+// await blocks until a stall has passed.
 func (l *link) await() {
 	if gate := l.gate.Load(); gate != nil {
 		<-(*gate).Done()
@@ -77,7 +77,7 @@ func (l *link) pass(to *net.TCPConn, data []byte) error {
 	return err
 }
 
-// passSpoiled passes on what the server sent, in pieces if throttled, and only so much of it if truncated.
+// passSpoiled forwards data from the server. It splits the data while throttled and cuts it at a truncation.
 func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	for len(data) > 0 {
 		piece := data
@@ -105,16 +105,16 @@ func (l *link) passSpoiled(to *net.TCPConn, data []byte) error {
 	return nil
 }
 
-// truncate ends the server's words here. The client may go on talking, to nobody.
+// truncate ends the response here. Later data from the client is dropped.
 func (l *link) truncate() {
 	l.happened[Truncate].Add(1)
 	l.clientEnded.Store(true)
 	l.serverEnded.Store(true)
-	_ = l.client.CloseWrite() // it fails only if the client is gone
+	_ = l.client.CloseWrite() // fails only if the client is gone
 	reset(l.server)
 }
 
-// spoil brings one fault after another over the link, until it ends, or the faults do.
+// spoil applies one fault after another until the link or the faults end.
 func (l *link) spoil() {
 	// Faults end with the link and with Calm.
 	ctx, stop := context.WithCancel(l.ctx)
@@ -134,7 +134,7 @@ func (l *link) spoil() {
 
 func (l *link) inflict(ctx context.Context, fault Fault) {
 	if fault.Kind == Truncate {
-		l.left.Store(int64(fault.Bytes)) // it counts when it happens
+		l.left.Store(int64(fault.Bytes)) // counted when the truncation happens
 		context.AfterFunc(ctx, func() { l.left.Store(unlimited) })
 		<-ctx.Done()
 		return
@@ -155,20 +155,20 @@ func (l *link) inflict(ctx context.Context, fault Fault) {
 		l.rate.Store(0)
 	case EndToClient:
 		l.clientEnded.Store(true)
-		_ = l.client.CloseWrite() // it fails only if the client is gone
+		_ = l.client.CloseWrite() // fails only if the client is gone
 	case EndToServer:
 		l.serverEnded.Store(true)
-		_ = l.server.CloseWrite() // it fails only if the server is gone
+		_ = l.server.CloseWrite() // fails only if the server is gone
 	}
 }
 
-// pause lets some time pass, or returns false when ctx ends first.
+// pause waits for d. It returns false if ctx ends first.
 func (l *link) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return ctx.Err() == nil // both may be true
+		return ctx.Err() == nil // select chooses at random if both are ready
 	case <-ctx.Done():
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// eventually polls until a condition holds, for a time that only what is broken takes.
+// eventually polls until the condition holds. It gives up after 20 seconds.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

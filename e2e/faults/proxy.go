@@ -1,4 +1,4 @@
-// Package faults is a TCP proxy that misbehaves on purpose: what networks, gateways and dying machines do to a connection.
+// Package faults provides a TCP proxy that breaks connections like networks, gateways and crashing machines do.
 package faults
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Proxy passes TCP connections on to a server, with faults. All methods may run concurrently.
+// Proxy forwards TCP connections to a server and injects faults. All methods may be called concurrently.
 type Proxy struct {
 	target   string
 	next     func() Fault
@@ -20,12 +20,12 @@ type Proxy struct {
 
 	ctx   context.Context // ends with Close
 	close context.CancelFunc
-	fair  context.Context // ends with Calm: no weather is fair before
+	fair  context.Context // ends with Calm, which stops the faults
 	calm  context.CancelFunc
 }
 
-// Start returns a proxy that listens on a port of 127.0.0.1 and connects to a target, as "127.0.0.1:6443". next is asked
-// for a connection's first fault when it opens, and for another one when that has passed; several goroutines may ask at
+// Start returns a proxy that listens on a port of 127.0.0.1 and forwards to target, for example "127.0.0.1:6443". It
+// calls next for each new connection, and again when a temporary fault has passed. Several goroutines may call next at
 // once.
 func Start(target string, next func() Fault) (*Proxy, error) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -39,19 +39,19 @@ func Start(target string, next func() Fault) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr returns where the proxy listens.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Calm ends the faults: those under way pass, and no others come. What is half closed stays so.
+// Calm stops the faults: active ones end and no new ones start. Half-closed connections stay half closed.
 func (p *Proxy) Calm() { p.calm() }
 
-// Happened returns how many faults of a kind there were. One that the connection's own end forestalled does not count.
+// Happened returns the number of faults of a kind. A fault does not count if its connection ended before it.
 func (p *Proxy) Happened(kind Kind) int { return int(p.happened[kind].Load()) }
 
-// Close resets all connections, and returns when nothing is left running.
+// Close resets all connections and waits for all goroutines.
 func (p *Proxy) Close() {
 	p.close()
-	_ = p.listener.Close() // it was open
+	_ = p.listener.Close() // fails only if it was already closed
 	p.running.Wait()
 }
 
@@ -65,7 +65,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve passes one connection on until it ends. A client whose server is not there is reset.
+// serve forwards one connection until it ends. If the server cannot be reached, it resets the client.
 func (p *Proxy) serve(client *net.TCPConn) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(p.ctx, "tcp", p.target)
@@ -79,7 +79,7 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	carrying.Go(l.up)
 	carrying.Go(l.down)
 	carrying.Wait()
-	if l.ctx.Err() == nil { // in good order: what is still on its way arrives
+	if l.ctx.Err() == nil { // closed cleanly: data in flight still arrives
 		_ = client.Close()
 		_ = conn.Close()
 	}
@@ -87,23 +87,23 @@ func (p *Proxy) serve(client *net.TCPConn) {
 	spoiling.Wait()
 }
 
-// reset closes a connection so that its other end sees it broken, not ended.
+// reset closes a connection so that the other end sees a reset instead of EOF.
 func reset(conn *net.TCPConn) {
-	_ = conn.SetLinger(0) // it fails only on a connection that is closed, as Close does
+	_ = conn.SetLinger(0) // fails only on a closed connection, like Close
 	_ = conn.Close()
 }
 
-// Kind says what a fault does to a connection.
+// Kind is the effect of a fault on a connection.
 type Kind int
 
 // The kinds of faults.
 const (
 	Reset       Kind = iota // both ends are reset
-	Stall                   // for a while nothing passes, in either direction
-	Throttle                // for a while what the server sends trickles
-	Truncate                // after so many more bytes the server's words end as if that were all, and the server is left
-	EndToClient             // half closed: the client sees the end, what it sends still arrives, what the server sends is lost
-	EndToServer             // half closed: the server sees the end, and what it sends still arrives
+	Stall                   // no data passes in either direction for a while
+	Throttle                // data from the server is slow for a while
+	Truncate                // the response ends after some more bytes, and the server is reset
+	EndToClient             // half closed: the client reads EOF and can still send; data from the server is dropped
+	EndToServer             // half closed: the server reads EOF and can still send
 	kinds
 )
 
@@ -112,7 +112,7 @@ var kindNames = [kinds]string{"reset", "stall", "throttle", "truncate", "end to 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
 
-// Kinds returns all there are.
+// Kinds returns all kinds.
 func Kinds() []Kind {
 	all := make([]Kind, kinds)
 	for i := range all {
@@ -121,20 +121,19 @@ func Kinds() []Kind {
 	return all
 }
 
-// lasts reports whether the connection goes on as before when the fault has passed.
+// lasts reports whether the connection recovers after the fault.
 func (k Kind) lasts() bool { return k == Stall || k == Throttle }
 
-// Fault is one misfortune of one connection.
+// Fault is one fault of one connection.
 type Fault struct {
 	Kind  Kind
-	After time.Duration // since the connection opened, or the fault before it passed
-	For   time.Duration // of Stall and Throttle: how long
-	Bytes int           // of Truncate: how many more; of Throttle: how many a second, 10 at least
+	After time.Duration // delay since the connection opened or the previous fault passed
+	For   time.Duration // duration of Stall and Throttle
+	Bytes int           // Truncate: remaining bytes. Throttle: bytes per second, at least 10
 }
 
-// Random returns faults for [Start] that a seed decides: each connection has one about every so often, the first ones
-// rather early, and all kinds are equally frequent. Which connection gets which fault, and what it is just doing then,
-// no seed decides.
+// Random returns a fault generator for [Start]. The seed determines the faults, but not which connection gets which
+// fault. The mean is the average delay before a fault; short delays are more frequent. All kinds are equally frequent.
 func Random(seed uint64, mean time.Duration) func() Fault {
 	random := rand.New(rand.NewPCG(seed, 0))
 	var mu sync.Mutex

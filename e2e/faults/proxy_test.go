@@ -21,14 +21,14 @@ type ends struct {
 	client, server *net.TCPConn
 }
 
-// connect opens a connection whose faults are the given ones, and no others.
+// connect opens a connection with exactly these faults.
 func connect(t *testing.T, script ...faults.Fault) *ends {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
 	defer listener.Close()
 	connected := make(chan struct{})
 	proxy, err := faults.Start(listener.Addr().String(), func() faults.Fault {
-		<-connected // a reset could come before the dial returns
+		<-connected // otherwise a reset could come before the dial returns
 		if len(script) == 0 {
 			return faults.Fault{Kind: faults.Stall, After: time.Hour}
 		}
@@ -87,7 +87,8 @@ func (e *ends) happened(kind faults.Kind) {
 	}
 }
 
-// TestNothingIsLostWithoutFaults: large texts pass in both directions at once, and so do their ends, one at a time.
+// TestNothingIsLostWithoutFaults sends large data in both directions at once, and then closes one direction after the
+// other.
 func TestNothingIsLostWithoutFaults(t *testing.T) {
 	e := connect(t)
 	text := make([]byte, 4<<20)
@@ -105,9 +106,9 @@ func TestNothingIsLostWithoutFaults(t *testing.T) {
 	require.NoError(t, <-sent)
 	require.NoError(t, e.client.CloseWrite())
 	e.seesEnd(e.server)
-	e.send(e.server, "a last word")
+	e.send(e.server, "last message")
 	require.NoError(t, e.server.Close())
-	e.receive(e.client, "a last word")
+	e.receive(e.client, "last message")
 	e.seesEnd(e.client)
 }
 
@@ -118,8 +119,8 @@ func TestReset(t *testing.T) {
 	e.happened(faults.Reset)
 }
 
-// TestStall: nothing passes for a while, and then everything that was sent meanwhile.
-func TestStall(t *testing.T) {
+// TestStallDelaysData checks that data sent during a stall arrives after it.
+func TestStallDelaysData(t *testing.T) {
 	const pause = 300 * time.Millisecond
 	began := time.Now()
 	e := connect(t, faults.Fault{Kind: faults.Stall, For: pause})
@@ -132,8 +133,8 @@ func TestStall(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// TestThrottle: 3 kB at 10 kB/s take their time, and arrive.
-func TestThrottle(t *testing.T) {
+// TestThrottleDelaysData checks that 3 kB at 10 kB/s take at least 290 ms and arrive completely.
+func TestThrottleDelaysData(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Throttle, For: time.Hour, Bytes: 10_000})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Throttle) == 1 }))
 	began := time.Now()
@@ -144,19 +145,19 @@ func TestThrottle(t *testing.T) {
 	e.happened(faults.Throttle)
 }
 
-// TestTruncate: the client sees as many bytes as the fault says, and then the end; the server is reset.
-func TestTruncate(t *testing.T) {
+// TestTruncateEndsResponse checks that the client reads the given number of bytes and then EOF. The server is reset.
+func TestTruncateEndsResponse(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Truncate, Bytes: 7}, faults.Fault{Kind: faults.Reset})
 	got, err := make([]byte, 10), error(nil)
 	n := len(got)
-	for n == len(got) { // until the fault is there, what is sent passes
+	for n == len(got) { // data passes unchanged until the fault begins
 		e.send(e.server, "0123456789")
 		n, err = io.ReadFull(e.client, got)
 	}
 	require.Equal(t, io.ErrUnexpectedEOF, err)
 	require.Equal(t, 7, n)
 	e.seesEnd(e.client)
-	e.send(e.client, "is anybody there?")
+	e.send(e.client, "dropped")
 	e.seesReset(e.server)
 	e.happened(faults.Truncate)
 }
@@ -183,8 +184,8 @@ func TestEndToServer(t *testing.T) {
 	e.happened(faults.EndToServer)
 }
 
-// TestOneFaultAfterAnother: those that pass are followed by the next.
-func TestOneFaultAfterAnother(t *testing.T) {
+// TestFaultFollowsTemporaryFault checks that another fault follows a temporary one.
+func TestFaultFollowsTemporaryFault(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall}, faults.Fault{Kind: faults.Throttle, Bytes: 10}, faults.Fault{Kind: faults.Reset})
 	e.seesReset(e.client)
 	for _, kind := range []faults.Kind{faults.Stall, faults.Throttle, faults.Reset} {
@@ -192,8 +193,8 @@ func TestOneFaultAfterAnother(t *testing.T) {
 	}
 }
 
-// TestCalm: a fault under way passes, one that was to come does not.
-func TestCalm(t *testing.T) {
+// TestCalmStopsFaults checks that an active fault ends and a planned fault does not start.
+func TestCalmStopsFaults(t *testing.T) {
 	e := connect(t, faults.Fault{Kind: faults.Stall, For: time.Hour}, faults.Fault{Kind: faults.Reset})
 	require.True(t, eventually(func() bool { return e.proxy.Happened(faults.Stall) == 1 }))
 	e.send(e.server, "at last")
@@ -204,22 +205,22 @@ func TestCalm(t *testing.T) {
 	e.happened(faults.Stall)
 }
 
-// TestServerBreaks: its reset reaches the client as one, and so does its absence.
-func TestServerBreaks(t *testing.T) {
+// TestServerResetReachesClient checks that a reset by the server, or a missing server, resets the client.
+func TestServerResetReachesClient(t *testing.T) {
 	e := connect(t)
 	require.NoError(t, e.server.SetLinger(0))
 	require.NoError(t, e.server.Close())
 	e.seesReset(e.client)
 	conn, err := net.Dial("tcp", e.proxy.Addr())
-	if err == nil { // else the reset was faster
+	if err == nil { // otherwise the reset came before the dial returned
 		defer conn.Close()
 		_, err = conn.Read(make([]byte, 1))
 	}
 	require.ErrorIs(t, err, syscall.ECONNRESET)
 }
 
-// TestRandom: a seed repeats itself, and no kind is left out.
-func TestRandom(t *testing.T) {
+// TestRandomIsReproducible checks that a seed is reproducible and that every kind occurs.
+func TestRandomIsReproducible(t *testing.T) {
 	const rounds = 20
 	first, second := faults.Random(7, time.Second), faults.Random(7, time.Second)
 	seen := map[faults.Kind]int{}

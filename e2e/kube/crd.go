@@ -29,8 +29,8 @@ const widgetsCRD = `{
   }
 }`
 
-// CreateCRD creates the custom resource widgets.lw.example.com/v1, kind Widget, if it does not exist, and returns when it is
-// served.
+// CreateCRD creates the custom resource widgets.lw.example.com/v1, kind Widget, if it does not exist, and blocks until
+// it is served.
 func (c *Cluster) CreateCRD(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -41,7 +41,7 @@ func (c *Cluster) CreateCRD(ctx context.Context) error {
 	if code != http.StatusCreated && code != http.StatusConflict {
 		return statusError(http.MethodPost, crdsPath, code, body)
 	}
-	// Established comes first, the handler a moment later.
+	// The condition Established becomes true shortly before the handler serves requests.
 	return Poll(ctx, widgetsName+" to be served", func(ctx context.Context) error {
 		if err := c.established(ctx); err != nil {
 			return err

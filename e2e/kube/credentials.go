@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Files of a cluster that only the API server reads.
+// Names of the files that only the API server reads.
 const (
 	serverCertFile     = "server.crt"
 	serverKeyFile      = "server.key"
@@ -35,15 +35,15 @@ func (p keyPair) certPEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.certificate.Raw})
 }
 
-// keyPEM encodes a key as "EC PRIVATE KEY". kube-apiserver reads the public key of service accounts from no other type of an
-// elliptic curve.
+// keyPEM encodes a key as "EC PRIVATE KEY". For elliptic curves, kube-apiserver accepts no other PEM type as a service
+// account key.
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: must(x509.MarshalECPrivateKey(key))})
 }
 
 func newKey() *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }
 
-// must returns the value. It panics on an error, which keys and certificates from valid templates do not cause.
+// must returns the value. It panics on an error, which cannot happen with valid templates.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -51,7 +51,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// issue makes a key and a certificate that parent signs. Without a parent the certificate signs itself.
+// issue creates a key and a certificate that parent signs. If parent is nil, the certificate is self-signed.
 func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	key := newKey()
 	// The clock may be set back by up to an hour during the test.
@@ -64,7 +64,7 @@ func issue(template *x509.Certificate, parent *keyPair) *keyPair {
 	return &keyPair{must(x509.ParseCertificate(der)), key}
 }
 
-// issueWithCA makes a certificate authority and a certificate that it signs.
+// issueWithCA creates a certificate authority and a certificate signed by it.
 func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) {
 	ca = issue(&x509.Certificate{
 		Subject:               pkix.Name{CommonName: caName},
@@ -75,8 +75,8 @@ func issueWithCA(caName string, template *x509.Certificate) (ca, leaf *keyPair) 
 	return ca, issue(template, ca)
 }
 
-// writeCredentials makes all certificates, keys and tokens, and the client that Do uses. Servers and clients have a CA each,
-// so that a mix-up of the two fails.
+// writeCredentials creates all certificates, keys and tokens, and the client that Do uses. Servers and clients have
+// separate CAs, so that a mix-up fails.
 func (c *Cluster) writeCredentials() error {
 	serverCA, server := issueWithCA("listwatch test server CA", &x509.Certificate{
 		Subject:     pkix.Name{CommonName: "kube-apiserver"},
@@ -123,7 +123,7 @@ func writeFiles(files map[string][]byte) error {
 	return nil
 }
 
-// kubeconfig returns a kubeconfig of the admin, as JSON, which is YAML as well.
+// kubeconfig returns a kubeconfig for the admin as JSON, which is also valid YAML.
 func (c *Cluster) kubeconfig() []byte {
 	type object = map[string]any
 	return must(json.MarshalIndent(object{
@@ -134,8 +134,8 @@ func (c *Cluster) kubeconfig() []byte {
 	}, "", "  "))
 }
 
-// HTTPClient returns a new client that trusts the API server and carries no credentials of a user. The caller closes its
-// idle connections.
+// HTTPClient returns a new client that trusts the API server and sends no credentials. The caller must close its idle
+// connections.
 func (c *Cluster) HTTPClient() *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CAPEM)

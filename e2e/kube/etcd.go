@@ -14,20 +14,19 @@ import (
 
 const etcdLog = "etcd.log"
 
-// Etcd is a running etcd. The one who made it owns it. Its methods start and stop it and must not run at the same time as
-// one another.
+// Etcd is a running etcd. Its methods start and stop it and must not be called concurrently.
 type Etcd struct {
-	// URL is where it serves clients, over gRPC and as JSON, http://127.0.0.1:port. It stays the same over restarts.
+	// URL is the client address, http://127.0.0.1:port, for gRPC and JSON. Restarts keep it.
 	URL string
 
-	binaries string // the folder of the binary kube
+	binaries string // folder of the binary kube
 	folder   string // all files of this etcd
 	peerURL  string
 	process  *process
 }
 
-// StartEtcd starts an etcd alone for one test and kills it when the test ends. It skips or fails the test as [Binaries]
-// does. If the test fails, the end of etcd's log is in its output.
+// StartEtcd starts an etcd without Kubernetes and kills it when the test ends. It skips or fails the test like
+// [Binaries]. If the test fails, it logs the end of etcd's log.
 func StartEtcd(t testing.TB) *Etcd {
 	t.Helper()
 	binaries := Binaries(t)
@@ -36,7 +35,7 @@ func StartEtcd(t testing.TB) *Etcd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A folder of its own, as the data know the ports.
+		// Each attempt needs its own folder because the data contains the ports.
 		e := newEtcd(binaries, t.TempDir(), ports[0], ports[1])
 		t.Cleanup(e.Kill)
 		err = e.Start(t.Context())
@@ -63,20 +62,20 @@ func newEtcd(binaries, folder string, clientPort, peerPort int) *Etcd {
 	}
 }
 
-// readySignal closes its channel at the first output that it is given.
+// readySignal closes its channel at the first write.
 type readySignal struct {
 	once  sync.Once
 	ready chan struct{}
 }
 
-// Write implements io.Writer. etcd writes nothing but one line to stdout, when it serves.
+// Write implements io.Writer. etcd writes only one line to stdout, when it is ready.
 func (r *readySignal) Write(p []byte) (int, error) {
 	r.once.Do(func() { close(r.ready) })
 	return len(p), nil
 }
 
-// Start starts etcd, at first and again after Kill, and returns when it serves what it served before. Its port is not asked
-// whether it is ready: another process may have taken it and answer.
+// Start starts etcd, also again after Kill, and blocks until it serves its data. It does not probe the port, because
+// another process may have taken it.
 func (e *Etcd) Start(ctx context.Context) error {
 	signal := &readySignal{ready: make(chan struct{})}
 	p, err := startProcess(e.binaries, filepath.Join(e.folder, etcdLog), signal, "etcd",
@@ -97,7 +96,7 @@ func (e *Etcd) Start(ctx context.Context) error {
 	}
 }
 
-// Kill kills etcd without any goodbye to its clients, and returns when it is gone.
+// Kill kills etcd with SIGKILL and returns when the process has ended.
 func (e *Etcd) Kill() {
 	if e.process != nil {
 		e.process.kill()

@@ -1,10 +1,10 @@
 // Package kube runs a real kube-apiserver with etcd on loopback for tests.
 //
-// It imports the standard library alone, so that a test that uses it compiles fast: the servers are the binaries of
-// e2e/build.sh. They exit when the process that started them does, also when that is killed.
+// It imports only the standard library, so that tests compile fast. The servers are binaries that e2e/build.sh builds.
+// They exit when the process that started them exits, even if it is killed.
 //
-// A test takes a cluster of its own with [Start], or shares one with the other tests of its package through [Shared]. [New]
-// is for use outside of tests.
+// A test starts its own cluster with [Start], or shares one with the other tests of its package through [Shared]. Use
+// [New] outside of tests.
 package kube
 
 import (
@@ -19,40 +19,40 @@ import (
 )
 
 const (
-	// startTimeout bounds one start of one server. It takes seconds; the bound is for machines that do much else at the same
-	// time.
+	// startTimeout bounds the start of one server. A start takes seconds, but the machine may be busy.
 	startTimeout = 2 * time.Minute
-	// portAttempts is how often New begins again because another process took a port between its choice and its use.
+	// portAttempts is how often New tries to start a cluster if another process takes a chosen port.
 	portAttempts = 3
 )
 
-// Options are the settings of a cluster. The zero value is ready for use.
+// Options are the settings of a cluster. The zero value is ready to use.
 type Options struct {
-	// Folder holds the binaries kube and kubectl. Default: what [Locate] finds.
+	// Folder holds the binaries kube and kubectl. The default is the result of [Locate].
 	Folder string
-	// APIServerFlags are flags of kube-apiserver that are added to those of the harness, such as --watch-cache=false. A flag
-	// that holds one value replaces the harness's, a flag that holds a list adds to it.
+	// APIServerFlags are additional flags of kube-apiserver, such as --watch-cache=false. A flag with a single value
+	// replaces the default of this package. A flag with a list adds to it.
 	APIServerFlags []string
 }
 
-// Cluster is a running etcd and kube-apiserver. The one who made it owns it and closes it. Its fields are fixed and must not
-// be changed.
+// Cluster is a running etcd and kube-apiserver. The caller of New must close it and must not change its fields.
 //
-// Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not run at the same time
-// as one another. All other methods may run concurrently with everything.
+// Kill, Terminate, Wait, StartAPIServer, ExpireVersions and Close start and stop servers and must not be called
+// concurrently. All other methods may be called at any time.
 type Cluster struct {
-	// URL is where the API server serves, https://127.0.0.1:port. It stays the same over restarts.
+	// URL is the address of the API server, https://127.0.0.1:port. Restarts keep it.
 	URL string
-	// CAPEM and CAFile are the CA of the API server's certificate, in PEM.
+	// CAPEM and CAFile are the CA of the API server's certificate, as PEM and as the path of a PEM file.
 	CAPEM  []byte
 	CAFile string
-	// AdminToken is the bearer token of the user admin in system:masters, who may do all and is never rate-limited.
+	// AdminToken is the bearer token of the user admin in system:masters. This user has all permissions and is never
+	// rate-limited.
 	AdminToken string
-	// NobodyToken is the bearer token of the user nobody, who has no rights.
+	// NobodyToken is the bearer token of the user nobody, which has no permissions.
 	NobodyToken string
-	// ClientCertFile and ClientKeyFile are the certificate and key of the user cert-admin in system:masters, in PEM.
+	// ClientCertFile and ClientKeyFile are the paths of the PEM certificate and key of the user cert-admin in
+	// system:masters.
 	ClientCertFile, ClientKeyFile string
-	// Kubectl is the path of kubectl, of the same version as the server.
+	// Kubectl is the path of kubectl. It has the version of the server.
 	Kubectl string
 	// Kubeconfig is the path of a kubeconfig with the admin's token.
 	Kubeconfig string
@@ -66,7 +66,7 @@ type Cluster struct {
 	closeOnce sync.Once
 }
 
-// New starts a cluster and returns when it is ready, which takes three to six seconds. The context bounds the start only.
+// New starts a cluster and returns when it is ready, after three to six seconds. The context bounds only the start.
 // Without binaries the error matches [ErrNotBuilt].
 func New(ctx context.Context, options Options) (*Cluster, error) {
 	if options.Folder == "" {
@@ -89,7 +89,7 @@ func New(ctx context.Context, options Options) (*Cluster, error) {
 	return nil, fmt.Errorf("starting a cluster: %w", err)
 }
 
-// newCluster makes one attempt at starting a cluster. It leaves nothing behind when it fails.
+// newCluster tries once to start a cluster. It cleans up if it fails.
 func newCluster(ctx context.Context, options Options) (_ *Cluster, err error) {
 	folder, err := os.MkdirTemp("", "listwatch-kube-")
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Cluster) Close() {
 		if c.client != nil {
 			c.client.CloseIdleConnections()
 		}
-		// What stays behind is in the system's folder for temporary files.
+		// Remaining files are in the system's folder for temporary files.
 		_ = os.RemoveAll(c.folder)
 	})
 }

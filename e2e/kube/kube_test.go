@@ -17,7 +17,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// shared is never stopped or restarted; tests that do so start their own.
+// shared is never stopped or restarted. Tests that need that start their own cluster.
 var shared kube.Shared
 
 func TestMain(m *testing.M) {
@@ -40,8 +40,7 @@ type list struct {
 	Items    []struct{ Metadata struct{ Name string } }
 }
 
-// do sends a request as admin, demands the status and decodes the body into
-// into, if that is not nil.
+// do sends a request as admin and requires the status want. If into is not nil, it receives the decoded body.
 func do(t *testing.T, c *kube.Cluster, want int, method, path, body string, into any) {
 	t.Helper()
 	code, got, err := c.Do(t.Context(), method, path, jsonType, body)
@@ -58,8 +57,8 @@ func createConfigMap(t *testing.T, c *kube.Cluster, path, name string) {
 	do(t, c, http.StatusCreated, http.MethodPost, path, `{"metadata":{"name":"`+name+`"}}`, nil)
 }
 
-// newNamespace creates a namespace and returns its name, a new one each time,
-// because no controller would ever finish deleting an old one.
+// newNamespace creates a namespace and returns its name. Each name is new because no controller would finish deleting
+// an old namespace.
 func newNamespace(t *testing.T, c *kube.Cluster) string {
 	t.Helper()
 	var created struct{ Metadata struct{ Name string } }
@@ -74,7 +73,7 @@ func names(l list) (names []string) {
 	return names
 }
 
-func TestVersionIsThatOfTheModule(t *testing.T) {
+func TestServerVersionMatchesModule(t *testing.T) {
 	c := shared.Get(t)
 	var version struct{ GitVersion, Major, Minor string }
 	do(t, c, http.StatusOK, http.MethodGet, "/version", "", &version)
@@ -120,7 +119,7 @@ func TestAdminByClientCertificate(t *testing.T) {
 	assert.Equal(t, http.StatusOK, get(t, client, c.URL+configMaps, ""))
 }
 
-// get returns the status of a GET with a bearer token, or without one.
+// get returns the status of a GET request. An empty token sends no Authorization header.
 func get(t *testing.T, client *http.Client, url, token string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -153,7 +152,7 @@ func TestCreateCRD(t *testing.T) {
 	var got list
 	do(t, c, http.StatusOK, http.MethodGet, path, "", &got)
 	assert.Equal(t, []string{"w"}, names(got))
-	require.NoError(t, c.CreateCRD(t.Context()), "it exists already")
+	require.NoError(t, c.CreateCRD(t.Context()), "the custom resource already exists")
 }
 
 func TestCompactExpiresContinueTokens(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// orphanEnv makes the test binary start a cluster and hang instead of testing.
+// orphanEnv makes the test binary start a cluster and block instead of running tests.
 const orphanEnv = "LISTWATCH_KUBE_TEST_ORPHAN"
 
 // startAndHang starts a cluster, prints its URL and waits to be killed.
@@ -37,8 +37,7 @@ func startAndHang() {
 	select {}
 }
 
-// TestServersDieWithTheirParent kills a process that started a cluster in a way
-// that lets it clean up nothing.
+// TestServersDieWithTheirParent kills the process that started a cluster with SIGKILL, so it cannot clean up.
 func TestServersDieWithTheirParent(t *testing.T) {
 	kube.Binaries(t)
 	folder, err := os.MkdirTemp("", "listwatch-orphan-")
@@ -59,19 +58,19 @@ func TestServersDieWithTheirParent(t *testing.T) {
 	require.NoError(t, dial(parsed.Host))
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait(), "it was killed")
-	require.NoError(t, kube.Poll(ctx, "the kube-apiserver to be gone", func(context.Context) error {
+	require.NoError(t, kube.Poll(ctx, "the kube-apiserver to exit", func(context.Context) error {
 		if dial(parsed.Host) == nil {
-			return errors.New("it still listens")
+			return errors.New("the port still accepts connections")
 		}
 		return nil
 	}))
-	// This fails as long as etcd goes on writing into the folder.
+	// This fails while etcd still writes into the folder.
 	require.NoError(t, kube.Poll(ctx, "the files to be removed", func(context.Context) error {
 		return os.RemoveAll(folder)
 	}))
 }
 
-// dial fails if nobody listens on the address.
+// dial fails if no process listens on the address.
 func dial(address string) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -80,7 +79,7 @@ func dial(address string) error {
 	return conn.Close()
 }
 
-func TestNewReportsWhyAServerEnded(t *testing.T) {
+func TestNewReportsServerLog(t *testing.T) {
 	_, err := kube.New(t.Context(), kube.Options{
 		Folder:         kube.Binaries(t),
 		APIServerFlags: []string{"--no-such-flag"},
@@ -100,9 +99,8 @@ func TestNewStopsWithTheContext(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// TestImportsOnlyTheStandardLibrary keeps the harness cheap: with Kubernetes or
-// etcd among its imports, every test that uses it would take minutes to compile.
-// What says that a test lacks something, internal/testkit/need, is held to the same.
+// TestImportsOnlyTheStandardLibrary keeps the compile time of tests short. With Kubernetes or etcd among the imports,
+// each test binary would take minutes to compile. The same rule applies to internal/testkit/need.
 func TestImportsOnlyTheStandardLibrary(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// ErrNotBuilt is the error of [Locate] and [New] when the binaries do not exist. They are not built on the fly: that takes
-// minutes, which is for the caller to decide.
+// ErrNotBuilt is the error of [Locate] and [New] when the binaries do not exist. Building them takes minutes, so it is
+// left to the caller.
 var ErrNotBuilt = errors.New("the kube-apiserver for tests is not built; run: make e2e-server")
 
-// Locate returns the folder of the binaries kube and kubectl. It must be called from within the e2e module, as every test of
-// that module is. Without binaries the error matches [ErrNotBuilt].
+// Locate returns the folder of the binaries kube and kubectl. The working directory must be within the e2e module, as
+// in every test of that module. Without binaries the error matches [ErrNotBuilt].
 func Locate() (string, error) { return locateOnce() }
 
-// The folder cannot change during a run, and asking for it starts processes.
+// The result cannot change during a run, and each lookup starts processes.
 var locateOnce = sync.OnceValues(locate)
 
 func locate() (string, error) {
@@ -27,7 +27,7 @@ func locate() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The script alone knows the name, so that it is computed in one place.
+	// The folder's name is computed only in the script.
 	cmd := exec.Command(script, "--where")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// pollInterval is short beside what is waited for, which takes seconds.
+// pollInterval is short compared with the conditions, which take seconds.
 const pollInterval = 25 * time.Millisecond
 
-// Poll calls check until it returns nil or the context ends, whose error and the last error of check are then in the result.
-// What names the awaited thing for that error, such as "the API server to be ready". Without a deadline in the context it
-// may wait for ever.
+// Poll calls check until it returns nil or the context ends. The error then wraps the context's cause and the last
+// error of check. The parameter what names the condition in that error, such as "the API server to be ready". Without a
+// deadline in the context, Poll may block forever.
 func Poll(ctx context.Context, what string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -22,7 +22,7 @@ func Poll(ctx context.Context, what string, check func(context.Context) error) e
 		if err == nil {
 			return nil
 		}
-		// An error after the end says only that the context ended.
+		// After the context has ended, check only reports the context's error.
 		if ctx.Err() == nil {
 			last = err
 		}

@@ -7,18 +7,18 @@ import (
 	"net"
 )
 
-// Ports are chosen below the range from which Linux (32768) and macOS (49152) take the ports of outgoing connections. From
-// within that range, a client that dials again and again while the API server restarts could be given the very port that it
-// dials: it would be connected to itself, and the API server could not listen there any more.
+// Ports are chosen below the ephemeral ranges of Linux (from 32768) and macOS (from 49152). A client that dials an
+// ephemeral port repeatedly during a restart can get the same port as its local port. It then connects to itself and
+// blocks the port for the API server.
 const (
 	firstPort = 20000
 	lastPort  = 32000
 )
 
-// errPortTaken says that a server could not listen on its port.
-var errPortTaken = errors.New("a port was taken by another process")
+// errPortTaken reports that a server could not listen on its port.
+var errPortTaken = errors.New("another process has taken a port")
 
-// freePorts returns n different ports that nobody listens on now.
+// freePorts returns n different ports that are currently free.
 func freePorts(n int) (ports []int, err error) {
 	for range 100 * n {
 		port := firstPort + rand.IntN(lastPort-firstPort)
@@ -27,7 +27,7 @@ func freePorts(n int) (ports []int, err error) {
 			err = taken
 			continue
 		}
-		// The listener stays open until all ports are found, so that no port is found twice.
+		// The listeners stay open until all ports are found, so that each port is different.
 		defer func() { _ = listener.Close() }()
 		if ports = append(ports, port); len(ports) == n {
 			return ports, nil

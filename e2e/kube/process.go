@@ -12,27 +12,27 @@ import (
 	"syscall"
 )
 
-// tailBytes is how much of a log is shown.
+// tailBytes is the maximum number of log bytes in an error.
 const tailBytes = 8 << 10
 
-// process is a child process that ends with this one. Its methods may run concurrently.
+// process is a child process that ends with its parent. Its methods may be called concurrently.
 type process struct {
 	name  string
-	log   string // path of the file that takes its output
+	log   string // path of the file for its output
 	cmd   *exec.Cmd
 	stdin io.Closer     // the child runs until this closes
 	done  chan struct{} // closed when the child has ended and err is set
 	err   error
 }
 
-// startProcess starts a subcommand of the binary kube. Its stderr is added to the log file, and its stdout as well if stdout
+// startProcess starts a subcommand of the binary kube. It appends stderr to the log file, and stdout as well if stdout
 // is nil.
 func startProcess(folder, log string, stdout io.Writer, args ...string) (*process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	// The child has a handle of its own.
+	// The child has its own file descriptor.
 	defer func() { _ = file.Close() }()
 	p := &process{name: args[0], log: log, done: make(chan struct{})}
 	p.cmd = exec.Command(filepath.Join(folder, "kube"), append([]string{"--stop-at-eof"}, args...)...)
@@ -53,7 +53,7 @@ func startProcess(folder, log string, stdout io.Writer, args ...string) (*proces
 	return p, nil
 }
 
-// signal sends a signal. A process that has ended already is no error.
+// signal sends a signal. It returns nil if the process has already ended.
 func (p *process) signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("sending %v to %s: %w", s, p.name, err)
@@ -61,9 +61,9 @@ func (p *process) signal(s os.Signal) error {
 	return nil
 }
 
-// kill kills the process and returns when it is gone.
+// kill kills the process and returns when it has ended.
 func (p *process) kill() {
-	// SIGKILL to one's own child fails only if it has ended already.
+	// SIGKILL to a child process fails only if the process has already ended.
 	_ = p.signal(syscall.SIGKILL)
 	<-p.done
 }
@@ -78,8 +78,7 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// whileRunning returns a context that also ends when the process does, with a cause that says why, so that nobody waits for
-// what cannot come any more.
+// whileRunning returns a context that also ends when the process exits. Its cause then describes the exit.
 func (p *process) whileRunning(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -92,7 +91,7 @@ func (p *process) whileRunning(ctx context.Context) (context.Context, context.Ca
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// exitError describes the end of a process that should be running. It matches errPortTaken if that was the reason.
+// exitError describes the unexpected exit of a process. It matches errPortTaken if the port was taken.
 func (p *process) exitError() error {
 	end := tail(p.log)
 	if strings.Contains(end, "address already in use") {
@@ -101,7 +100,7 @@ func (p *process) exitError() error {
 	return fmt.Errorf("%s exited (%v), end of its log:\n%s", p.name, p.err, end)
 }
 
-// tail returns the last lines of a file, or why it cannot be read.
+// tail returns the last lines of a file, or the error of reading it.
 func tail(path string) string {
 	data, err := os.ReadFile(path)
 	if err != nil {

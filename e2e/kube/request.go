@@ -11,12 +11,12 @@ import (
 
 const (
 	jsonType = "application/json"
-	// maxShown bounds how much of a response body is in an error.
+	// maxShown bounds the length of a response body in an error.
 	maxShown = 300
 )
 
-// Do sends one request as admin and reads the whole response. The path begins with a slash and may have a query. The content
-// type is that of the body, and both may be empty.
+// Do sends one request as admin and reads the whole response. The path starts with a slash and may contain a query. The
+// contentType describes the body. Both may be empty.
 func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string) (code int, respBody []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Cluster) Do(ctx context.Context, method, path, contentType, body string
 	return resp.StatusCode, respBody, nil
 }
 
-// get sends a GET request, fails unless the status is 200, and returns the body.
+// get sends a GET request and returns the body. It fails unless the status is 200.
 func (c *Cluster) get(ctx context.Context, path string) ([]byte, error) {
 	code, body, err := c.Do(ctx, http.MethodGet, path, "", "")
 	if err == nil && code != http.StatusOK {

@@ -13,22 +13,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// TestRestarts goes through all that stops the API server in one cluster,
-// because a cluster takes seconds to start.
+// TestRestarts uses one cluster for all subtests because a cluster takes seconds to start.
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t)
 	createConfigMap(t, c, configMaps, "kept")
 	url := c.URL
 
-	t.Run("a kill keeps the data", func(t *testing.T) {
+	t.Run("data survives a kill", func(t *testing.T) {
 		c.Kill()
 		_, _, err := c.Do(t.Context(), http.MethodGet, "/readyz", "", "")
-		require.Error(t, err, "it must be dead")
+		require.Error(t, err, "the server must be down")
 		require.NoError(t, c.StartAPIServer(t.Context()))
 		assertKept(t, c)
 	})
-	t.Run("a termination keeps the data", func(t *testing.T) {
+	t.Run("data survives a termination", func(t *testing.T) {
 		require.NoError(t, c.Terminate())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -36,7 +35,7 @@ func TestRestarts(t *testing.T) {
 		require.NoError(t, c.StartAPIServer(t.Context()))
 		assertKept(t, c)
 	})
-	t.Run("old versions expire", func(t *testing.T) {
+	t.Run("old resourceVersions expire", func(t *testing.T) {
 		var before list
 		do(t, c, http.StatusOK, http.MethodGet, configMaps, "", &before)
 		require.NoError(t, c.ExpireVersions(t.Context()))
@@ -51,10 +50,10 @@ func TestRestarts(t *testing.T) {
 	assert.Equal(t, url, c.URL)
 	c.Close()
 	assert.NoDirExists(t, filepath.Dir(c.CAFile))
-	c.Close() // a second time, and a third by Start's cleanup
+	c.Close() // repeated calls do nothing; Start's cleanup is the third
 }
 
-// TestExpireVersionsWithoutWatchCache is for the other history, etcd's.
+// TestExpireVersionsWithoutWatchCache covers etcd's history.
 func TestExpireVersionsWithoutWatchCache(t *testing.T) {
 	t.Parallel()
 	c := kube.Start(t, "--watch-cache=false")
@@ -63,7 +62,7 @@ func TestExpireVersionsWithoutWatchCache(t *testing.T) {
 	assertKept(t, c)
 }
 
-// assertKept checks that the first ConfigMap is still there.
+// assertKept checks that the first ConfigMap still exists.
 func assertKept(t *testing.T, c *kube.Cluster) {
 	t.Helper()
 	var got list

@@ -8,8 +8,8 @@ import (
 
 const apiserverLog = "apiserver.log"
 
-// StartAPIServer starts the API server, at first and again after Kill or Terminate, and returns when it is ready. It serves
-// at the same URL with the same data. If one is still running, it waits for its end first.
+// StartAPIServer starts the API server, also again after Kill or Terminate, and blocks until it is ready. The URL and
+// the data stay the same. If a previous server still runs, it waits for its exit first.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -33,8 +33,8 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 func (c *Cluster) apiServerFlags() []string {
 	return append([]string{
 		"--etcd-servers=" + c.etcd.URL,
-		// Compaction is done by the tests that need it, at a time they know. 0 would disable it too, but such a server does
-		// not notice either when another compacts, and answers from its own snapshots for ever.
+		// Tests compact etcd themselves. The interval must not be 0: the server would then ignore compactions by others
+		// and serve its own snapshots forever.
 		"--etcd-compaction-interval=24h",
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
@@ -48,25 +48,25 @@ func (c *Cluster) apiServerFlags() []string {
 		"--service-account-key-file=" + c.path(serviceAccountFile),
 		"--service-account-signing-key-file=" + c.path(serviceAccountFile),
 		"--service-cluster-ip-range=10.0.0.0/24",
-		// No controller makes the service accounts that this plugin demands.
+		// No controller creates the service accounts that this plugin requires.
 		"--disable-admission-plugins=ServiceAccount",
 		"--endpoint-reconciler-type=none",
-		// Pages of any port of this machine. A pattern that does not pin start and end would match any origin that contains
-		// it.
+		// Allow pages on any port of this machine. Without the anchors, the pattern would match any origin that
+		// contains it.
 		`--cors-allowed-origins=^https?://(127\.0\.0\.1|localhost)(:|$)`,
-		// Otherwise a SIGTERM waits a minute for open watches.
+		// The default waits for open watches for a minute after SIGTERM.
 		"--shutdown-watch-termination-grace-period=1s",
 	}, c.options.APIServerFlags...)
 }
 
-// Kill kills the API server without any goodbye to its clients, and returns when it is gone.
+// Kill kills the API server with SIGKILL and returns when the process has ended.
 func (c *Cluster) Kill() { c.apiserver.kill() }
 
-// Terminate asks the API server to shut down and returns at once. It ends its watches and exits after about two seconds;
-// Wait waits for that.
+// Terminate asks the API server to shut down and returns immediately. The server closes its watches and exits after
+// about two seconds. Use Wait to wait for it.
 func (c *Cluster) Terminate() error { return c.apiserver.signal(syscall.SIGTERM) }
 
-// Wait returns when the API server has exited.
+// Wait blocks until the API server has exited.
 func (c *Cluster) Wait(ctx context.Context) error {
 	if c.apiserver == nil {
 		return nil
@@ -74,9 +74,11 @@ func (c *Cluster) Wait(ctx context.Context) error {
 	return c.apiserver.wait(ctx)
 }
 
-// Compact drops all history of etcd before this call: every continue token and every resourceVersionMatch=Exact of an
-// earlier list expires. The API server answers from its own snapshots for up to 15 more seconds, and watches from old
-// versions go on working as long as its watch cache reaches back to them; see ExpireVersions.
+// Compact drops etcd's history up to this call. Earlier continue tokens and lists with resourceVersionMatch=Exact
+// expire.
+//
+// The API server serves its own snapshots for up to 15 more seconds. Watches from an old resourceVersion keep working
+// while the watch cache contains it; see ExpireVersions.
 func (c *Cluster) Compact(ctx context.Context) error {
 	return c.etcd.Compact(ctx)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/need"
 )
 
-// Binaries returns the folder of the binaries kube and kubectl. Without them it skips the test, and says which command would
-// enable it, or fails it where nothing may be missing, see [need.Missing].
+// Binaries returns the folder of the binaries kube and kubectl. If they are missing, it skips the test and names the
+// command that builds them. In CI it fails the test, see [need.Missing].
 func Binaries(t testing.TB) string {
 	t.Helper()
 	folder, err := Locate()
@@ -22,8 +22,9 @@ func Binaries(t testing.TB) string {
 	return folder
 }
 
-// Start starts a cluster for one test and closes it when the test ends. It skips or fails the test as [Binaries] does. The
-// flags are added to the API server's, see [Options]. If the test fails, the end of the servers' logs is in its output.
+// Start starts a cluster for one test and closes it when the test ends. It skips or fails the test like [Binaries]. The
+// flags are added to those of the API server, see [Options]. If the test fails, Start logs the end of the servers'
+// logs.
 func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	t.Helper()
 	c, err := New(t.Context(), Options{Folder: Binaries(t), APIServerFlags: apiServerFlags})
@@ -35,8 +36,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 	return c
 }
 
-// Shared is a cluster that the tests of a package share. It starts when the first test asks for it, so that a run of other
-// tests does not pay for it:
+// Shared is a cluster that the tests of a package share. It starts when a test first needs it:
 //
 //	var shared kube.Shared
 //
@@ -46,7 +46,7 @@ func Start(t testing.TB, apiServerFlags ...string) *Cluster {
 //		os.Exit(code)
 //	}
 //
-// Its methods may run concurrently, Close only after all tests.
+// Get may be called concurrently. Call Close after all tests.
 type Shared struct {
 	// Options are used when the cluster starts.
 	Options Options
@@ -56,14 +56,14 @@ type Shared struct {
 	err     error
 }
 
-// Get returns the cluster and starts it if no test did so before. It skips or fails the test as [Start] does.
+// Get returns the cluster and starts it on the first call. It skips or fails the test like [Start].
 func (s *Shared) Get(t testing.TB) *Cluster {
 	t.Helper()
 	folder := Binaries(t)
 	s.once.Do(func() {
 		options := s.Options
 		options.Folder = folder
-		// Not the test's context: the cluster outlives the test.
+		// The cluster outlives the test, so it does not use the test's context.
 		s.cluster, s.err = New(context.Background(), options)
 	})
 	if s.err != nil {
@@ -80,7 +80,7 @@ func (s *Shared) Close() {
 	}
 }
 
-// logOnFailure shows the end of the servers' logs if the test fails.
+// logOnFailure logs the end of the servers' logs if the test fails.
 func (c *Cluster) logOnFailure(t testing.TB) {
 	t.Cleanup(func() {
 		if t.Failed() {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 )
 
-// accidents happen to the server, over and over, in changing order.
+// accidents are failures of the server. They repeat in random order.
 var accidents = []struct {
 	name   string
 	happen func(context.Context, *kube.Cluster) error
@@ -22,13 +22,13 @@ var accidents = []struct {
 		if err := c.Terminate(); err != nil {
 			return err
 		}
-		return c.StartAPIServer(ctx) // which waits for the end
+		return c.StartAPIServer(ctx) // waits for the exit first
 	}},
 	{"history lost", func(ctx context.Context, c *kube.Cluster) error { return c.ExpireVersions(ctx) }},
 	{"compacted", func(ctx context.Context, c *kube.Cluster) error { return c.Compact(ctx) }},
 }
 
-// breakServer lets accidents happen until the context calm ends, and returns when the server has got over the last one.
+// breakServer lets accidents happen until s.calm ends. When it returns nil, the server has recovered from the last one.
 func (s *soak) breakServer(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(s.seed, 1))
 	for {

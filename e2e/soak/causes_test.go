@@ -10,17 +10,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The causes of interruptions that must occur in every run.
+// These causes of interruptions must occur in every run.
 const (
 	expired  = "410 expired"
-	closed   = "closed in good order"
-	silent   = "silent"
-	cutShort = "JSON cut short"
+	closed   = "closed cleanly"
+	silent   = "idle timeout"
+	cutShort = "truncated JSON"
 	broken   = "connection reset"
 	ended    = "connection ended"
 )
 
-// causes give each cause a name; the first that matches counts.
+// causes maps errors to names. The first match applies.
 var causes = []struct {
 	target error
 	name   string
@@ -28,7 +28,7 @@ var causes = []struct {
 	{lw.ErrExpired, expired},
 	{lw.ErrWatchClosed, closed},
 	{lw.ErrSilent, silent},
-	{lw.ErrResourceVersionTooLarge, "version too large"},
+	{lw.ErrResourceVersionTooLarge, "resourceVersion too large"},
 	{lw.ErrTooManyRequests, "429 too many requests"},
 	{invalid.ErrNoInitialEnd, "streaming list without its end"},
 	{syscall.ECONNRESET, broken},
@@ -37,8 +37,8 @@ var causes = []struct {
 	{io.EOF, ended},
 }
 
-// causeOf names the cause of an interruption. It fails for what nothing here can have caused: no fault changes bytes, the
-// credential is good, the collection exists, and nobody restores a backup.
+// causeOf names the cause of an interruption. It returns an error for a cause that this test cannot produce. No fault
+// changes bytes, the credential is valid, the collection exists, and no backup is restored.
 func causeOf(err error) (string, error) {
 	malformed, ok := errors.AsType[*lw.MalformedError](err)
 	if ok && malformed.Err == io.ErrUnexpectedEOF {
@@ -60,5 +60,5 @@ func causeOf(err error) (string, error) {
 		}
 		return strconv.Itoa(status.Code), nil
 	}
-	return "connection broken otherwise", nil
+	return "other connection error", nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// converge waits until every follower's store holds what the server lists.
+// converge waits until every follower's store equals the server's list.
 func (s *soak) converge(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, convergenceTime)
 	defer cancel()
@@ -31,7 +31,7 @@ func (s *soak) converge(ctx context.Context) error {
 	return nil
 }
 
-// verify compares what the followers, which have ended, were told with what they hold.
+// verify compares the stores of the stopped followers with the changes that they received.
 func (s *soak) verify() (err error) {
 	for _, f := range s.followers {
 		if wrong := f.verify(); wrong != nil {
@@ -41,7 +41,7 @@ func (s *soak) verify() (err error) {
 	return err
 }
 
-// list returns the server's objects by name: what they hold, and managedFields excepted, all of it.
+// list returns the server's objects by name, as canonical JSON without managedFields.
 func (s *soak) list(ctx context.Context, selector string) (map[string]string, error) {
 	code, body, err := s.cluster.Do(ctx, http.MethodGet, path+"?labelSelector="+url.QueryEscape(selector), "", "")
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *soak) list(ctx context.Context, selector string) (map[string]string, er
 	for _, item := range list.Items {
 		metadata := item["metadata"].(map[string]any)
 		delete(metadata, "managedFields")
-		item["kind"], item["apiVersion"] = "ConfigMap", "v1" // which items of a list lack
+		item["kind"], item["apiVersion"] = "ConfigMap", "v1" // list items omit them
 		if objects[metadata["name"].(string)], err = canonical(item); err != nil {
 			return nil, err
 		}
@@ -66,13 +66,13 @@ func (s *soak) list(ctx context.Context, selector string) (map[string]string, er
 	return objects, nil
 }
 
-// canonical is the same text for the same content.
+// canonical returns the same string for equal content.
 func canonical(content any) (string, error) {
 	text, err := json.Marshal(content)
 	return string(text), err
 }
 
-// equals compares the store with what the server holds.
+// equals compares the store with the server's objects.
 func (f *follower) equals(want map[string]string) error {
 	objects := f.reflector.Store().List()
 	for _, object := range objects {
@@ -81,24 +81,24 @@ func (f *follower) equals(want map[string]string) error {
 			return err
 		}
 		if wanted := want[object.GetName()]; got != wanted {
-			return fmt.Errorf("the store holds %s\nthe server %s", got, wanted)
+			return fmt.Errorf("the store has %s\nthe server has %s", got, wanted)
 		}
 	}
 	if len(objects) != len(want) {
-		return fmt.Errorf("the store holds %d objects, the server %d", len(objects), len(want))
+		return fmt.Errorf("the store has %d objects, the server %d", len(objects), len(want))
 	}
 	return nil
 }
 
-// verify compares the replay of the changes with the store.
+// verify compares the replayed changes with the store.
 func (f *follower) verify() error {
 	for object := range f.reflector.Store().All() {
 		if f.replay.held[object.Key()] != object {
-			return fmt.Errorf("the store holds another %v than the changes led to", object.Key())
+			return fmt.Errorf("the store has another state of %v than the changes", object.Key())
 		}
 	}
 	if told, stored := len(f.replay.held), f.reflector.Store().Len(); told != stored {
-		return fmt.Errorf("the changes led to %d objects, the store has %d", told, stored)
+		return fmt.Errorf("the changes lead to %d objects, the store has %d", told, stored)
 	}
 	return nil
 }

@@ -16,10 +16,11 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// longestDelay is what a follower accepts that is not steadfast.
+// longestDelay is the longest retry delay for a follower that is not steadfast.
 const longestDelay = 4 * time.Second
 
-// follower runs a reflector through the bad time. Its counts may be read at any time, the rest when run has returned.
+// follower runs a reflector while connections and the server fail. Its counters may be read at any time, the other
+// fields after run has returned.
 type follower struct {
 	kind
 	reflector *cache.Reflector[*lw.Object]
@@ -27,15 +28,15 @@ type follower struct {
 	replay    *replay
 	story     story
 	causes    *tally
-	calm      context.Context // delays of any length are accepted once it has ended
+	calm      context.Context // after it ends, delays of any length are accepted
 	logf      func(format string, args ...any)
-	last      error // the cause of the last interruption
-	wrong     error // an interruption that cannot have happened
+	last      error // cause of the last interruption
+	wrong     error // an interruption that this test cannot produce
 
 	events, changes, breaks, lists, streams, pages, runs atomic.Int64
 }
 
-// newFollower returns a follower of the ConfigMaps of a server.
+// newFollower returns a follower of the server's ConfigMaps.
 func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	options := &lwhttp.Options{Token: s.cluster.AdminToken}
 	release := func() {}
@@ -49,7 +50,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{Transport: transport, edit: k.edit, patience: k.patience}
+	w := &wire{Transport: transport, edit: k.edit, idleTimeout: k.idleTimeout}
 	if k.cuts {
 		w.cut = untilCalm(s.calm, lengths(seed))
 	}
@@ -63,7 +64,7 @@ func (s *soak) newFollower(k kind, url string, seed uint64) (*follower, error) {
 	}, nil
 }
 
-// httpClient is one whose connections no other shares, and which notices soon that an HTTP/2 connection is dead.
+// httpClient returns a client with its own connections. It quickly detects a half-open HTTP/2 connection.
 func (s *soak) httpClient(http2 bool) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.cluster.CAPEM)
@@ -78,7 +79,7 @@ func (s *soak) httpClient(http2 bool) *http.Client {
 	}}
 }
 
-// untilCalm makes no more cuts when ctx has ended.
+// untilCalm stops cutting responses when ctx ends.
 func untilCalm(ctx context.Context, length func() int) func() int {
 	return func() int {
 		if ctx.Err() != nil {
@@ -88,7 +89,7 @@ func untilCalm(ctx context.Context, length func() int) func() int {
 	}
 }
 
-// run follows until ctx ends, in one run after another. The error says what was wrong with what it was told.
+// run repeats runs of the reflector until ctx ends. The error describes an event or change that was wrong.
 func (f *follower) run(ctx context.Context) error {
 	defer f.release()
 	ctx = lw.WithTrace(ctx, &lw.Trace{
@@ -120,15 +121,15 @@ func (f *follower) once(ctx context.Context) error {
 	return nil
 }
 
-// asked counts the requests for lists. From the first ordinary one on, a follower has none that stream: a server that
-// declined is not asked again.
+// asked counts list requests. After the first paged list, a follower sends no streaming list: it does not retry a
+// server that rejected one.
 func (f *follower) asked(req *lw.Request) {
 	switch {
 	case strings.Contains(req.Query, "sendInitialEvents=true"):
 		f.streams.Add(1)
 	case !req.Watch:
 		if f.pages.Add(1) == 1 && !f.opts.NoStreamingList {
-			f.logf("%s: lists are ordinary ones from now on: %v", f.name, f.last)
+			f.logf("%s: switched from streaming to paged lists: %v", f.name, f.last)
 		}
 	}
 }
@@ -138,13 +139,13 @@ func (f *follower) interrupted(b *lw.Interruption) {
 	f.last = b.Err
 	cause, err := causeOf(b.Err)
 	if err != nil {
-		f.wrong = fmt.Errorf("an interruption that nothing can have caused: %w", err)
+		f.wrong = fmt.Errorf("interruption without a known cause: %w", err)
 		return
 	}
 	f.causes.add(cause)
 }
 
-// explain says whose error it is, and what came before it.
+// explain adds the follower's name and its last events to an error.
 func (f *follower) explain(err error) error {
-	return fmt.Errorf("%s: %w\nthe last that it saw\n%v", f.name, err, &f.story)
+	return fmt.Errorf("%s: %w\nlast events\n%v", f.name, err, &f.story)
 }

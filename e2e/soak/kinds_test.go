@@ -8,39 +8,39 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// kind is one way to follow the collection.
+// kind is one way to watch the collection.
 type kind struct {
-	name      string
-	http2     bool
-	opts      lw.Options
-	edit      func(url.Values)
-	patience  time.Duration
-	cuts      bool // its responses end early in good order
-	steadfast bool // has nothing but defaults, and waits as long as the engine says; others begin a new run, with short delays
+	name        string
+	http2       bool
+	opts        lw.Options
+	edit        func(url.Values)
+	idleTimeout time.Duration
+	cuts        bool // responses end early but cleanly
+	steadfast   bool // uses only defaults and waits for the engine's delays, while other kinds restart after a long delay
 }
 
 const (
-	selector = "app=blue"
-	patience = 2 * time.Second // while hundreds of events come in a second
+	selector    = "app=blue"
+	idleTimeout = 2 * time.Second // safe because hundreds of events arrive per second
 )
 
-// kinds returns all of them.
 func kinds() []kind {
 	return []kind{
 		{name: "streaming, HTTP/2", http2: true},
-		{name: "streaming, impatient, HTTP/1.1", patience: patience},
+		{name: "streaming, idle timeout, HTTP/1.1", idleTimeout: idleTimeout},
 		{name: "streaming, selector, HTTP/2", http2: true, opts: lw.Options{LabelSelector: selector}},
-		{name: "streaming, steadfast, HTTP/2", http2: true, steadfast: true},
+		{name: "streaming, defaults, HTTP/2", http2: true, steadfast: true},
 		{name: "lists, HTTP/2", http2: true, opts: lw.Options{NoStreamingList: true}},
-		{name: "lists, impatient, HTTP/1.1", opts: lw.Options{NoStreamingList: true}, patience: patience},
+		{name: "lists, idle timeout, HTTP/1.1", opts: lw.Options{NoStreamingList: true}, idleTimeout: idleTimeout},
 		{name: "lists, selector, short watches", opts: lw.Options{NoStreamingList: true, LabelSelector: selector}, edit: shortWatches},
 		{name: "pages of 7, HTTP/2", http2: true, opts: lw.Options{NoStreamingList: true, PageSize: 7}, edit: latest},
-		{name: "pages of 40, impatient, HTTP/1.1", opts: lw.Options{NoStreamingList: true, PageSize: 40}, edit: latest, patience: patience},
-		{name: "lists, cut, HTTP/1.1", opts: lw.Options{NoStreamingList: true}, cuts: true},
+		{name: "pages of 40, idle timeout, HTTP/1.1", opts: lw.Options{NoStreamingList: true, PageSize: 40}, edit: latest, idleTimeout: idleTimeout},
+		{name: "lists, truncated, HTTP/1.1", opts: lw.Options{NoStreamingList: true}, cuts: true},
 	}
 }
 
-// latest makes a first list one of the latest version, which the server pages; of any version it returns all at once.
+// latest makes the first list request the latest state, which the server pages. At resourceVersion "0" the server
+// returns all objects at once.
 func latest(query url.Values) {
 	if query.Get("resourceVersion") == "0" && !query.Has("watch") {
 		query.Del("resourceVersion")
@@ -53,7 +53,7 @@ func shortWatches(query url.Values) {
 	}
 }
 
-// lengths returns lengths of responses, between some bytes and some megabytes.
+// lengths returns random response lengths from a few bytes to a few megabytes.
 func lengths(seed uint64) func() int {
 	random := rand.New(rand.NewPCG(seed, 0))
 	return func() int { return 1 + random.IntN(1<<(8+random.IntN(15))) }

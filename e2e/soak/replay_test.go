@@ -12,17 +12,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// replay folds a follower's changes from empty, and finds fault with any that does not fit what was told before. It knows
-// nothing of the store. This is done as they come: a log of minutes would fill the memory.
+// replay applies a follower's changes to an empty state and rejects any that does not fit. It does not use the store.
+// It checks changes as they arrive because a log of several minutes would fill the memory.
 //
-// Every write gives its object the serial number after the one before, across deletions, too. So outside of lists a
-// missing number is a lost event. There, too, an event does exactly what it says: a change of what is not held means that a
-// list or an event was lost before.
+// Every write increments its object's serial number, also across deletions. Outside of lists, a missing number is
+// therefore a lost event. Outside of lists, each event must also have exactly its own effect: a change to an unknown
+// object means that an earlier event was lost.
 type replay struct {
-	selective bool // a selector hides some of the writes: serial numbers may leave some out
+	selective bool // a selector hides some writes, so serial numbers may have gaps
 	held      map[lw.Key]*lw.Object
-	serials   map[lw.Key]int // of the last state known; not of objects that were absent when a list said so
-	listing   bool           // a list has begun, and is not complete
+	serials   map[lw.Key]int // of the last known state; a list removes absent objects
+	listing   bool           // a list has started and is not complete
 }
 
 func newReplay(selective bool) *replay {
@@ -31,24 +31,24 @@ func newReplay(selective bool) *replay {
 
 var effects = map[lw.EventType]cache.ChangeType{lw.Added: cache.Added, lw.Modified: cache.Modified, lw.Deleted: cache.Deleted}
 
-// step takes one event with its changes.
+// step applies one event with its changes.
 func (r *replay) step(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) error {
 	switch {
 	case event.Type == lw.ListStarted:
 		r.listing = true
 	case event.Object != nil && !r.listing && (len(changes) != 1 || changes[0].Type != effects[event.Type]):
-		return fmt.Errorf("%v of %v: %d changes, where one %v is due", event.Type, event.Object.Key(), len(changes), effects[event.Type])
+		return fmt.Errorf("%v of %v has %d changes, expected one %v", event.Type, event.Object.Key(), len(changes), effects[event.Type])
 	}
 	for _, change := range changes {
 		if err := r.apply(change); err != nil {
-			return fmt.Errorf("%v with %v", err, event.Type)
+			return fmt.Errorf("%v, after event %v", err, event.Type)
 		}
 	}
 	if event.Type == lw.Synced {
 		r.listing = false
 		for key := range r.serials {
 			if r.held[key] == nil {
-				delete(r.serials, key) // it may have come and gone again unseen
+				delete(r.serials, key) // it may have been recreated and deleted unseen
 			}
 		}
 	}
@@ -64,13 +64,13 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	held := r.held[key]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v of %v, held before: %v", d.Type, key, held != nil)
+		return fmt.Errorf("%v of %v, already known: %v", d.Type, key, held != nil)
 	case (d.Type == cache.Modified || d.FinalStateUnknown) && d.Old != held:
-		return fmt.Errorf("%v of %v: the old object is not the one held", d.Type, key)
+		return fmt.Errorf("%v of %v: the old object differs from the known one", d.Type, key)
 	case d.FinalStateUnknown && !r.listing:
-		return fmt.Errorf("%v of %v: missed, outside of a list", d.Type, key)
+		return fmt.Errorf("%v of %v: tombstone outside of a list", d.Type, key)
 	case d.Type != cache.Added && !d.FinalStateUnknown && !r.listing && !older(held, object):
-		return fmt.Errorf("%v of %v from version %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
+		return fmt.Errorf("%v of %v from resourceVersion %s to %s", d.Type, key, held.GetResourceVersion(), object.GetResourceVersion())
 	}
 	if err := r.number(d, object); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *replay) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// number checks that no state of the object was left out, and none told twice.
+// number checks that no state of the object was skipped or repeated.
 func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	key := object.Key()
 	serial, err := strconv.Atoi(object.Get("data.serial").String())
@@ -95,15 +95,15 @@ func (r *replay) number(d cache.Change[*lw.Object], object *lw.Object) error {
 	}
 	right := serial == last+1 || r.selective && serial > last
 	if d.Type == cache.Deleted {
-		right = serial == last // a deletion is no new state
+		right = serial == last // a deletion does not increment the number
 	}
 	if !right {
-		return fmt.Errorf("%v of %v: number %d comes after %d", d.Type, key, serial, last)
+		return fmt.Errorf("%v of %v: serial number %d follows %d", d.Type, key, serial, last)
 	}
 	return nil
 }
 
-// older compares the versions of two states of one object as the numbers that they are on this server.
+// older compares the resourceVersions of two states of one object as numbers. This server uses decimal numbers.
 func older(a, b *lw.Object) bool {
 	va, vb := a.GetResourceVersion(), b.GetResourceVersion()
 	return cmp.Or(cmp.Compare(len(va), len(vb)), cmp.Compare(va, vb)) < 0
@@ -114,14 +114,14 @@ type (
 	changes = []cache.Change[*lw.Object]
 )
 
-// object is one state of an object, with a version that goes with its number.
+// object returns an object with a serial number and a matching resourceVersion.
 func object(t *testing.T, name string, serial int) *lw.Object {
 	o, err := lw.ParseObject(fmt.Appendf(nil, `{"metadata":{"name":%q,"resourceVersion":"%d"},"data":{"serial":"%d"}}`, name, 95+serial, serial))
 	require.NoError(t, err)
 	return o
 }
 
-// listed is a replay that was told of one object, a with number 4, by a list.
+// listed returns a replay after a list of one object, a with serial number 4.
 func listed(t *testing.T, selective bool) (r *replay, held *lw.Object) {
 	r, held = newReplay(selective), object(t, "a", 4)
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
@@ -140,35 +140,35 @@ func TestReplayAcceptsHistory(t *testing.T) {
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: six}}))
 	require.NoError(t, r.step(event{Type: lw.ListStarted}, nil))
 	require.NoError(t, r.step(event{Type: lw.Synced}, changes{{Type: cache.Deleted, Old: six, FinalStateUnknown: true}}))
-	nine := object(t, "a", 9) // it was there with other numbers while nobody watched
+	nine := object(t, "a", 9) // other numbers were used while no watch was open
 	require.NoError(t, r.step(event{Type: lw.Added}, changes{{Type: cache.Added, New: nine}}))
 	require.Equal(t, map[lw.Key]*lw.Object{{Name: "a"}: nine}, r.held)
 }
 
-func TestReplayFindsFault(t *testing.T) {
+func TestReplayRejectsWrongChanges(t *testing.T) {
 	for what, wrong := range map[string]func(t *testing.T, held *lw.Object) cache.Change[*lw.Object]{
-		"an object added twice": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"object added twice": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Added, New: object(t, "a", 5)}
 		},
-		"an update of nothing": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"update of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "b", 1), New: object(t, "b", 2)}
 		},
-		"a deletion of nothing": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"deletion of an unknown object": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "b", 1)}
 		},
-		"an update of another state than the one held": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"update of another state than the known one": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: object(t, "a", 4), New: object(t, "a", 5)}
 		},
-		"an update to an older state": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"update to an older state": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 3)}
 		},
-		"an event left out": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"skipped event": func(t *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Modified, Old: held, New: object(t, "a", 6)}
 		},
-		"an event left out before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
+		"skipped event before a deletion": func(t *testing.T, _ *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: object(t, "a", 5)}
 		},
-		"a deletion missed though no list was made": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
+		"tombstone without a list": func(_ *testing.T, held *lw.Object) cache.Change[*lw.Object] {
 			return cache.Change[*lw.Object]{Type: cache.Deleted, Old: held, FinalStateUnknown: true}
 		},
 	} {
@@ -179,16 +179,14 @@ func TestReplayFindsFault(t *testing.T) {
 	}
 }
 
-// TestReplayHoldsEventsAgainstDeltas: outside of lists each event does one thing, and that which it says.
-func TestReplayHoldsEventsAgainstDeltas(t *testing.T) {
+func TestReplayChecksEffectOfEvents(t *testing.T) {
 	for _, wrong := range []changes{nil, {{Type: cache.Added, New: object(t, "b", 1)}}} {
 		r, _ := listed(t, false)
 		require.Error(t, r.step(event{Type: lw.Modified, Object: object(t, "b", 1)}, wrong))
 	}
 }
 
-// TestReplayBehindASelector: writes that it hides are no lost events, but no state comes twice.
-func TestReplayBehindASelector(t *testing.T) {
+func TestReplayAllowsGapsWithSelector(t *testing.T) {
 	r, four := listed(t, true)
 	six := object(t, "a", 6)
 	require.NoError(t, r.step(event{Type: lw.Modified}, changes{{Type: cache.Modified, Old: four, New: six}}))

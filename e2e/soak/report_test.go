@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/e2e/faults"
 )
 
-// progress prints where the run is.
+// progress logs the current counts.
 func (s *soak) progress() {
 	var changes, breaks, lists int64
 	for _, f := range s.followers {
@@ -19,7 +19,7 @@ func (s *soak) progress() {
 		&s.writes, s.faults(), &s.accidents, changes, breaks, lists)
 }
 
-// faults counts them all.
+// faults returns the number of all faults.
 func (s *soak) faults() (n int) {
 	for _, kind := range faults.Kinds() {
 		n += s.proxy.Happened(kind)
@@ -27,7 +27,7 @@ func (s *soak) faults() (n int) {
 	return n
 }
 
-// report prints the table at the end.
+// report logs the final table.
 func (s *soak) report() {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -36,7 +36,7 @@ func (s *soak) report() {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t  %s\n", f.events.Load(), f.changes.Load(), f.breaks.Load(), f.lists.Load(),
 			f.streams.Load(), f.pages.Load(), f.runs.Load(), f.reflector.Store().Len(), f.name)
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // the writer is in memory
 	var kinds []string
 	for _, kind := range faults.Kinds() {
 		kinds = append(kinds, fmt.Sprintf("%v %d", kind, s.proxy.Happened(kind)))

@@ -1,10 +1,10 @@
-// Package soak tests several followers of one collection while a real kube-apiserver and the connections to it keep failing.
-// In the end every follower must hold the objects of the server, and every change on the way must have been right.
+// Package soak tests several followers of one collection while a real kube-apiserver and the connections to it keep
+// failing. At the end, every follower must have the server's objects, and every change must have been correct.
 //
-//   - The followers reach the server through a proxy that breaks their connections; see package faults.
-//   - The server is killed, terminated, and loses its history; see accidents_test.go.
-//   - Hundreds of writes per second go on over connections of their own; see writers_test.go.
-//   - Every change is compared with those before it as it arrives; see replay_test.go.
+// - The followers connect through a proxy that breaks connections; see package faults.
+// - The server is killed, is terminated, and loses its history; see accidents_test.go.
+// - Writers make hundreds of writes per second on separate connections; see writers_test.go.
+// - Each change is compared with the earlier ones as it arrives; see replay_test.go.
 package soak
 
 import (
@@ -26,29 +26,29 @@ import (
 )
 
 const (
-	betweenFaults   = 3 * time.Second // of one connection, on average
+	betweenFaults   = 3 * time.Second // average per connection
 	betweenReports  = 5 * time.Second
-	extraTime       = time.Minute     // for what has not happened yet when the time is over
+	extraTime       = time.Minute     // for required failures that have not happened in time
 	convergenceTime = 3 * time.Minute // the longest delay is one minute
 )
 
 // soak is one run.
 type soak struct {
 	cluster  *kube.Cluster
-	seed     uint64        // decides what writers write, which faults and accidents come, in what order and when
-	duration time.Duration // of the bad time
+	seed     uint64        // determines writes, faults and accidents, and their order and delays
+	duration time.Duration // how long failures happen
 	logf     func(format string, args ...any)
 
 	began     time.Time
 	proxy     *faults.Proxy
-	calm      context.Context // ends with the bad time
+	calm      context.Context // ends when failures stop
 	calmDown  context.CancelFunc
 	followers []*follower
 
 	writes, accidents, causes tally
 }
 
-// run lives through the bad time and checks what is left. The error says what was wrong.
+// run lets failures happen for a while and then checks the result.
 func (s *soak) run(ctx context.Context) error {
 	s.began = time.Now()
 	s.calm, s.calmDown = context.WithCancel(ctx)
@@ -77,12 +77,12 @@ func (s *soak) run(ctx context.Context) error {
 	group.Wait()
 	s.report()
 	if told := context.Cause(ctx); told != nil {
-		return told // what a follower found wrong ended all else
+		return told // a follower's error ended the run
 	}
 	return errors.Join(err, s.verify())
 }
 
-// connect starts the proxy, and makes the followers behind it.
+// connect starts the proxy and creates the followers behind it.
 func (s *soak) connect() error {
 	server, err := url.Parse(s.cluster.URL)
 	if err != nil {
@@ -102,8 +102,8 @@ func (s *soak) connect() error {
 	return nil
 }
 
-// badTime goes on for as long as it shall, and a little longer if something that must happen has not. When it returns the
-// server runs, and nobody writes.
+// badTime lets failures happen for s.duration, or a little longer if a required one is missing. When it returns, the
+// server runs and all writers have stopped.
 func (s *soak) badTime(ctx context.Context) error {
 	var group sync.WaitGroup
 	for number := range writers {
@@ -124,7 +124,7 @@ func (s *soak) badTime(ctx context.Context) error {
 	return errors.Join(<-broken, s.missing())
 }
 
-// wait returns when the bad time is over.
+// wait blocks until the failures should stop.
 func (s *soak) wait(ctx context.Context) {
 	report := time.NewTicker(betweenReports)
 	defer report.Stop()
@@ -143,7 +143,7 @@ func (s *soak) wait(ctx context.Context) {
 	}
 }
 
-// missing says what must happen in every run and has not.
+// missing reports the required failures that have not happened.
 func (s *soak) missing() error {
 	var missing []string
 	need := func(what string, n int) {
@@ -164,16 +164,16 @@ func (s *soak) missing() error {
 		need("objects "+write, s.writes.of(write))
 	}
 	for _, f := range s.followers {
-		need(f.name+": two lists", int(f.lists.Load()/2))
-		need(f.name+": an interruption", int(f.breaks.Load()))
+		need(f.name+": second list", int(f.lists.Load()/2))
+		need(f.name+": interruption", int(f.breaks.Load()))
 	}
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("this never happened: %s", strings.Join(missing, "; "))
+	return fmt.Errorf("these never happened: %s", strings.Join(missing, "; "))
 }
 
-// durationByDefault is the duration of a test run. make soak runs longer.
+// durationByDefault is the duration of the test. make soak runs longer.
 const durationByDefault = 90 * time.Second
 
 // TestSoak reads its duration from SOAK, for example "10m", and its seed from SEED.
@@ -189,5 +189,5 @@ func TestSoak(t *testing.T) {
 		require.NoError(t, err, "SEED")
 	}
 	t.Logf("seed %d", s.seed)
-	require.NoError(t, s.run(t.Context()), "to repeat its choices, if not its timing: make soak SOAK=%v SEED=%d", s.duration, s.seed)
+	require.NoError(t, s.run(t.Context()), "to repeat its random choices (not its timing): make soak SOAK=%v SEED=%d", s.duration, s.seed)
 }

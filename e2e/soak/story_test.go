@@ -10,16 +10,16 @@ import (
 
 const remembered = 40
 
-// story is the end of what a follower saw, for the report of a failure: the last events about objects, and the last of all
-// others, which those would push out soon.
+// story records a follower's last events for the report of a failure. It keeps object events and other events
+// separately because object events are far more frequent.
 type story struct{ objects, others []string }
 
 func (s *story) add(event lw.Event[*lw.Object]) {
-	text := fmt.Sprintf("%s %v, version %s", time.Now().Format("15:04:05.000"), event.Type, event.ResourceVersion)
+	text := fmt.Sprintf("%s %v, resourceVersion %s", time.Now().Format("15:04:05.000"), event.Type, event.ResourceVersion)
 	switch {
 	case event.Object != nil:
 		o := event.Object
-		s.objects = last(s.objects, fmt.Sprintf("%s: %s, version %s, number %s", text, o.GetName(), o.GetResourceVersion(), o.Get("data.serial").String()))
+		s.objects = last(s.objects, fmt.Sprintf("%s: %s, resourceVersion %s, serial number %s", text, o.GetName(), o.GetResourceVersion(), o.Get("data.serial").String()))
 		return
 	case event.Interruption != nil:
 		text += fmt.Sprintf(": %v; delay %v, relist %v", event.Interruption.Err, event.Interruption.Delay, event.Interruption.Relist)
@@ -35,5 +35,5 @@ func last(texts []string, text string) []string {
 }
 
 func (s *story) String() string {
-	return "of objects:\n" + strings.Join(s.objects, "\n") + "\nbesides:\n" + strings.Join(s.others, "\n")
+	return "object events:\n" + strings.Join(s.objects, "\n") + "\nother events:\n" + strings.Join(s.others, "\n")
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tally counts what happened, by name. All methods may run concurrently.
+// tally counts occurrences by name. All methods may be called concurrently.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int

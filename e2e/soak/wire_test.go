@@ -14,12 +14,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// wire is what a follower has between its client and the transport.
+// wire is a layer between a follower's client and its transport.
 type wire struct {
 	lw.Transport
-	edit     func(url.Values) // changes a request; nil: none
-	patience time.Duration    // a response is silent after this, sooner than the engine would say; zero: as the engine says
-	cut      func() int       // a response ends in good order after so many bytes, as behind a gateway that lost its server
+	edit        func(url.Values) // changes the query of a request; optional
+	idleTimeout time.Duration    // idle timeout of a response, shorter than the engine's; zero means the engine's
+	cut         func() int       // returns the byte count after which a response ends cleanly, as behind a gateway that lost its server
 }
 
 // Open implements lw.Transport.
@@ -40,9 +40,9 @@ func (w *wire) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 		return nil, err
 	}
 	b := &wireBody{ReadCloser: body, wire: w, cancel: cancel, left: -1}
-	if w.patience > 0 {
+	if w.idleTimeout > 0 {
 		// The engine's own watchdog ends a request in the same way.
-		b.timer = time.AfterFunc(w.patience, func() { cancel(lw.ErrSilent) })
+		b.timer = time.AfterFunc(w.idleTimeout, func() { cancel(lw.ErrSilent) })
 	}
 	if w.cut != nil {
 		b.left = w.cut()
@@ -54,8 +54,8 @@ type wireBody struct {
 	io.ReadCloser
 	wire   *wire
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil without patience
-	left   int         // bytes until the cut; below zero: there is none
+	timer  *time.Timer // nil without an idle timeout
+	left   int         // bytes until the cut; negative means no cut
 }
 
 func (b *wireBody) Read(p []byte) (int, error) {
@@ -70,7 +70,7 @@ func (b *wireBody) Read(p []byte) (int, error) {
 		b.left -= n
 	}
 	if b.timer != nil && err == nil {
-		b.timer.Reset(b.wire.patience)
+		b.timer.Reset(b.wire.idleTimeout)
 	}
 	return n, err
 }
@@ -83,7 +83,7 @@ func (b *wireBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// answer is a transport whose only response is a text; without one, it never says anything.
+// answer is a transport with a fixed response. If the text is empty, the response sends nothing.
 type answer struct {
 	text string
 	req  *lw.Request
@@ -104,12 +104,12 @@ func TestWireCuts(t *testing.T) {
 	require.NoError(t, err)
 	defer body.Close()
 	got, err := io.ReadAll(body)
-	require.NoError(t, err, "a cut looks like a good end")
+	require.NoError(t, err, "a cut looks like a clean end")
 	require.Equal(t, "0123", string(got))
 }
 
-func TestWireLosesPatience(t *testing.T) {
-	body, err := (&wire{Transport: &answer{}, patience: time.Millisecond}).Open(t.Context(), &lw.Request{})
+func TestWireTimesOut(t *testing.T) {
+	body, err := (&wire{Transport: &answer{}, idleTimeout: time.Millisecond}).Open(t.Context(), &lw.Request{})
 	require.NoError(t, err)
 	defer body.Close()
 	_, err = io.ReadAll(body)
@@ -124,7 +124,7 @@ func TestWireEdits(t *testing.T) {
 	require.NoError(t, body.Close())
 }
 
-// TestCauses: what faults lead to has a name, and what nothing here can lead to is an error.
+// TestCauses checks that expected failures have a name and that others are errors.
 func TestCauses(t *testing.T) {
 	for want, err := range map[string]error{
 		expired:  &lw.StatusError{Status: lw.Status{Code: 410}},

@@ -17,19 +17,19 @@ const (
 
 	writers   = 8
 	names     = 240
-	perSecond = 400 // writes by all writers, if the server sustains it
+	perSecond = 400 // writes by all writers, if the server can keep up
 
 	writeTimeout = 30 * time.Second
 )
 
-// state is what a writer knows of one of its objects.
+// state is a writer's knowledge of one of its objects.
 type state struct {
-	serial  int    // of the last write that the server may have accepted
-	version string // "" if the object does not exist
-	unsure  bool   // the last write's outcome is unknown
+	serial  int    // of the last write that may have succeeded
+	version string // empty if the object does not exist
+	unsure  bool   // the result of the last write is unknown
 }
 
-// writer changes objects that no other writes.
+// writer changes objects that no other writer changes.
 type writer struct {
 	*soak
 	random *rand.Rand
@@ -44,7 +44,7 @@ func (s *soak) newWriter(number int) *writer {
 	return w
 }
 
-// run writes until the context ends, and finishes what it is about.
+// run writes until the context ends. It completes the current write.
 func (w *writer) run(ctx context.Context, number int) {
 	tick := time.NewTicker(writers * time.Second / perSecond)
 	defer tick.Stop()
@@ -59,7 +59,7 @@ func (w *writer) run(ctx context.Context, number int) {
 	}
 }
 
-// write makes the next change of an object; or finds out what became of the last one.
+// write makes the next change of an object, or reads the object if the last result is unknown.
 func (w *writer) write(ctx context.Context, name string, s *state) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -79,15 +79,15 @@ func (w *writer) write(ctx context.Context, name string, s *state) {
 	}
 }
 
-// put writes the object's next state. The version in it makes the server refuse an update of another state than the one
-// known.
+// put writes the object's next state. The resourceVersion makes the server reject the write if the object has changed
+// since.
 func (w *writer) put(ctx context.Context, method, done, path, name string, s *state) {
 	metadata := map[string]any{"name": name, "labels": map[string]string{"app": []string{"blue", "green"}[w.random.IntN(2)]}}
 	if s.version != "" {
 		metadata["resourceVersion"] = s.version
 	}
 	serial := s.serial + 1
-	body, _ := json.Marshal(map[string]any{ // maps and texts always have a JSON form
+	body, _ := json.Marshal(map[string]any{ // maps and strings always have a JSON form
 		"metadata": metadata,
 		"data":     map[string]string{"serial": strconv.Itoa(serial), "text": w.text()},
 	})
@@ -98,7 +98,7 @@ func (w *writer) put(ctx context.Context, method, done, path, name string, s *st
 	w.writes.add(done)
 }
 
-// find asks the server for an object's state.
+// find reads an object's state from the server.
 func (w *writer) find(ctx context.Context, name string, s *state) {
 	code, answer, err := w.cluster.Do(ctx, http.MethodGet, path+"/"+name, "", "")
 	switch {
@@ -109,11 +109,11 @@ func (w *writer) find(ctx context.Context, name string, s *state) {
 		s.unsure = !s.adopt(answer)
 	}
 	if !s.unsure {
-		w.writes.add("unsure at first")
+		w.writes.add("unknown at first")
 	}
 }
 
-// adopt takes the state that the server answered with.
+// adopt sets the state from the server's response. It reports whether the response was complete.
 func (s *state) adopt(answer []byte) bool {
 	var object struct {
 		Metadata struct{ ResourceVersion string }
@@ -130,7 +130,7 @@ func (s *state) adopt(answer []byte) bool {
 	return true
 }
 
-// text returns some text of any length up to 2 kB, with what JSON escapes in it.
+// text returns a string of up to 2 kB that contains characters that JSON escapes.
 func (w *writer) text() string {
 	const pieces = 7
 	piece := [pieces]string{"plain ", `"`, `\`, "\n", "\u2028", "<é>", "🙂"}

@@ -1,4 +1,4 @@
-// The dashboard: the page's location selects a collection, which is followed and drawn at most once per frame.
+// The dashboard. The page's URL selects a collection. The dashboard watches it and draws it at most once per frame.
 
 import { $, $of, announce, setText } from './dom.js'
 import { Cursor } from './cursor.js'
@@ -23,19 +23,19 @@ import { resetAnnouncements, showState } from './statusview.js'
  * @import { Status } from './status.js'
  */
 
-const FRAME = 6 // milliseconds of a frame for reading rows
-const ARRANGE = 120 // milliseconds between two arrangements of a list that is still arriving
-const DRAW = 500 // milliseconds between two drawings without news: times change
+const FRAME = 6 // milliseconds per frame for reading rows
+const ARRANGE = 120 // milliseconds between two updates of the order while a list arrives
+const DRAW = 500 // milliseconds between two redraws without changes, which update the ages
 
 class App {
   #route = parse(location.hash)
   /** @type {Feed | undefined} */
   feed
   #due = false
-  /** @type {{ phase?: string, code?: string }} Of the feed, when it was drawn last. */
+  /** @type {{ phase?: string, code?: string }} State of the feed at the last redraw. */
   #seen = {}
-  #arranged = 0 // when the rows were last arranged, by the page's clock
-  #searched = false // and the number of matches was not announced yet
+  #arranged = 0 // time of the last update of the order, by performance.now()
+  #searched = false // the number of matches has not been announced yet
   #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
   #sidebar = new Sidebar(() => this.#route)
@@ -64,7 +64,7 @@ class App {
     this.feed = undefined
   }
 
-  /** Shows the collections of the server. The feed goes on, unless its collection differs. */
+  /** Shows the collections of the server. The feed stays open unless its collection has changed. */
   show() {
     this.#sidebar.show(this.#session.resources)
     if (!this.#route.plural) return this.go({ version: 'v1', plural: 'pods' })
@@ -78,7 +78,7 @@ class App {
     this.#scope.names(names)
   }
 
-  // Asks for another token if the server rejected this one. Otherwise it retries at once.
+  // Asks for another token if the server rejected this one. Otherwise it retries immediately.
   #retry() {
     const state = this.#session.waiting ?? this.feed?.state
     if (state && needsToken(state)) this.#session.change(explain(state.cause).long)
@@ -95,7 +95,7 @@ class App {
    */
   go(change) {
     const route = { ...this.#route, ...change }
-    history.replaceState(null, '', format(route)) // the Back button skips the route before
+    history.replaceState(null, '', format(route)) // the Back button skips the previous route
     this.#moved(route)
   }
 
@@ -112,7 +112,7 @@ class App {
   }
 
   /**
-   * Returns the collection of a route. One that the server does not list may exist all the same.
+   * Returns the collection of a route. The collection may exist even if the server does not list it.
    * @param {Route} route
    * @returns {Resource}
    */
@@ -121,7 +121,7 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Follows the collection of the route, and nothing else.
+  // Watches the collection of the route instead of the previous one.
   #follow() {
     const { namespace, selected } = this.#route
     const resource = this.#resourceOf(this.#route)
@@ -181,7 +181,7 @@ class App {
     this.#grid.focus()
   }
 
-  /** Draws at the next frame. */
+  /** Draws in the next frame. */
   draw() {
     if (this.#due) return
     this.#due = true
@@ -215,7 +215,7 @@ class App {
   }
 
   /**
-   * Refreshes the collections when the server is back, and when it does not know the current one any more.
+   * Refreshes the collections after a reconnect, and when the server no longer has the current collection.
    * @param {Status} state
    */
   #look({ phase, cause }) {

@@ -1,4 +1,4 @@
-// The changes of an object: both of its versions, and how they differ.
+// Shows the changes of an object: which fields differ between its old and new version.
 
 import { brief, diff, visibleDifferences } from './diff.js'
 import { h } from './dom.js'
@@ -9,20 +9,21 @@ import { h } from './dom.js'
  * @import { Entry } from './history.js'
  * @import { Versions } from './versions.js'
  *
- * @typedef {object} Pair Both objects of a change.
+ * @typedef {object} Pair The objects before and after a change.
  * @property {Kube} [old]
  * @property {Kube} [object]
- * @property {boolean} [complete] false if these are only the fields of the table; undefined while the rest may still arrive
- * @property {string} [reason] why the rest is missing
+ * @property {boolean} [complete] false: only the fields of the table are known; undefined: the full objects may still arrive
+ * @property {string} [reason] why the full objects are missing
  */
 
-const SHOWN = 30 // differences of one change; the rest is counted
+const SHOWN = 30 // maximum number of listed differences per change
 
 /** @param {string} reason */
 export const inPart = (reason) => `Only the fields of the table. The server did not return the rest: ${reason}.`
 
 /**
- * Returns both objects of a change: the full ones once they have arrived, otherwise the fields of the table.
+ * Returns both objects of a change. These are the full objects after their arrival, and otherwise the fields of the
+ * table.
  * @param {Entry} entry
  * @param {Versions | undefined} versions
  * @returns {Pair}
@@ -41,7 +42,7 @@ export function objectsOf({ change, before, after }, versions) {
 const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
 
 /**
- * Returns the element that shows a change, field by field.
+ * Returns an element that shows a change field by field.
  * @param {Entry} entry
  * @param {Pair} pair
  * @param {boolean} open
@@ -49,8 +50,8 @@ const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
 export function changeElement({ change, at }, { old, object, complete, reason }, open) {
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
   const found = old && object ? visibleDifferences(diff(old, object)) : []
-  const nothing = complete === undefined ? '…' : complete ? 'no field' : 'no field of the table'
-  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while nobody watched' : ''
+  const nothing = complete === undefined ? '…' : complete ? 'no visible field' : 'no field of the table'
+  const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while disconnected' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]
   const part = reason && h('p', { class: 'part' }, inPart(reason))
   if (!found.length) return h('li', {}, h('div', { class: 'summary' }, ...head), part)

@@ -1,4 +1,5 @@
-// Loads the collections of a server and retries until it answers. Until then, the page uses the collections of the last visit.
+// Loads the collections of a server and retries until it responds. Until then, the page uses the collections of the
+// last visit.
 
 import { discover } from './discovery.js'
 import { RequestError, messageOf } from './request.js'
@@ -12,17 +13,17 @@ import { RequestError, messageOf } from './request.js'
  * @property {(resources: Resource[]) => void} found
  * @property {(error: RequestError) => void} refused the server answered 401 or 403
  * @property {(state: Status & { cause: RequestError }) => void} waiting
- * @property {(text: string) => void} storageFailed the browser stores nothing, with the reason
+ * @property {(text: string) => void} storageFailed receives the reason
  */
 
 const STORAGE_KEY = 'listwatch-collections'
-const MAX_DELAY = 30_000 // milliseconds at most between two tries
-const MIN_INTERVAL = 5000 // milliseconds at least between two refreshes that the user did not ask for
+const MAX_DELAY = 30_000 // maximum delay between two attempts in milliseconds
+const MIN_INTERVAL = 5000 // minimum interval of automatic refreshes in milliseconds
 
 export class Collections {
   #callbacks
   #attempt = 0
-  #refreshed = -Infinity // by the page's clock
+  #refreshed = -Infinity // time by performance.now()
 
   /** @param {Callbacks} callbacks */
   constructor(callbacks) {
@@ -30,7 +31,7 @@ export class Collections {
   }
 
   /**
-   * Retries discovery until the server answers. A later call replaces an earlier one.
+   * Loads the collections and retries until the server responds. A later call replaces an earlier one.
    * @param {Link} link
    */
   async load(link) {
@@ -44,7 +45,7 @@ export class Collections {
   }
 
   /**
-   * Tries discovery once. Returns whether to retry after the delay.
+   * Loads the collections once. Returns whether to retry after the delay.
    * @param {Link} link
    * @param {number} attempt
    * @param {number} delay
@@ -90,7 +91,7 @@ export class Collections {
     try {
       const saved = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null')
       return !token && saved?.server === server ? saved.resources : undefined
-    } catch (error) { // the browser forbids storage, or something else wrote the value
+    } catch (error) { // the browser forbids storage, or another program wrote the value
       this.#callbacks.storageFailed(messageOf(error))
       return undefined
     }
@@ -105,7 +106,7 @@ export class Collections {
     if (token) return
     try {
       localStorage.setItem(STORAGE_KEY, JSON.stringify({ server, resources }))
-    } catch (error) { // the browser forbids storage, or it is full
+    } catch (error) { // the browser forbids storage, or the storage is full
       this.#callbacks.storageFailed(messageOf(error))
     }
   }

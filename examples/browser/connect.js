@@ -1,10 +1,10 @@
-// Which server, and with which token. The URL of the page has the server; the token is in memory only.
+// The server and the token of the page. The page's URL contains the server. The token exists only in memory.
 
 import { $, $of } from './dom.js'
 
 /** @import { Link } from './request.js' */
 
-/** The server that the page's URL names; by default the one that served the page. */
+/** Returns the server in the page's URL. The default is the page's origin. */
 export function serverOfPage() {
   return (new URLSearchParams(location.search).get('server') || location.origin).replace(/\/+$/, '')
 }
@@ -38,7 +38,7 @@ export function askForServer({ server, token }, why = '') {
 }
 
 /**
- * Puts the server into the page's URL, so that a reload finds it.
+ * Saves the server in the page's URL, so that a reload uses it.
  * @param {string} server
  */
 export function remember(server) {

@@ -1,4 +1,4 @@
-// Where the keyboard is in the table, and what it does there.
+// Moves the active row of the table with the keyboard.
 
 /**
  * @import { Detail } from './detail.js'
@@ -28,7 +28,7 @@ export class Cursor {
   }
 
   /**
-   * Moves by a number of rows. Without an active row it moves to the first.
+   * Moves the active row by a number of rows. Without an active row, it starts before the first row.
    * @param {number} by
    */
   move(by) {
@@ -39,7 +39,7 @@ export class Cursor {
     const index = Math.min(Math.max(at, 0), rows.view.length - 1)
     this.#grid.active = rows.view[index].key
     this.#grid.reveal(index)
-    if (this.#detail.open) this.#app.go({ selected: this.#grid.active }) // it follows
+    if (this.#detail.open) this.#app.go({ selected: this.#grid.active }) // the open detail follows the active row
     else this.#app.draw()
   }
 
@@ -47,13 +47,13 @@ export class Cursor {
 
   edge(/** @type {boolean} */ last) { this.move(last ? Infinity : -Infinity) }
 
-  /** Opens the detail; once it is, goes into it. */
+  /** Opens the detail. If it is already open, moves the focus into it. */
   open() {
     if (this.#detail.open) this.#detail.focus()
     else if (this.rows?.get(this.#grid.active)) this.#app.go({ selected: this.#grid.active })
   }
 
-  /** Closes the detail; else ends the search. */
+  /** Closes the detail. If it is already closed, clears the search. */
   escape() {
     const { selected, search } = this.#app.route
     if (selected) this.#app.go({ selected: '' })

@@ -1,4 +1,4 @@
-// The selected object: what changed in it lately, field by field, and the whole of it.
+// Shows the selected object as YAML, with its recent changes field by field.
 
 import { announce, h, setText } from './dom.js'
 import { changeElement, inPart, objectsOf } from './changes.js'
@@ -25,7 +25,7 @@ export class Detail {
   #copy = h('button', { class: 'quiet', onclick: () => this.#copyText().catch(reportError) }, 'Copy YAML')
   /** @type {WeakMap<Entry, { element: HTMLElement, complete?: boolean }>} */
   #made = new WeakMap()
-  /** @type {unknown[] | undefined} The item, the object and the reason that are drawn. */
+  /** @type {unknown[] | undefined} The drawn item, object and reason. */
   #shown
   /** @type {Kube | undefined} */
   #object
@@ -53,7 +53,8 @@ export class Detail {
   }
 
   /**
-   * Shows a row with its history and its full object. `versions` is undefined where the table has all that may be shown.
+   * Shows a row with its history and its full object. If `versions` is undefined, the table already contains all fields
+   * that may be shown.
    * @param {Row} row
    * @param {History} history
    * @param {Versions | undefined} versions
@@ -66,7 +67,7 @@ export class Detail {
     setText(this.#kind, resource.kind)
     setText(this.#name, row.item.name)
     const where = row.item.namespace ? `in ${row.item.namespace} · ` : ''
-    const gone = row.gone ? `deleted${row.mark?.finalStateUnknown ? ' while nobody watched' : ''} · ` : ''
+    const gone = row.gone ? `deleted${row.mark?.finalStateUnknown ? ' while disconnected' : ''} · ` : ''
     setText(this.#sub, `${gone}${where}version ${row.item.resourceVersion}`)
     this.#element.classList.toggle('gone', row.gone)
     const latest = latestOf(row, entries[0], versions)
@@ -96,7 +97,7 @@ export class Detail {
   }
 
   /**
-   * Returns the element of a change. It is made again when the full objects have arrived.
+   * Returns the element of a change. The element is recreated when the full objects arrive.
    * @param {Entry} entry
    * @param {boolean} open
    * @param {Versions | undefined} versions
@@ -112,10 +113,10 @@ export class Detail {
     return element
   }
 
-  #none = h('li', { class: 'none' }, 'Nothing since this page began to watch.')
+  #none = h('li', { class: 'none' }, 'No changes since this page was opened.')
 
   /**
-   * Draws the object as YAML: the full object, or the fields of the table while the full one is missing.
+   * Draws the object as YAML. Until the full object arrives, it draws the fields of the table.
    * @param {Result | undefined} latest
    * @param {Kube} part
    * @param {Entry | undefined} newest
@@ -139,12 +140,12 @@ export class Detail {
     this.#yaml.replaceChildren(...lines)
   }
 
-  // The button shows the outcome until another object is drawn.
+  // The button shows the result until another object is drawn.
   async #copyText() {
     if (!this.#object) return
     let outcome = 'Copied'
     try {
-      if (!navigator.clipboard) throw new Error('it needs https or localhost')
+      if (!navigator.clipboard) throw new Error('the clipboard requires https or localhost')
       await navigator.clipboard.writeText(toYAML(this.#object))
     } catch (error) {
       outcome = `Not copied: ${messageOf(error)}`
@@ -158,7 +159,8 @@ export class Detail {
 export const isSecret = ({ group, plural }) => group === '' && plural === 'secrets'
 
 /**
- * Returns the latest full object of a row; undefined until it has arrived. Without `versions` the table has all that may be shown.
+ * Returns the latest full object of a row, or undefined until it arrives. If `versions` is undefined, the table already
+ * contains all fields that may be shown.
  * @param {Row} row
  * @param {Entry | undefined} newest
  * @param {Versions | undefined} versions

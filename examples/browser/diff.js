@@ -1,4 +1,4 @@
-// What differs between two objects, field by field.
+// Compares two objects field by field.
 
 import { toYAML } from './yaml.js'
 
@@ -9,9 +9,9 @@ const NAMES = ['name', 'type', 'key', 'ip', 'uid']
 const isObject = (value) => value !== null && typeof value === 'object'
 
 /**
- * Returns the fields that differ: the path for the user, for example `status.conditions[Ready].status`, the keys that lead to
- * the field in the newer object, and both values. A missing value is undefined. Array elements with the same name are compared,
- * so that a new first element does not change all others.
+ * Returns the fields that differ. Each difference has a path to display, such as `status.conditions[Ready].status`, the
+ * keys of the field in the newer object, and both values. A missing value is undefined. Array elements are matched by
+ * name, so that an inserted element does not change all others.
  * @param {unknown} old
  * @param {unknown} now
  */
@@ -64,7 +64,7 @@ function compareArrays(old, now, path, at, found) {
 }
 
 /**
- * Reports whether all elements are objects that differ in this member.
+ * Reports whether all elements are objects with different values of this member.
  * @param {any[]} array
  * @param {string} name
  */
@@ -77,7 +77,8 @@ const NOISE = new Set(['metadata.resourceVersion', 'metadata.generation'])
 const WHEN = /\.last\w+Time$/
 
 /**
- * Returns the differences to show, with timestamps last. The resourceVersion is shown only if nothing else differs.
+ * Returns the differences to show, with timestamps last. It includes the resourceVersion only if there is no other
+ * difference.
  * @param {Difference[]} found
  */
 export function visibleDifferences(found) {
@@ -87,7 +88,7 @@ export function visibleDifferences(found) {
 }
 
 /**
- * Returns a value as text: one line, or YAML for an object.
+ * Returns a value as text. An object becomes YAML, any other value one line.
  * @param {unknown} value
  */
 export function brief(value) {

@@ -1,4 +1,4 @@
-// The collections of a server.
+// Discovers the collections of a server.
 
 import { RequestError, get } from './request.js'
 
@@ -17,7 +17,7 @@ import { RequestError, get } from './request.js'
 const FORM = (/** @type {string} */ version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`
 
 /**
- * Returns the collections of a server that can be listed and watched. Rejects with a RequestError.
+ * Returns the collections that can be listed and watched. Rejects with a RequestError.
  * @param {Link} link
  */
 export async function discover(link) {
@@ -38,7 +38,8 @@ export async function discover(link) {
 }
 
 /**
- * Requests one form at a time: across origins, the server would have to allow an Accept header of more than 128 characters.
+ * Requests one format at a time. Across origins, an Accept header of more than 128 characters would need permission by
+ * the server.
  * @param {Link} link
  * @param {string} path
  */
@@ -51,7 +52,7 @@ async function read(link, path) {
 }
 
 /**
- * Returns undefined where the server does not have the requested form.
+ * Returns undefined if the server does not support the requested format.
  * @param {Promise<any>} answer
  */
 async function acceptable(answer) {
@@ -66,7 +67,7 @@ async function acceptable(answer) {
 const FIRST = 'pods deployments nodes events services configmaps secrets jobs namespaces'.split(' ')
 
 /**
- * Groups collections by API group for a menu. Those that are used most come first.
+ * Groups collections by API group for a menu. Frequently used collections come first.
  * @param {Resource[]} resources
  */
 export function menu(resources) {
@@ -86,7 +87,7 @@ export function menu(resources) {
 }
 
 /**
- * Returns the heading of a collection: "ConfigMap" becomes "Config Maps". Odd English plurals are the server's.
+ * Returns the heading of a collection: "ConfigMap" becomes "Config Maps". It keeps irregular plurals of the server.
  * @param {Pick<Resource, 'kind' | 'plural'>} resource
  */
 export function titleOf({ kind, plural }) {

@@ -1,4 +1,4 @@
-// The few lines that stand in for a framework.
+// DOM helpers that replace a framework.
 
 /**
  * Returns the element of index.html with this id.
@@ -11,7 +11,7 @@ export function $(id) {
 }
 
 /**
- * Returns the element with this id, which must be of this class, for example HTMLInputElement.
+ * Returns the element with this id. It must be an instance of the class, for example HTMLInputElement.
  * @template {HTMLElement} T
  * @param {string} id
  * @param {new () => T} kind
@@ -23,11 +23,12 @@ export function $of(id, kind) {
 }
 
 /**
- * Makes an element: h('a', { href, class: 'x' }, 'text', anotherElement). Text stays text; nothing is read as HTML.
+ * Creates an element: h('a', { href, class: 'x' }, 'text', anotherElement). Strings become text and are never parsed as
+ * HTML.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, unknown>} [attributes] "onclick" and the like are listeners
- * @param {...(Node | string | false | undefined)} children false and undefined are left out
+ * @param {Record<string, unknown>} [attributes] functions such as "onclick" become listeners
+ * @param {...(Node | string | false | undefined)} children false and undefined are ignored
  */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag)
@@ -41,7 +42,7 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 /**
- * Writes the text of an element that has nothing else, if it differs.
+ * Sets the text of an element without child elements if it differs.
  * @param {Element} element
  * @param {string} text
  */
@@ -52,7 +53,7 @@ export function setText(element, text) {
 }
 
 /**
- * Writes an attribute if it differs; undefined and false remove it.
+ * Sets an attribute if it differs; undefined and false remove it.
  * @param {Element} element
  * @param {string} name
  * @param {string | number | false | undefined} value
@@ -67,7 +68,7 @@ let last = 0
 let waiting
 
 /**
- * Tells screen readers, at most once in three seconds. A newer text replaces one that waits.
+ * Announces a text to screen readers, at most one every three seconds. A newer text replaces a waiting one.
  * @param {string} text
  */
 export function announce(text) {
@@ -78,7 +79,7 @@ export function announce(text) {
   }, Math.max(250, last + 3000 - Date.now()))
 }
 
-/** Removes the last text for screen readers, and one that waits. */
+/** Removes the last announcement and a waiting one. */
 export function cancelAnnouncement() {
   clearTimeout(waiting)
   $('announcer').textContent = ''

@@ -1,5 +1,5 @@
-// Shows failures of the page itself: a script that does not load, an exception, a rejection that nobody handles. This script is
-// not a module, so that it runs before all others. The modules pass unexpected errors on by reportError.
+// Shows failures of the page itself: scripts that fail to load, exceptions and unhandled rejections. This script is not
+// a module, so it runs before all modules. Modules report unexpected errors with reportError.
 {
   const messages = new Set()
   const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id))
@@ -16,7 +16,7 @@
   addEventListener('error', ({ target, message }) => {
     if (target instanceof HTMLScriptElement) show(`${target.src} could not be loaded`)
     else if (target instanceof HTMLLinkElement) show(`${target.href} could not be loaded`)
-    else if (target === window && !/^ResizeObserver loop/.test(message)) show(message) // such a loop only delays a drawing
+    else if (target === window && !/^ResizeObserver loop/.test(message)) show(message) // such a loop only delays rendering
   }, true)
   addEventListener('unhandledrejection', ({ reason }) => show(reason?.message ?? String(reason)))
   document.addEventListener('DOMContentLoaded', () => {

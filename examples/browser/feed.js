@@ -1,4 +1,4 @@
-// A collection as the page follows it: the rows, what happened to them, and how things stand.
+// A watched collection with its rows, history and status.
 
 import { ListWatchError, listWatch } from './listwatch/index.js'
 import { fieldsOf } from './columns/fields.js'
@@ -17,8 +17,8 @@ import { Versions } from './versions.js'
  * @import { Cause, Status } from './status.js'
  */
 
-// Of Secrets the program keeps these fields only: their values are dropped before they reach JavaScript.
-// Annotations go too, as kubectl apply writes the whole object into one.
+// The page requests only these fields of Secrets. The WASM module drops the values before they reach JavaScript. It
+// also drops annotations because kubectl apply saves the whole object in one.
 const OF_SECRETS = ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable']
 
 export class Feed {
@@ -26,11 +26,11 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Status} At the last report, like the rows. The collection's own state may be newer. */
+  /** @type {Status} State at the last report, like the rows. The collection's own state may be newer. */
   state
   #link
   #notify
-  #version = '' // the resourceVersion of the collection before the next changes
+  #version = '' // resourceVersion of the collection before the next changes
   /** @type {Versions | undefined} */
   #versions
   #versionsKey = ''
@@ -48,7 +48,7 @@ export class Feed {
     this.resource = resource
     this.columns = columnsOf(resource, namespace)
     this.rows = new Rows(this.columns)
-    if (!resource.version) { // the URL names it by its plural only, and the server told none of that name
+    if (!resource.version) { // the URL contains only a plural, and the server has no such collection
       this.state = stoppedBy({ code: 'not-found', message: `the server does not list ${resource.plural}` })
       return
     }
@@ -76,13 +76,13 @@ export class Feed {
     const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#closeVersions() // a request that failed may work now
+    if (phase === 'live' && !this.#live) this.#closeVersions() // failed requests may succeed now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
 
   /**
-   * Returns the full object of a row; undefined where the table has all that may be shown.
+   * Returns the full versions of a row's object, or undefined if the table contains all fields that may be shown.
    * @param {Row} row
    */
   versionsOf({ key, item }) {
@@ -107,8 +107,8 @@ export class Feed {
 }
 
 /**
- * Returns the options of a collection. The browser's next user could read a saved state. So the page saves neither Secrets nor
- * the objects of a server that requires a token.
+ * Returns the options of a collection. The next user of the browser could read saved objects. The page therefore saves
+ * neither Secrets nor objects of a server that requires a token.
  * @param {Resource} resource
  * @param {string} namespace
  * @param {string} token
@@ -128,7 +128,7 @@ const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVe
 const nameOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')
 
 /**
- * Returns the cause for an error of listWatch, which refuses options by a ListWatchError.
+ * Returns the cause for an error of listWatch. listWatch rejects options with a ListWatchError.
  * @param {unknown} error
  * @returns {Cause}
  */
@@ -138,10 +138,11 @@ function causeOf(error) {
 }
 
 /**
- * Follows the names of the namespaces. Returns a function that ends it.
+ * Watches the names of the namespaces. Returns a function that stops the watch.
  * @param {Link} link
- * @param {(names: string[] | null, cause: Cause | undefined) => void} notify gets the names, or null if they cannot be listed, and
- *   the cause if the server refuses them
+ * @param {(names: string[] | null, cause: Cause | undefined) => void} notify receives the names, or null if they cannot
+ * be listed, and
+ *   the cause if the server rejects the request
  */
 export function followNamespaces({ server, token }, notify) {
   let collection

@@ -1,5 +1,4 @@
-// A row that just changed lights up and fades, and so do the cells that differ. An edge stays for a while, also for those who
-// have motion switched off.
+// Highlights changed rows and cells for a moment. A colored edge stays longer. It also works with reduced motion.
 
 import { setAttribute } from './dom.js'
 

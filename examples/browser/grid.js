@@ -1,4 +1,4 @@
-// The table: of its rows only those in sight are in the page, however many there are.
+// The table. It creates elements only for visible rows.
 
 import { h, setAttribute, setText } from './dom.js'
 import { age } from './columns/format.js'
@@ -10,29 +10,29 @@ import { Flash } from './flash.js'
  *
  * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Callbacks
  *
- * @typedef {object} Line A row element, and what it shows.
+ * @typedef {object} Line A row element and its content.
  * @property {HTMLElement} element
  * @property {HTMLElement[]} cells
  * @property {Flash} flash
- * @property {number} [index] in the view
+ * @property {number} [index] of the row in the view
  * @property {Row} [row]
  * @property {number} [version] of the row
  */
 
-const HEIGHT = 28, AROUND = 6 // of a row in pixels, as in grid.css; rows beyond each edge
+const HEIGHT = 28, AROUND = 6 // row height in pixels, as in grid.css, and number of rows beyond each edge
 
 export class Grid {
-  active = '' // the key of the row that the keyboard is at
+  active = '' // key of the active row
   #element
   #head = h('div', { role: 'row', class: 'head', 'aria-rowindex': 1 })
   /** @type {HTMLElement[]} */
   #titles = []
   #body = h('div', { role: 'rowgroup', class: 'body' })
-  /** @type {Line[]} Each for every n-th row. */
+  /** @type {Line[]} Line i shows every n-th row, starting with row i. */
   #pool = []
   /** @type {Column[]} */
   #columns = []
-  /** @type {boolean[]} Per column whether there is no room for it. */
+  /** @type {boolean[]} Whether each column is hidden. */
   #spared = []
   /** @type {Rows | undefined} */
   #rows
@@ -78,7 +78,8 @@ export class Grid {
     this.#fit()
   }
 
-  // Divides the width among the columns. Where it is too small, columns that can be spared are hidden, the last ones first.
+  // Distributes the width among the columns. If it is too small, columns with `spare` are hidden, starting with the
+  // last one.
   #fit() {
     const least = (/** @type {Column} */ { width }) => (Array.isArray(width) ? width[0] : width)
     const sum = () => this.#columns.reduce((all, column, c) => (this.#spared[c] ? all : all + least(column)), 16)
@@ -97,7 +98,7 @@ export class Grid {
   }
 
   /**
-   * Marks the column that the rows are sorted by.
+   * Marks the sort column.
    * @param {string} id
    * @param {boolean} descending
    */
@@ -142,7 +143,7 @@ export class Grid {
       this.#pool.push({ element, cells, flash: new Flash(element) })
       this.#body.append(element)
     }
-    for (const line of this.#pool) line.row = undefined // each is for other rows now
+    for (const line of this.#pool) line.row = undefined // lines now show other rows
   }
 
   /**
@@ -199,7 +200,7 @@ export class Grid {
    * @param {number} index in the view
    */
   reveal(index) {
-    const top = index * HEIGHT, height = this.#element.clientHeight - HEIGHT - 2 // the head covers one
+    const top = index * HEIGHT, height = this.#element.clientHeight - HEIGHT - 2 // the header covers one row
     if (top < this.#element.scrollTop) this.#element.scrollTop = top
     else if (top + HEIGHT > this.#element.scrollTop + height) this.#element.scrollTop = top + HEIGHT - height
   }

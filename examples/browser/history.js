@@ -1,4 +1,4 @@
-// What happened lately, so that an object's detail can tell. The objects stay text until somebody looks.
+// The recent changes. Their objects are parsed only when the detail shows them.
 
 /**
  * @import { Change } from './listwatch/index.js'
@@ -6,7 +6,7 @@
  *
  * @typedef {object} Entry
  * @property {Change<Kube>} change
- * @property {number} at when it arrived, in milliseconds
+ * @property {number} at time of arrival in milliseconds
  * @property {string} before the resourceVersion of the collection before the change
  * @property {string} after the resourceVersion of the collection after the change
  */
@@ -47,7 +47,7 @@ export class History {
   }
 }
 
-/** Counts per second, over the last minute. */
+/** Counts changes per second over the last minute. */
 export class Rate {
   #counts = new Array(60).fill(0)
   #second = 0
@@ -70,7 +70,7 @@ export class Rate {
   }
 
   /**
-   * Returns the counts of the last 60 seconds, oldest first. The last second has not ended.
+   * Returns the counts of the last 60 seconds, oldest first. The last second is incomplete.
    * @param {number} now in milliseconds
    */
   list(now) {

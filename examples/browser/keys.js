@@ -1,4 +1,4 @@
-// The keyboard.
+// Keyboard shortcuts.
 
 import { $, $of } from './dom.js'
 

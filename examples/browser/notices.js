@@ -1,4 +1,4 @@
-// Lines below the title for what does not work while the rest of the page does. Each kind has one line.
+// Lines below the title about parts that do not work. Each kind has one line.
 
 import { $, announce, h } from './dom.js'
 
@@ -8,7 +8,7 @@ const shown = new Map()
 const dismissed = new Set()
 
 /**
- * Shows the line of a kind; an empty text removes it. A text that the user has dismissed is not shown again.
+ * Shows the line of a kind. An empty text removes it. It does not repeat a text that the user has dismissed.
  * @param {string} kind
  * @param {string} text
  */

@@ -1,4 +1,4 @@
-// One GET of the API server. Every failure is a RequestError, whose message is for the user.
+// Sends a GET request to the API server. Each failure is a RequestError with a message for the user.
 
 /** @typedef {{ server: string, token: string }} Link The server's URL without a trailing slash, and the bearer token or "". */
 
@@ -16,7 +16,7 @@ export class RequestError extends Error {
 }
 
 /**
- * Returns the JSON that the server has at this path.
+ * Returns the JSON document at a path.
  * @param {Link} link
  * @param {string} path with the query
  * @param {{ accept?: string, cache?: RequestCache, signal?: AbortSignal }} [how]
@@ -36,12 +36,12 @@ export async function get({ server, token }, path, { accept, cache = 'no-store',
   const body = parse(text)
   const { ok, status } = response
   if (!ok) throw new RequestError('status', `the server answered ${status}${body?.message ? `: ${body.message}` : ''}`, { status })
-  if (typeof body !== 'object' || !body) throw new RequestError('malformed', 'the answer is not a JSON object')
+  if (typeof body !== 'object' || !body) throw new RequestError('malformed', 'the response is not a JSON object')
   return body
 }
 
 /**
- * Returns undefined for a text that is not JSON, for example a proxy's error page.
+ * Returns undefined for text that is not JSON, for example a proxy's error page.
  * @param {string} text
  */
 function parse(text) {

@@ -1,4 +1,4 @@
-// The page's location, as the hash of its URL has it: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
+// The page's route. It is saved in the hash of the URL: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
 
 /**
  * @typedef {object} Route
@@ -32,7 +32,7 @@ export function parse(hash) {
 }
 
 /**
- * Returns a part that is not percent-encoded unchanged: a user may have typed a %.
+ * Decodes a path segment. It returns an invalid encoding unchanged because a user may have typed a %.
  * @param {string} part
  */
 function decode(part) {

@@ -1,4 +1,5 @@
-// The table as data: all rows of a collection, and of them those that are shown, in order. It knows no DOM and no clock.
+// The table's data: all rows of a collection, and the sorted view of those that match. It does not depend on the DOM or
+// a clock.
 
 import { natural } from './columns/format.js'
 
@@ -6,33 +7,36 @@ import { natural } from './columns/format.js'
  * @import { Change, Item } from './listwatch/index.js'
  * @import { Column, Kube } from './columns/format.js'
  *
- * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change, and the columns that differ.
+ * @typedef {{ type: Change['type'], at: number, finalStateUnknown: boolean, cells: number[] }} Mark A recent change and the columns that differ.
  */
 
-/** How long a change is marked, and a deleted row stays, in milliseconds. */
+/** How long a change is marked and a deleted row stays, in milliseconds. */
 export const MARKED = 6000, LEAVING = 2500
 
-/** A row reads its object when it is drawn, sorted or searched: most objects of a long list are never parsed. */
+/**
+ * A row of the table. It parses its object only to draw, sort or search it. Most objects of a long list are never
+ * parsed.
+ */
 export class Row {
   gone = false
-  left = false // out of the table
+  left = false // removed from the table
   version = 0 // counts the visible changes
   placed = false // whether it is in the view
   /** @type {Mark | undefined} */
   mark
-  /** @type {string | number | undefined} What the view sorts by; undefined until the row is read. */
+  /** @type {string | number | undefined} Sort key; undefined until the row is read. */
   rank
-  /** @type {string[] | undefined} Of its columns; undefined until it is read. */
+  /** @type {string[] | undefined} Texts of the columns; undefined until the row is read. */
   texts
-  /** @type {(number | undefined)[]} Of its columns, to sort by. */
+  /** @type {(number | undefined)[]} Sort values of the columns. */
   values = []
-  /** @type {(string | undefined)[]} Of its columns. */
+  /** @type {(string | undefined)[]} Tones of the columns. */
   tones = []
-  /** @type {string | undefined} What the search looks at; undefined until the row is read. */
+  /** @type {string | undefined} Searchable text; undefined until the row is read. */
   words
   /** @type {string[] | undefined} The texts before the change. */
   was
-  /** @type {Change<Kube> | undefined} The first unread change. It has the object before it, unparsed. */
+  /** @type {Change<Kube> | undefined} The first unread change, with the unparsed old object. */
   past
 
   /** @param {Item<Kube>} item */
@@ -51,7 +55,7 @@ export class Row {
   }
 
   /**
-   * Reads the object, unless it was read. Returns the texts of the columns.
+   * Parses the object unless this already happened. Returns the texts of the columns.
    * @param {Column[]} columns
    */
   read(columns) {
@@ -80,9 +84,9 @@ export class Rows {
   #columns
   /** @type {Set<Row>} */
   #unread = new Set()
-  /** @type {Set<Row>} Rows that may be at another place of the view. */
+  /** @type {Set<Row>} Rows that may have moved in the view. */
   #moved = new Set()
-  #allMoved = false // all rows may be
+  #allMoved = false // all rows may have moved
   /** @type {Set<Row>} */
   #marked = new Set()
   /** @type {string[]} */
@@ -122,7 +126,8 @@ export class Rows {
   }
 
   /**
-   * Reads rows for the order and the search until `enough()`, so that the page stays responsive. Returns whether some are left.
+   * Reads rows for sorting and searching until `enough()` returns true, so that the page stays responsive. Returns
+   * whether unread rows remain.
    * @param {() => boolean} enough
    */
   read(enough) {
@@ -143,7 +148,7 @@ export class Rows {
   }
 
   /**
-   * Sorts by the column with this id, or by key if there is none.
+   * Sorts by the column with this id. If it does not exist, sorts by key.
    * @param {string} id
    * @param {boolean} descending
    */
@@ -153,7 +158,7 @@ export class Rows {
   }
 
   /**
-   * Removes old marks, and rows that were deleted. Returns whether marks are left.
+   * Removes old marks and deleted rows. Returns whether marks remain.
    * @param {number} now in milliseconds
    */
   sweep(now) {
@@ -174,7 +179,9 @@ export class Rows {
     return this.#marked.size > 0
   }
 
-  /** Brings the view up to date; returns whether anything moved. Few changes cost little, however long the view is. */
+  /**
+   * Updates the view. Returns whether rows moved. The cost of a few changes does not depend on the length of the view.
+   */
   update() {
     if (!this.#allMoved && !this.#moved.size) return false
     if (this.#allMoved || this.#moved.size > 200) this.#arrange()
@@ -224,7 +231,7 @@ export class Rows {
   }
 
   /**
-   * Returns what the view sorts by. A row that was not read yet comes last.
+   * Returns the sort key of a row. A row that has not been read comes last.
    * @param {Row} row
    */
   #rank(row) {
@@ -232,7 +239,7 @@ export class Rows {
     if (column < 0) return row.key
     if (!row.texts) return row.rank
     const value = row.values[column]
-    return this.#columns[column].time ? -(value ?? NaN) : value ?? natural(row.texts[column]) // a moment is shown by its age
+    return this.#columns[column].time ? -(value ?? NaN) : value ?? natural(row.texts[column]) // times are shown as ages, so their order is reversed
   }
 
   /**

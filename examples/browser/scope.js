@@ -1,4 +1,4 @@
-// The choice of a namespace: a list, or a field where the namespaces may not be listed.
+// Selects a namespace from a list, or in a text field if the namespaces cannot be listed.
 
 import { $, h } from './dom.js'
 
@@ -21,7 +21,7 @@ export class Scope {
   }
 
   /**
-   * Takes the names of the namespaces; null if they cannot be listed, so that the user types one.
+   * Sets the names of the namespaces. If they cannot be listed, `names` is null, and the user types a name.
    * @param {string[] | null} names
    */
   names(names) {
@@ -33,7 +33,7 @@ export class Scope {
   }
 
   /**
-   * Shows the chosen namespace; "" means all.
+   * Shows the selected namespace; "" means all.
    * @param {string} current
    * @param {boolean} namespaced
    */

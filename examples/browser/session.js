@@ -1,4 +1,4 @@
-// The server of the page: which one it is, whether it answers, and its collections and namespaces.
+// The server of the page, with its collections and namespaces.
 
 import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
@@ -16,8 +16,8 @@ import { explain } from './status.js'
  * @typedef {object} Page
  * @property {Feed | undefined} feed
  * @property {() => void} leave closes the feed
- * @property {() => void} show shows the collections, which may have changed
- * @property {(names: string[] | null) => void} showNamespaces null if they cannot be listed
+ * @property {() => void} show redraws the collections
+ * @property {(names: string[] | null) => void} showNamespaces names is null if they cannot be listed
  * @property {() => void} draw
  */
 
@@ -26,14 +26,14 @@ export class Session {
   link = { server: serverOfPage(), token: '' }
   /** @type {Resource[]} */
   resources = []
-  /** @type {Status | undefined} Instead of a feed's state, until the server has answered. */
+  /** @type {Status | undefined} Replaces the feed's state until the server has responded. */
   waiting
   /** @type {(() => void) | undefined} */
   #endNamespaces
   #page
   #collections = new Collections({
     found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
-    storageFailed: (why) => notice('storage', `The next visit must wait for the server, because this browser stores nothing: ${why}`),
+    storageFailed: (why) => notice('storage', `The next visit must wait for the server because the browser cannot save data: ${why}`),
   })
 
   /** @param {Page} page */
@@ -41,7 +41,7 @@ export class Session {
     this.#page = page
   }
 
-  /** Begins with the server of the link. */
+  /** Connects to the server of `link`. */
   connect() {
     setText($('server-name'), this.link.server.replace(/^https?:\/\//, ''))
     this.#page.leave()
@@ -52,7 +52,7 @@ export class Session {
     this.load()
   }
 
-  /** Loads the collections and retries until the server answers. */
+  /** Loads the collections and retries until the server responds. */
   load() {
     this.#collections.load(this.link).catch(reportError)
   }
@@ -75,21 +75,22 @@ export class Session {
   #showNamespaces(names, cause) {
     this.#page.showNamespaces(names)
     const { short, long } = explain(cause)
-    notice('namespaces', cause ? `The namespaces are not followed. ${short}: ${long}` : '')
+    notice('namespaces', cause ? `The namespaces are not watched. ${short}: ${long}` : '')
   }
 
-  /** Asks once for the collections, for the user, who is told the outcome. */
+  /** Refreshes the collections for the user and announces the result. */
   refresh() {
     const before = this.resources
     this.#collections.refresh(this.link).then((error) => {
       if (error) this.#noticeOutdated(error)
-      else announce(this.resources === before ? 'No other collections' : 'The collections have changed')
+      else announce(this.resources === before ? 'The collections have not changed' : 'The collections have changed')
     }).catch(reportError)
   }
 
   /**
-   * Asks once for the collections. If the server does not answer, a feed that is not live says so, too.
-   * @param {boolean} [throttled] does nothing soon after another refresh
+   * Refreshes the collections. It reports a failure only while the feed is live, because the feed reports its own
+   * failures.
+   * @param {boolean} [throttled] skip the refresh soon after another one
    */
   refreshQuietly(throttled = false) {
     this.#collections.refresh(this.link, throttled).then((error) => {
@@ -118,7 +119,7 @@ export class Session {
   }
 
   /**
-   * Asks the user for another server.
+   * Asks the user for another server or token.
    * @param {string} [why]
    */
   change(why = '') {

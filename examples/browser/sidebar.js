@@ -47,7 +47,7 @@ export class Sidebar {
   #item(resource, group) {
     const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural)
     if (group === 'Kubernetes' && resource.group) link.append(h('span', { class: 'group' }, resource.group.replace(/\.k8s\.io$/, '')))
-    link.addEventListener('click', () => { // the namespace may have changed since it was drawn
+    link.addEventListener('click', () => { // the namespace may have changed since the link was drawn
       link.href = format({ ...resource, namespace: resource.namespaced ? this.#route().namespace : '' })
     })
     link.href = format({ ...resource, namespace: '' })
@@ -56,7 +56,7 @@ export class Sidebar {
     return item
   }
 
-  /** Marks where the page is. */
+  /** Marks the current collection. */
   mark() {
     const here = collectionOf(this.#route())
     for (const { link, resource } of this.#links) {

@@ -1,4 +1,4 @@
-// Changes per second over the last minute, drawn small.
+// Draws the changes per second over the last minute.
 
 import { $, $of, setText } from './dom.js'
 
@@ -19,7 +19,7 @@ export function drawRate(rate, now) {
     canvas.height = HEIGHT * scale
   }
   const pen = canvas.getContext('2d'), styles = getComputedStyle(canvas)
-  if (!pen) return // the number beside it says the same
+  if (!pen) return // the number shows the same rate
   pen.setTransform(scale, 0, 0, scale, 0, 0)
   pen.clearRect(0, 0, WIDTH, HEIGHT)
   const most = Math.max(4, ...counts)

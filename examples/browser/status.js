@@ -19,31 +19,31 @@ import { age } from './columns/format.js'
  * @typedef {object} Indicator
  * @property {'ok' | 'quiet' | 'warn' | 'bad' | 'busy'} tone
  * @property {string} text
- * @property {string} more the part that changes each second, which is not announced
+ * @property {string} more the part that changes each second; it is not announced
  * @property {string} title
  */
 
 /** @type {Record<string, string>} */
 const CAUSES = {
-  unauthorized: 'The server does not know the token',
+  unauthorized: 'The server rejected the token',
   forbidden: 'Not allowed',
   'not-found': 'The server has no such collection',
-  expired: 'The version was too old; listing again',
-  'too-many-requests': 'The server asks to wait',
+  expired: 'The resourceVersion has expired; relisting',
+  'too-many-requests': 'The server limits the rate of requests',
   'too-large': 'The collection is too large',
   status: 'The server answered with an error',
   closed: 'The server ended the watch',
-  silent: 'Nothing was heard for too long',
-  unsupported: 'The server or this browser cannot do this',
+  silent: 'The server sent nothing for too long',
+  unsupported: 'The server or this browser does not support this',
   network: 'No connection',
-  malformed: 'The answer could not be read',
-  invalid: 'The request is not valid',
+  malformed: 'The response could not be read',
+  invalid: 'The request is invalid',
   load: 'The WASM module could not be loaded',
   crashed: 'The WASM module crashed: reload the page',
 }
 
 /**
- * Returns a cause in plain words, and its exact message.
+ * Returns a short description of a cause, and its exact message.
  * @param {Cause | undefined} cause
  */
 export function explain(cause) {
@@ -54,7 +54,7 @@ export function explain(cause) {
 
 const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-const IDLE_AFTER = 10_000 // milliseconds without a byte after which a live page says so; a server is often quiet for a minute
+const IDLE_AFTER = 10_000 // milliseconds of silence after which a live page shows the time of the last message
 
 /**
  * Returns the text of the indicator. Without events, only `more` changes.
@@ -83,13 +83,14 @@ export function indicator(state, now) {
 }
 
 /**
- * Reports whether the server rejected the token. Another token may help then, and a retry does not.
+ * Reports whether the server rejected the token. A retry cannot succeed then, but another token may.
  * @param {Status} state
  */
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
- * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that a server requested stays.
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. No button skips a delay that
+ * the server requested.
  * @param {Status} state
  */
 export function actionLabel(state) {
@@ -98,7 +99,7 @@ export function actionLabel(state) {
 }
 
 /**
- * Returns the line above rows that may be older than the server's; empty if they are not.
+ * Returns the line above possibly outdated rows, or "" if the rows are current.
  * @param {Status} state
  * @param {number} size
  * @param {number} now in milliseconds
@@ -107,18 +108,18 @@ export function staleness(state, size, now) {
   if (!state.stale || !size || state.progress || !state.lastEventAt) return ''
   const when = new Date(state.lastEventAt).toLocaleTimeString([], { hour12: false })
   const { long } = explain(state.cause)
-  return `Stale: as it was at ${when}, ${age(now - state.lastEventAt)} ago. What happened since then is not known.${long && ` Cause: ${long}`}`
+  return `Stale: last update at ${when}, ${age(now - state.lastEventAt)} ago. Later changes are unknown.${long && ` Cause: ${long}`}`
 }
 
 /**
- * Reports whether the number of objects is known: a list was complete, now or at an earlier visit.
+ * Reports whether the number of objects is known. This requires a complete list, now or at an earlier visit.
  * @param {Status} state
  * @param {number} size
  */
 export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVersion
 
 /**
- * Returns the lines for an empty table: the reason, and the user's next step.
+ * Returns the lines for an empty table: the reason and the next step for the user.
  * @param {Status} state
  * @param {number} size
  * @param {{ search: string, namespace: string, plural: string }} route
@@ -126,16 +127,16 @@ export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVers
 export function emptyMessage(state, size, { search, namespace, plural }) {
   const { short, long } = explain(state.cause)
   const what = namespace ? `${plural} in ${namespace}` : plural
-  if (state.cause?.code === 'not-found') return [short, long, 'Choose another one in the menu, or ask the server with ⟳ for what it has now.']
+  if (state.cause?.code === 'not-found') return [short, long, 'Choose another collection in the menu, or refresh the menu with ⟳.']
   if (state.phase === 'stopped') return [short, long]
   if (!isKnown(state, size)) return short ? [`Not listed yet: ${short}`, long] : []
   if (search) return [`Nothing matches “${search}”`, 'Esc clears the search.']
   if (state.phase === 'live') return [`No ${what}`, 'They appear here as soon as there are any.']
-  return short ? [`There were no ${what}`, `What happened since then is not known. Cause: ${long}`] : []
+  return short ? [`There were no ${what}`, `Later changes are unknown. Cause: ${long}`] : []
 }
 
 /**
- * Returns how far the first list is: a part between 0 and 1 if the server says, and words.
+ * Returns the progress of the first list as text, and as a fraction if the server reports the remaining count.
  * @param {Status} state
  * @returns {{ part?: number, text: string } | undefined}
  */

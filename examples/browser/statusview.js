@@ -18,7 +18,7 @@ export function resetAnnouncements() {
 }
 
 /**
- * Shows the status. `feed` is undefined until the server has answered.
+ * Shows the status. `feed` is undefined until the server has responded.
  * @param {Status} state
  * @param {Feed | undefined} feed
  * @param {Route} route
@@ -30,7 +30,7 @@ export function showState(state, feed, route, now) {
   setAttribute($('connection'), 'data-tone', tone)
   setAttribute($('connection'), 'title', title)
   showAction(actionLabel(state))
-  $('grid').hidden = !feed // or it would show another server's
+  $('grid').hidden = !feed // otherwise it would show the previous server
   const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
   showStale(state, size, now)
   showProgress(state)
@@ -44,7 +44,7 @@ export function showState(state, feed, route, now) {
 
 /** @param {string} label */
 function showAction(label) {
-  if (!label && document.activeElement === $('retry')) $('grid').focus() // otherwise the focus would be lost with the button
+  if (!label && document.activeElement === $('retry')) $('grid').focus() // otherwise the focus would disappear with the button
   $('retry').hidden = !label
   if (label) setText($('retry'), label)
 }

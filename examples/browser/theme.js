@@ -1,10 +1,10 @@
-// Sets the theme before anything is drawn, so this script is not a module.
+// Sets the theme before the page is rendered. It runs early because it is not a module.
 {
   const KEY = 'listwatch-theme', THEMES = ['auto', 'light', 'dark']
-  const LOOKS = [['◐', 'as the system has it'], ['☀', 'light'], ['☾', 'dark']]
+  const LOOKS = [['◐', 'system setting'], ['☀', 'light'], ['☾', 'dark']]
   /** @type {(error: unknown) => void} */
-  const warn = (error) => { // the browser forbids storage, or it is full
-    const detail = { kind: 'theme', text: `The theme is for this page only, because this browser stores nothing: ${error instanceof Error ? error.message : error}` }
+  const warn = (error) => { // the browser forbids storage, or the storage is full
+    const detail = { kind: 'theme', text: `The theme applies only to this page because the browser cannot save it: ${error instanceof Error ? error.message : error}` }
     document.dispatchEvent(new CustomEvent('notice', { detail }))
   }
   const read = () => {

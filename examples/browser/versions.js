@@ -1,5 +1,5 @@
-// Loads the full object of a row in its current and past versions. The table contains only a few fields of each object. Servers
-// keep past versions for some minutes. It opens no watch, because browsers allow six connections to an HTTP/1.1 server.
+// Loads current and past versions of a row's full object. The table contains only a few fields, and servers keep past
+// versions for some minutes. It opens no watch because browsers allow only six connections to an HTTP/1.1 server.
 
 import { RequestError, get } from './request.js'
 
@@ -10,19 +10,19 @@ import { RequestError, get } from './request.js'
  * @import { Link } from './request.js'
  *
  * @typedef {object} Options
- * @property {string} [asOf] a resourceVersion at which the collection had the wanted version of the object
- * @property {boolean} [current] also request the current object, which becomes the newest
+ * @property {string} [asOf] a resourceVersion of the collection at which the object had this version
+ * @property {boolean} [current] also request the current object and save it as `newest`
  *
  * @typedef {{ object: Kube, reason?: undefined } | { object?: undefined, reason: string }} Result
  * The object, or the reason why the server did not return it.
  */
 
-const MAX_VERSIONS = 60 // versions to hold; half as many may be pending
+const MAX_VERSIONS = 60 // maximum number of stored versions; half as many may be pending
 
 export class Versions {
-  /** @type {Kube | undefined} The object at the last current request; it stays after a deletion. */
+  /** @type {Kube | undefined} Result of the last current request. A deletion keeps it. */
   newest
-  arrivals = 0 // counts the answers
+  arrivals = 0 // number of results
   /** @type {Map<string, Result>} */
   #loaded = new Map()
   /** @type {Map<string, Options>} */
@@ -48,7 +48,7 @@ export class Versions {
   }
 
   /**
-   * Returns the answer for a resourceVersion of the object. Returns undefined until it has arrived.
+   * Returns the result for a resourceVersion of the object, or undefined until it arrives.
    * @param {string} version
    * @param {Options} [how]
    */
@@ -60,14 +60,14 @@ export class Versions {
     return undefined
   }
 
-  /** Cancels what is pending. */
+  /** Cancels pending requests. */
   close() {
     this.#ended.abort()
   }
 
   async #loadPending() {
     this.#busy = true
-    for (const [version, how] of this.#pending) { // includes versions that are added during the loop
+    for (const [version, how] of this.#pending) { // includes versions added during the loop
       const answer = await this.#load(version, how)
       if (this.#ended.signal.aborted) return
       this.#pending.delete(version)
@@ -91,9 +91,9 @@ export class Versions {
    * @returns {Promise<Result>}
    */
   async #load(version, { asOf, current }) {
-    const past = asOf ? await this.#loadPast(asOf) : { reason: 'nobody knows when the object had this version' }
+    const past = asOf ? await this.#loadPast(asOf) : { reason: 'the time of this version is unknown' }
     if (isAt(past, version)) return past
-    if (!current) return past.object ? { reason: 'the object had another version then' } : past
+    if (!current) return past.object ? { reason: 'the object had another version at that time' } : past
     const now = await this.#get(`/${encodeURIComponent(this.#name)}`)
     if (!now.object) return now.status === 404 ? { reason: 'the object no longer exists' } : now
     this.newest = now.object
@@ -101,7 +101,7 @@ export class Versions {
   }
 
   /**
-   * Requests the object at a past resourceVersion of the collection. Only a list can do that.
+   * Requests the object at a past resourceVersion of the collection. Only a list supports this.
    * @param {string} asOf
    * @returns {Promise<Result>}
    */
@@ -111,7 +111,7 @@ export class Versions {
     if (!answer.object) return answer.status === 410 ? { reason: 'the server no longer keeps this version' } : answer
     const list = answer.object
     const item = list.items?.find((/** @type {Kube} */ { metadata }) => metadata.name === this.#name)
-    return item ? { object: withoutManagedFields({ apiVersion: list.apiVersion, kind: list.kind?.replace(/List$/, ''), ...item }) } : { reason: 'the object did not exist then' }
+    return item ? { object: withoutManagedFields({ apiVersion: list.apiVersion, kind: list.kind?.replace(/List$/, ''), ...item }) } : { reason: 'the object did not exist at that time' }
   }
 
   /**

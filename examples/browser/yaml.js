@@ -1,8 +1,8 @@
-// An object as the lines of a YAML document.
+// Converts an object to the lines of a YAML document.
 
 /**
- * @typedef {(string | number)[]} Keys The keys that lead to a value.
- * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `text` is undefined above other lines.
+ * @typedef {(string | number)[]} Keys Path to a value.
+ * @typedef {{ depth: number, dash: number, key?: string, text?: string, at: Keys }} Line `text` is undefined if nested lines follow.
  */
 
 /** @type {(value: unknown) => value is object} */
@@ -40,7 +40,7 @@ function walk(value, depth, at, lines) {
 }
 
 /**
- * Adds an array element. Its first line gets the dash.
+ * Adds an array element. The dash precedes its first line.
  * @param {unknown} member
  * @param {number} depth
  * @param {Keys} at
@@ -67,7 +67,8 @@ function scalar(line, value, lines) {
   for (const text of value.replace(/\n$/, '').split('\n')) lines.push({ depth: line.depth + 1, dash: 0, text, at: line.at })
 }
 
-// Names, paths and images; uids, addresses and quantities. What YAML would read as a number or a date is quoted.
+// Strings that need no quotes: names, paths, images, uids, addresses and quantities. Strings that YAML would read as
+// numbers or dates are quoted.
 const PLAIN = /^([A-Za-z_/][\w ./@+-]*(:[\w./@+-]+)*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+(\.\d+){3}(\/\d+)?|\d+([KMGTP]i?|[mk]))$/
 const WORDS = /^(true|false|yes|no|on|off|null|y|n)$/i
 

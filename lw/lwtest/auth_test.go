@@ -20,18 +20,18 @@ func TestTokens(t *testing.T) {
 		code                int
 		body                string
 	}{
-		"good":       {"GET", configMaps, "good", 200, ""},
-		"wrong":      {"GET", configMaps, "x", 401, unauthorized},
-		"even watch": {"GET", watchConfigMaps, "x", 401, unauthorized},
+		"good":                        {"GET", configMaps, "good", 200, ""},
+		"wrong":                       {"GET", configMaps, "x", 401, unauthorized},
+		"watch with an unknown token": {"GET", watchConfigMaps, "x", 401, unauthorized},
 		"none": {"GET", configMaps, "", 403, forbidden("",
 			`configmaps is forbidden: User \"system:anonymous\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
-		"poor list": {"GET", configMaps, "poor", 403, forbidden("",
+		"list without permissions": {"GET", configMaps, "poor", 403, forbidden("",
 			cms+`list resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
-		"poor watch": {"GET", watchConfigMaps, "poor", 403, forbidden("",
+		"watch without permissions": {"GET", watchConfigMaps, "poor", 403, forbidden("",
 			cms+`watch resource \"configmaps\" in API group \"\" in the namespace \"t\"`, `{"kind":"configmaps"}`)},
 		"all namespaces": {"GET", "/api/v1/configmaps", "poor", 403, forbidden("",
 			cms+`list resource \"configmaps\" in API group \"\" at the cluster scope`, `{"kind":"configmaps"}`)},
-		"a group": {"DELETE", "/apis/apps/v1/namespaces/t/deployments/d", "poor", 403, forbidden("",
+		"resource in a group": {"DELETE", "/apis/apps/v1/namespaces/t/deployments/d", "poor", 403, forbidden("",
 			`deployments.apps \"d\" is forbidden: User \"nobody\" cannot delete resource \"deployments\" in API group \"apps\" in the namespace \"t\"`,
 			`{"name":"d","group":"apps","kind":"deployments"}`)},
 		"discovery": {"GET", "/api", "", 403, forbidden("", `forbidden: User \"system:anonymous\" cannot get path \"/api\"`, `{}`)},
@@ -53,7 +53,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestWithoutTokensNobodyIsAsked(t *testing.T) {
+func TestWithoutTokensAllRequestsAreAllowed(t *testing.T) {
 	s := start(t, nil)
 	require.Equal(t, http.StatusOK, get(t, s.URL+configMaps, "Authorization", "Bearer whatever").Code)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a real server answers is held by internal/testkit/scenarios against both.
+// internal/testkit/scenarios compares the responses with those of a real server.
 
-func TestABindingIsSeenByWatches(t *testing.T) {
+func TestWatchesReportBindings(t *testing.T) {
 	s := start(t, nil)
 	_, err := s.Create("pods", `{"metadata":{"name":"p","namespace":"t"},"status":{"conditions":[
 		{"type":"Ready","status":"False"},{"type":"PodScheduled","status":"False","reason":"Unschedulable"}]}}`)

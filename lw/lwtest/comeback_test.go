@@ -10,37 +10,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Clients come back within microseconds of being cut off: client-go does. comebacks is how often the tests try to be as
-// quick; one time in fifty was enough to meet a server that was not done yet.
+// client-go reconnects within microseconds after a disconnect. These tests try it comebacks times. One attempt in fifty
+// reached a server that had not finished stopping.
 const comebacks = 300
 
-func TestStopRefusesWhoComesBackAtOnce(t *testing.T) {
+func TestStopRefusesImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
 	for range comebacks {
-		conn, err := net.Dial("tcp", s.addr) // quicker than an HTTP client
+		conn, err := net.Dial("tcp", s.addr) // faster than an HTTP client
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, "GET "+watchConfigMaps+" HTTP/1.1\r\nHost: a\r\n\r\n")
 		require.NoError(t, err)
-		_, err = conn.Read(make([]byte, 1)) // the watch is under way
+		_, err = conn.Read(make([]byte, 1)) // the watch is open
 		require.NoError(t, err)
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
 			s.Stop()
 		}()
-		_, _ = io.Copy(io.Discard, conn) // until it is cut off, in whatever way
+		_, _ = io.Copy(io.Discard, conn) // until the connection ends
 		conn.Close()
 		conn, err = net.Dial("tcp", s.addr)
 		if err == nil {
 			conn.Close()
 		}
-		require.ErrorIs(t, err, syscall.ECONNREFUSED, "it was let in")
+		require.ErrorIs(t, err, syscall.ECONNREFUSED, "the connection was accepted")
 		<-stopped
 		require.NoError(t, s.Restart())
 	}
 }
 
-func TestDropConnectionsWelcomesWhoComesBackAtOnce(t *testing.T) {
+func TestDropConnectionsAcceptsImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
 	for i := range comebacks {
 		version := fmt.Sprint("&resourceVersion=", s.Revision())

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPages: what a browser needs to let a page of an allowed origin ask and read, and nothing for another one.
+// TestPages checks the CORS headers for an allowed origin and their absence for others.
 func TestPages(t *testing.T) {
 	const allowed, foreign = "http://app.example", "http://other.example"
 	s := start(t, &Options{Tokens: map[string]Access{"good": FullAccess}, AllowedOrigins: []string{allowed}})
@@ -17,13 +17,13 @@ func TestPages(t *testing.T) {
 		code                  int
 		told                  string
 	}{
-		"preflight":           {"OPTIONS", allowed, "", 204, allowed},
-		"request":             {"GET", allowed, "good", 200, allowed},
-		"refusal":             {"GET", allowed, "wrong", 401, allowed},
-		"foreign preflight":   {"OPTIONS", foreign, "", 403, ""},
-		"foreign request":     {"GET", foreign, "good", 200, ""},
-		"request of no page":  {"GET", "", "good", 200, ""},
-		"pattern, not origin": {"OPTIONS", allowed + ".evil", "", 403, ""},
+		"preflight":                             {"OPTIONS", allowed, "", 204, allowed},
+		"request":                               {"GET", allowed, "good", 200, allowed},
+		"refusal":                               {"GET", allowed, "wrong", 401, allowed},
+		"foreign preflight":                     {"OPTIONS", foreign, "", 403, ""},
+		"foreign request":                       {"GET", foreign, "good", 200, ""},
+		"request without an origin":             {"GET", "", "good", 200, ""},
+		"origin that only contains the pattern": {"OPTIONS", allowed + ".evil", "", 403, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -44,11 +44,10 @@ func TestPages(t *testing.T) {
 			}
 		})
 	}
-	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "those that were not answered as preflights")
+	require.Len(t, s.Requests(func(r Request) bool { return r.Method == http.MethodOptions }), 2, "requests that are not preflights")
 }
 
-// TestOpen: a watch is open until its client leaves or it ends.
-func TestOpen(t *testing.T) {
+func TestOpenListsActiveWatches(t *testing.T) {
 	s := start(t, nil)
 	require.Empty(t, s.Open(Any))
 	ctx, leave := context.WithCancel(t.Context())
@@ -60,7 +59,7 @@ func TestOpen(t *testing.T) {
 	require.Len(t, s.Open(Watches), 2)
 	require.Empty(t, s.Open(Lists))
 	leave()
-	eventually(t, "one watch is left", func() bool { return len(s.Open(Watches)) == 1 })
+	eventually(t, "one open watch", func() bool { return len(s.Open(Watches)) == 1 })
 	s.CloseWatches()
-	eventually(t, "no watch is left", func() bool { return len(s.Open(Any)) == 0 })
+	eventually(t, "no open watch", func() bool { return len(s.Open(Any)) == 0 })
 }

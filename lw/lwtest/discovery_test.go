@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kubectlAccept is what kubectl v1.36 sends for discovery.
+// kubectlAccept is the Accept header of kubectl v1.36 for discovery.
 const kubectlAccept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
@@ -61,7 +61,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 
 func TestUnaggregatedDiscovery(t *testing.T) {
 	s := start(t, nil)
-	tests := map[string]string{ // path → a part of the answer
+	tests := map[string]string{ // part of the response by path
 		"/api":           `{"kind":"APIVersions","versions":["v1"],`,
 		"/apis":          `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","preferredVersion":{"groupVersion":"apps/v1","version":"v1"},`,
 		"/apis/apps":     `{"kind":"APIGroup","apiVersion":"v1","name":"apps",`,
@@ -112,9 +112,8 @@ func TestNotFound(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, request(t, "POST", s.URL+"/version", "").Code)
 }
 
-// The requests of kubectl v1.36 for get, get -w, create, patch, replace and
-// delete, in their order.
-func TestWhatKubectlAsks(t *testing.T) {
+// The requests of kubectl v1.36 for get, get -w, create, patch, replace and delete, in order.
+func TestRequestsOfKubectl(t *testing.T) {
 	s := start(t, nil)
 	const table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 	cms := s.URL + configMaps

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// get prints the status and the beginning of an answer.
+// get prints the status and the beginning of a response.
 func get(url, token string) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func get(url, token string) {
 	fmt.Println(res.StatusCode, body.Kind)
 }
 
-// Tokens may do everything or nothing; all others are unknown.
+// A token grants full or no access. Unknown tokens are rejected.
 func ExampleOptions() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess}})
 	if err != nil {
@@ -55,7 +55,7 @@ func ExampleOptions() {
 	// 401 Status Unauthorized
 }
 
-// A custom resource is served from when it is added to when it is removed.
+// Serve a custom resource from AddResource until RemoveResource.
 func ExampleResource() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -64,24 +64,24 @@ func ExampleResource() {
 	defer server.Close()
 	server.AddResource(lwtest.Resource{
 		Group: "shop.example.com", Kind: "Order", Plural: "orders", Namespaced: true,
-		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // of kubectl get
+		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // columns of kubectl get
 	})
 	order, err := server.Create("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(order.Key, "at version", order.ResourceVersion)
+	fmt.Println(order.Key, "at resourceVersion", order.ResourceVersion)
 	get(server.URL+"/apis/shop.example.com/v1/namespaces/default/orders", "")
 	server.RemoveResource("orders.shop.example.com")
 	_, err = server.Create("orders.shop.example.com", `{"metadata":{"name":"second"}}`)
 	fmt.Println(err)
 	// Output:
-	// default/first at version 2
+	// default/first at resourceVersion 2
 	// 200 OrderList
 	// the server answered 404 NotFound: the server does not have a resource "orders.shop.example.com"
 }
 
-// A fault of one's own: every second list is refused as by a server that is overloaded.
+// Write a custom fault: every second list fails as on an overloaded server.
 func ExampleFault() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func ExampleFault() {
 	// 3 lists
 }
 
-// The methods of the server return the errors that a client would get.
+// Methods of the server return the errors that a client would get.
 func ExampleServer_Delete() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

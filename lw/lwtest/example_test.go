@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// Start a server, fill it, and talk to it like to any other API server.
+// Start a server, fill it, and use it like any other API server.
 func ExampleStart() {
 	s, err := lwtest.Start(nil)
 	if err != nil {
@@ -39,8 +39,7 @@ func ExampleStart() {
 	// Output: 200 PodList at 3 and 1 more
 }
 
-// The next two lists are refused; then a watch finds that its version is too
-// old.
+// The next two lists fail. Then a watch starts with an expired resourceVersion.
 func ExampleServer_Fail() {
 	s, err := lwtest.Start(nil)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func TestReadyFaults(t *testing.T) {
+func TestPredefinedFaults(t *testing.T) {
 	retryLater := func(code int, reason string) Fault {
 		return Refuse(lw.Status{Code: code, Reason: reason, Message: "later", Details: lw.StatusDetails{RetryAfterSeconds: 7}})
 	}
@@ -26,12 +26,12 @@ func TestReadyFaults(t *testing.T) {
 	}{
 		"a Status": {Refuse(lw.Status{Code: 500, Reason: "InternalError", Message: "boom"}), 500, "application/json", "",
 			`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"boom","reason":"InternalError","code":500}`},
-		"429 in JSON, to retry later": {retryLater(429, "TooManyRequests"), 429, "application/json", "",
+		"429 as JSON with Retry-After": {retryLater(429, "TooManyRequests"), 429, "application/json", "",
 			`"message":"later","reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429}`},
-		"503 in JSON, to retry later": {retryLater(503, "ServiceUnavailable"), 503, "application/json", "", `"retryAfterSeconds":7`},
-		"429 as the real one":         {TooManyRequests(2 * time.Second), 429, "text/plain; charset=utf-8", "2", "Too many requests, please try again later.\n"},
-		"HTML":                        {LoginPage(), 200, "text/html; charset=utf-8", "", "<!DOCTYPE html>"},
-		"410":                         {Gone(), 410, "application/json", "", `"reason":"Expired","code":410}`},
+		"503 as JSON with Retry-After": {retryLater(503, "ServiceUnavailable"), 503, "application/json", "", `"retryAfterSeconds":7`},
+		"429 like a real server":       {TooManyRequests(2 * time.Second), 429, "text/plain; charset=utf-8", "2", "Too many requests, please try again later.\n"},
+		"HTML":                         {LoginPage(), 200, "text/html; charset=utf-8", "", "<!DOCTYPE html>"},
+		"410":                          {Gone(), 410, "application/json", "", `"reason":"Expired","code":410}`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -42,12 +42,12 @@ func TestReadyFaults(t *testing.T) {
 			require.Equal(t, test.media, a.Header.Get("Content-Type"))
 			require.Equal(t, test.retryAfter, a.Header.Get("Retry-After"))
 			require.Contains(t, a.Body, test.body)
-			require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code, "once means once")
+			require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code, "the fault applies only once")
 		})
 	}
 }
 
-func TestAStalledRequestGetsNoAnswer(t *testing.T) {
+func TestStalledRequestsGetNoResponse(t *testing.T) {
 	s := start(t, nil)
 	s.Fail(Lists, 1, Stall())
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -57,14 +57,14 @@ func TestAStalledRequestGetsNoAnswer(t *testing.T) {
 	require.Len(t, s.Requests(Lists), 1)
 }
 
-func TestHangUpClosesBeforeTheAnswer(t *testing.T) {
+func TestHangUpClosesBeforeTheResponse(t *testing.T) {
 	s := start(t, nil)
-	s.Fail(Any, -1, HangUp()) // the client retries once by itself
+	s.Fail(Any, -1, HangUp()) // the client retries once
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, io.EOF)
 }
 
-func TestSpoiledStreams(t *testing.T) {
+func TestStreamFaults(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 3)
 	for name, fault := range map[string]func(int) Fault{"truncated": Truncate, "garbage": Garbage} {
@@ -87,7 +87,7 @@ func TestSpoiledStreams(t *testing.T) {
 	}
 }
 
-func TestAFaultIsForWhatMatches(t *testing.T) {
+func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	refuse := Refuse(lw.Status{Code: 500})
@@ -96,7 +96,7 @@ func TestAFaultIsForWhatMatches(t *testing.T) {
 	object := list + "/cm-1"
 	tests := map[string]struct {
 		match Match
-		want  []int // list, page, watch, object
+		want  []int // for list, page, watch and object
 	}{
 		"any":     {Any, []int{500, 500, 500, 500}},
 		"lists":   {Lists, []int{500, 500, 500, 200}},
@@ -107,7 +107,7 @@ func TestAFaultIsForWhatMatches(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			stop := s.Fail(test.match, -1, refuse)
-			for i, url := range []string{list, page, watch, object} { // an invalid watch is 500 by itself
+			for i, url := range []string{list, page, watch, object} { // an invalid watch is a 500 without a fault
 				require.Equal(t, test.want[i], get(t, url).Code, url)
 			}
 			stop()
@@ -116,7 +116,7 @@ func TestAFaultIsForWhatMatches(t *testing.T) {
 	}
 }
 
-func TestFaultsComeInTheOrderOfTheirCalls(t *testing.T) {
+func TestFaultsApplyInCallOrder(t *testing.T) {
 	s := start(t, nil)
 	s.Fail(Lists, 2, Refuse(lw.Status{Code: 500}))
 	s.Fail(Any, 1, Refuse(lw.Status{Code: 503}))
@@ -128,7 +128,7 @@ func TestFaultsComeInTheOrderOfTheirCalls(t *testing.T) {
 	require.Equal(t, []int{500, 500, 503, 200}, codes)
 }
 
-func TestRequestsAreRemembered(t *testing.T) {
+func TestRequestsAreRecorded(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	first := get(t, s.URL+configMaps+"?limit=1", "User-Agent", "me/1").list(t)
@@ -137,7 +137,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 	get(t, s.URL+"/version")
 	s.Fail(Any, 1, LoginPage())
 	request(t, "POST", s.URL+configMaps, "{}")
-	require.Len(t, s.Requests(Any), 5, "the failed one too")
+	require.Len(t, s.Requests(Any), 5, "includes the failed request")
 	require.Len(t, s.Requests(pages), 1)
 	require.Len(t, s.Requests(Watches), 1)
 	lists := s.Requests(Lists)
@@ -152,7 +152,7 @@ func TestRequestsAreRemembered(t *testing.T) {
 	require.Equal(t, []string{"list", "list", "watch", "", "create"}, verbs)
 }
 
-func TestOldRequestsAreForgotten(t *testing.T) {
+func TestOldRequestsAreDropped(t *testing.T) {
 	s := start(t, nil)
 	r, err := http.NewRequest(http.MethodGet, s.URL+"/version", nil)
 	require.NoError(t, err)

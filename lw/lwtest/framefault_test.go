@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func TestRefusalsBeforeTheUpgrade(t *testing.T) {
+func TestFaultsBeforeTheUpgrade(t *testing.T) {
 	s := start(t, nil)
 	for name, test := range map[string]struct {
 		fault Fault
@@ -41,7 +41,7 @@ func TestRefusalsBeforeTheUpgrade(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestSpoiledSockets(t *testing.T) {
+func TestWebSocketFaults(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 3)
 	t.Run("truncated", func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestReplacedFrames(t *testing.T) {
 		}, func(t *testing.T, conn *websocket.Conn) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
 		}},
-		"a ping before": {0, func(e []byte) ([]byte, bool) {
+		"ping before the event": {0, func(e []byte) ([]byte, bool) {
 			return append(wsframe.New(ping, true, []byte("you there?")), wsframe.New(text, true, e)...), true
 		}, func(t *testing.T, conn *websocket.Conn) {
 			pinged := ""
@@ -85,7 +85,7 @@ func TestReplacedFrames(t *testing.T) {
 			expectEvents(t, conn, "ADDED cm-1", "ADDED cm-2", "ADDED cm-3")
 			require.Equal(t, "you there?", pinged)
 		}},
-		"one lost": {1, func([]byte) ([]byte, bool) { return nil, true },
+		"lost event": {1, func([]byte) ([]byte, bool) { return nil, true },
 			func(t *testing.T, conn *websocket.Conn) { expectEvents(t, conn, "ADDED cm-1", "ADDED cm-3") }},
 		"binary": {0, func(e []byte) ([]byte, bool) { return wsframe.New(binary, true, e), true },
 			func(t *testing.T, conn *websocket.Conn) {
@@ -94,17 +94,17 @@ func TestReplacedFrames(t *testing.T) {
 				require.Equal(t, binary, opcode)
 				expectEvents(t, conn, "ADDED cm-2")
 			}},
-		"too long": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
+		"too long message": {0, func([]byte) ([]byte, bool) { return wsframe.New(text, true, long), true },
 			func(t *testing.T, conn *websocket.Conn) {
 				conn.SetReadLimit(1 << 10)
 				require.Equal(t, websocket.ErrReadLimit, endOf(t, conn))
 			}},
-		"going away, at once": {-1, func([]byte) ([]byte, bool) {
+		"going away immediately": {-1, func([]byte) ([]byte, bool) {
 			return wsframe.Close(websocket.CloseGoingAway, "restart"), false
 		}, func(t *testing.T, conn *websocket.Conn) {
 			require.Equal(t, &websocket.CloseError{Code: websocket.CloseGoingAway, Text: "restart"}, endOf(t, conn))
 		}},
-		"an internal error": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
+		"internal error": {1, func([]byte) ([]byte, bool) { return wsframe.Close(websocket.CloseInternalServerErr, ""), false },
 			func(t *testing.T, conn *websocket.Conn) {
 				expectEvents(t, conn, "ADDED cm-1")
 				requireClosed(t, websocket.CloseInternalServerErr, conn)
@@ -125,7 +125,7 @@ func TestReplacedFrames(t *testing.T) {
 	}
 }
 
-func TestOtherAnswersKeepTheirFrames(t *testing.T) {
+func TestReplaceFrameIgnoresHTTPResponses(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 1)
 	s.Fail(Any, -1, ReplaceFrame(0, func([]byte) ([]byte, bool) { return nil, false }))

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience bounds every wait of the tests.
+// patience bounds each wait of the tests.
 const patience = 10 * time.Second
 
 func start(t testing.TB, opts *Options) *Server {
@@ -25,14 +25,14 @@ func start(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// answer is what came back for a request.
+// answer is a response.
 type answer struct {
 	Code   int
 	Header http.Header
 	Body   string
 }
 
-// status reads the body as a Status; its message is what tests look at.
+// status decodes the body as a Status. The tests compare its message.
 func (a answer) status(t testing.TB) (s wireObject) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &s), a.Body)
@@ -53,7 +53,7 @@ func (a answer) object(t testing.TB) (o wireObject) {
 	return o
 }
 
-// wireObject has the fields of objects and Statuses that tests look at.
+// wireObject has the fields of objects and Statuses that the tests read.
 type wireObject struct {
 	Kind, APIVersion, Message, Reason string
 	Code                              int
@@ -86,7 +86,7 @@ func (l wireList) names() (names []string) {
 	return names
 }
 
-// request sends a request; header pairs follow the body.
+// request sends a request. Header names and values follow the body.
 func request(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	res, err := rawRequest(context.Background(), method, url, body, header...)
@@ -116,7 +116,7 @@ func get(t testing.TB, url string, header ...string) answer {
 	return request(t, http.MethodGet, url, "", header...)
 }
 
-// event is an event of a watch and the line it came in.
+// event is an event of a watch and its line.
 type event struct {
 	Type   string
 	Object wireObject
@@ -129,10 +129,10 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // how it ended; to be read when lines is closed
+	err   error // reason for the end, valid after lines is closed
 }
 
-// watch opens a watch; it is closed with the test.
+// watch opens a watch and closes it when the test ends.
 func openWatch(t testing.TB, url string, header ...string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,14 +171,14 @@ func openWatch(t testing.TB, url string, header ...string) *stream {
 	return w
 }
 
-// line waits for the next line; ok is false at the end.
+// line waits for the next line. At the end, ok is false.
 func (w *stream) line() (line string, ok bool) {
 	w.t.Helper()
 	select {
 	case line, ok = <-w.lines:
 		return line, ok
 	case <-time.After(patience):
-		require.Fail(w.t, "the watch is silent")
+		require.Fail(w.t, "timed out waiting for an event")
 		return "", false
 	}
 }
@@ -194,7 +194,7 @@ func (w *stream) next() event {
 	return e
 }
 
-// expect waits for events given as "TYPE name".
+// expect waits for events, given as "TYPE name".
 func (w *stream) expect(want ...string) {
 	w.t.Helper()
 	for _, want := range want {
@@ -202,11 +202,11 @@ func (w *stream) expect(want ...string) {
 	}
 }
 
-// end waits for the end and returns its error, nil if it was clean.
+// end waits for the end and returns its error. A clean close returns nil.
 func (w *stream) end() error {
 	w.t.Helper()
 	line, ok := w.line()
-	require.False(w.t, ok, "another event: %s", line)
+	require.False(w.t, ok, "unexpected event: %s", line)
 	return w.err
 }
 
@@ -216,13 +216,13 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	require.Eventually(t, condition, patience, time.Millisecond, what)
 }
 
-// configMap is a ConfigMap in namespace t.
+// configMap returns a ConfigMap in namespace t.
 func configMap(name, value string, labels ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"t","labels":{%s}},"data":{"k":%q}}`,
 		name, strings.Join(labels, ","), value)
 }
 
-// fill creates ConfigMaps cm-1 … cm-n in namespace t.
+// fill creates the ConfigMaps cm-1 … cm-n in namespace t.
 func fill(t testing.TB, s *Server, n int) {
 	t.Helper()
 	for i := range n {

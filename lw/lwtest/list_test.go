@@ -41,7 +41,7 @@ func TestCustomListsHaveItemsBeforeMetadata(t *testing.T) {
 	require.Regexp(t, `"metadata":\{"continue":"[^"]+","remainingItemCount":1,"resourceVersion":"3"\}\}\n$`, body)
 }
 
-func TestANamespaceOrAll(t *testing.T) {
+func TestListsOneOrAllNamespaces(t *testing.T) {
 	s := start(t, nil)
 	for _, namespace := range []string{"t", "t-2", "u"} {
 		_, err := s.Create("configmaps", fields{"metadata": fields{"name": "a", "namespace": namespace}})
@@ -100,8 +100,8 @@ func TestTheLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	put(t, s, configMap("b", "1"))
 	first := get(t, s.URL+configMaps+"?limit=1&labelSelector=x").list(t)
 	require.Equal(t, []string{"a"}, first.names())
-	require.NotEmpty(t, first.Metadata.Continue, "the server has not looked further")
-	require.Nil(t, first.Metadata.RemainingItemCount, "nor counted")
+	require.NotEmpty(t, first.Metadata.Continue, "the server does not look ahead")
+	require.Nil(t, first.Metadata.RemainingItemCount, "remainingItemCount is unknown with a selector")
 	last := get(t, s.URL+configMaps+"?limit=1&labelSelector=x&continue="+first.Metadata.Continue).list(t)
 	require.Empty(t, last.Items)
 	require.Empty(t, last.Metadata.Continue)
@@ -125,11 +125,10 @@ func TestAnExpiredContinueGivesAnInconsistentOne(t *testing.T) {
 	require.Equal(t, "changed", second.Items[0].Data["k"])
 	require.Equal(t, strconv.FormatInt(s.Revision(), 10), second.Metadata.ResourceVersion)
 	third := get(t, s.URL+configMaps+"?limit=1&continue="+second.Metadata.Continue).list(t)
-	require.Equal(t, []string{"cm-4"}, third.names(), "from here on it is consistent again")
+	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
 }
 
-// The versions of the test: 2, 3 and 4 create cm-1 to cm-3, 5 changes cm-1,
-// compaction is at 3.
+// Revisions 2, 3 and 4 create cm-1 to cm-3, and revision 5 changes cm-1. The server is compacted at 3.
 func TestListsAtAVersion(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: time.Millisecond, History: 2})
 	fill(t, s, 3)
@@ -138,9 +137,9 @@ func TestListsAtAVersion(t *testing.T) {
 	tests := []struct {
 		query   string
 		code    int
-		version string // of the list
+		version string // resourceVersion of the list
 		items   int
-		message string // of the refusal
+		message string // message of the error
 	}{
 		{"", 200, "5", 3, ""},
 		{"resourceVersion=", 200, "5", 3, ""},
@@ -196,7 +195,7 @@ func TestARefusedFutureSaysWhenToRetry(t *testing.T) {
 		`"reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":1},"code":504}`+"\n", a.Body)
 }
 
-func TestAListWaitsForItsVersion(t *testing.T) {
+func TestListsWaitForTheirResourceVersion(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: patience})
 	go func() {
 		for len(s.Requests(Lists)) == 0 {

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// makeConfigMaps gives n objects, of which every other one is labelled even, and counts how often one is made.
+// makeConfigMaps yields n objects and counts their renderings. Every other object has the label even.
 func makeConfigMaps(n int, made *atomic.Int64) iter.Seq[playback.Made] {
 	return func(yield func(playback.Made) bool) {
-		for i := n - 1; i >= 0; i-- { // not in the order of keys
+		for i := n - 1; i >= 0; i-- { // not in key order
 			name := "m-" + strconv.Itoa(i)
 			parity := []string{"even", "odd"}[i%2]
 			more := yield(playback.Made{Namespace: "t", Name: name, UID: "u-" + name, JSON: func(version string) []byte {
@@ -30,13 +30,12 @@ func makeConfigMaps(n int, made *atomic.Int64) iter.Seq[playback.Made] {
 	}
 }
 
-// TestMadeObjectsAreShownAsOthersAre, and made each time.
-func TestMadeObjectsAreShownAsOthersAre(t *testing.T) {
+func TestMadeObjectsAreListedLikeOthers(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	var made atomic.Int64
 	require.NoError(t, playback.Of(s).PlayMade("configmaps", makeConfigMaps(5, &made)))
-	require.Zero(t, made.Load(), "none is made before it is shown")
+	require.Zero(t, made.Load(), "objects are rendered only on demand")
 
 	all := get(t, url).list(t)
 	require.Len(t, all.Items, 5)
@@ -45,11 +44,11 @@ func TestMadeObjectsAreShownAsOthersAre(t *testing.T) {
 	for i, item := range all.Items {
 		require.Equal(t, "m-"+strconv.Itoa(i), item.Metadata.Name)
 		require.Equal(t, strconv.Itoa(i), item.Data["number"])
-		require.Equal(t, strconv.Itoa(6-i), item.Metadata.ResourceVersion, "in the order in which they came")
+		require.Equal(t, strconv.Itoa(6-i), item.Metadata.ResourceVersion, "in creation order")
 	}
 	page := get(t, url+"?limit=2").list(t)
 	require.Len(t, page.Items, 2)
-	require.EqualValues(t, 7, made.Load(), "a page makes no others")
+	require.EqualValues(t, 7, made.Load(), "a page renders only its own objects")
 
 	one := get(t, url+"/m-3").object(t)
 	require.Equal(t, "ConfigMap v1 m-3", one.Kind+" "+one.APIVersion+" "+one.Metadata.Name)
@@ -65,8 +64,7 @@ func TestMadeObjectsAreShownAsOthersAre(t *testing.T) {
 	require.Equal(t, "BOOKMARK", watch.next().Type)
 }
 
-// TestMadeObjectsAreWrittenAsOthersAre, and held from then on.
-func TestMadeObjectsAreWrittenAsOthersAre(t *testing.T) {
+func TestMadeObjectsCanBeChanged(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	var made atomic.Int64
@@ -86,7 +84,7 @@ func TestMadeObjectsAreWrittenAsOthersAre(t *testing.T) {
 	require.Len(t, get(t, url).list(t).Items, 2)
 }
 
-func TestMadeObjectsReplaceNone(t *testing.T) {
+func TestPlayMadeRejectsExistingAndUnknownNames(t *testing.T) {
 	s := start(t, nil)
 	var made atomic.Int64
 	_, err := s.Create("configmaps", `{"metadata":{"name":"m-1","namespace":"t"}}`)

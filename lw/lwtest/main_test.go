@@ -23,13 +23,13 @@ func TestForbiddenImports(t *testing.T) {
 	forbidden := map[string]map[string]string{
 		".": {
 			"net/http/httptest": "it registers flags in every program that embeds the server",
-			"testing":           "the server is for demos too",
+			"testing":           "demos also use the server",
 		},
 		"../../internal/revlog": {
-			"net/http":      "storage knows no transport",
-			"time":          "a simulation brings its own clock",
-			"sync":          "a simulation is a single thread",
-			"encoding/json": "values are the caller's affair",
+			"net/http":      "storage does not depend on the transport",
+			"time":          "simulations replace the clock",
+			"sync":          "simulations use a single goroutine",
+			"encoding/json": "values are opaque to the log",
 		},
 	}
 	for pkg, reasons := range forbidden {
@@ -42,7 +42,7 @@ func TestForbiddenImports(t *testing.T) {
 			imports = strings.Fields(string(out))
 		}
 		for path, reason := range reasons {
-			require.False(t, slices.Contains(imports, path), "%s imports %s: %s", pkg, path, reason)
+			require.False(t, slices.Contains(imports, path), "%s must not import %s: %s", pkg, path, reason)
 		}
 	}
 }

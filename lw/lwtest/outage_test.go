@@ -24,7 +24,7 @@ func TestCompactionLeavesWatchesThatKeepUpAlone(t *testing.T) {
 	w := openWatch(t, s.URL+watchConfigMaps)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	s.Compact() // the watch may not even have seen that the revision went on
+	s.Compact() // the watch may not have received the new revision yet
 	fill(t, s, 1)
 	w.expect("ADDED cm-1")
 }
@@ -53,16 +53,16 @@ func TestASlowReaderIsCutOffWithoutAReason(t *testing.T) {
 	res, err := client.Get(s.URL + watchConfigMaps)
 	require.NoError(t, err)
 	defer res.Body.Close()
-	const events, size = 14, 700 << 10 // more than the server's socket buffer takes
+	const events, size = 14, 700 << 10 // larger than the server's socket buffer
 	for i := range events {
 		put(t, s, configMap("a", fmt.Sprint(i, strings.Repeat("x", size))))
 	}
 	s.Compact()
 	body, err := io.ReadAll(res.Body)
-	require.NoError(t, err, "a clean end")
+	require.NoError(t, err, "a clean close")
 	require.Less(t, strings.Count(string(body), "\n"), events)
 	require.NotContains(t, string(body), `"ERROR"`)
-	require.True(t, strings.HasSuffix(string(body), "}\n"), "no event is cut")
+	require.True(t, strings.HasSuffix(string(body), "}\n"), "events are complete")
 }
 
 func TestCloseWatchesEndsThemCleanly(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCloseWatchesEndsThemCleanly(t *testing.T) {
 	openWatch(t, s.URL+watchConfigMaps).expect("ADDED cm-1")
 }
 
-func TestDropConnectionsBreaksOffInMidStream(t *testing.T) {
+func TestDropConnectionsResetsStreams(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 1)
 	w := openWatch(t, s.URL+watchConfigMaps)
@@ -96,7 +96,7 @@ func TestStopAndRestartLikeKill9(t *testing.T) {
 	require.Error(t, w.end())
 	_, err := rawRequest(t.Context(), http.MethodGet, s.URL+configMaps, "")
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-	put(t, s, configMap("cm-3", "written meanwhile"))
+	put(t, s, configMap("cm-3", "during the outage"))
 
 	url := s.URL
 	require.NoError(t, s.Restart())
@@ -106,15 +106,15 @@ func TestStopAndRestartLikeKill9(t *testing.T) {
 	require.Equal(t, "too old resource version: 3 (4)", w.next().Object.Message)
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
 	s.Stop()
-	require.NoError(t, s.Restart(), "as often as you like")
+	require.NoError(t, s.Restart(), "restarts can be repeated")
 }
 
-func TestRestartWithoutStopIsAnErrorAtOnce(t *testing.T) {
+func TestRestartWithoutStopIsAnError(t *testing.T) {
 	s := start(t, nil)
 	require.EqualError(t, s.Restart(), "restart the test API server: it is not stopped: call Stop first")
 }
 
-func TestFailWithoutAFaultPanicsWhereItIsCalled(t *testing.T) {
+func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
 	require.PanicsWithValue(t, "lwtest: Fail needs a Match, as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
 	require.Panics(t, func() { s.Fail(nil, 1, Gone()) })
@@ -133,14 +133,14 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	s.StallWatches(true)
 	late := openWatch(t, s.URL+watchConfigMaps)
 	fill(t, s, 1)
-	silence := time.After(1200 * time.Millisecond) // neither bookmarks nor the deadline come through
+	silence := time.After(1200 * time.Millisecond) // neither bookmarks nor the deadline get through
 	for quiet := false; !quiet; {
 		select {
 		case line, open := <-w.lines:
 			require.True(t, open, "the watch ended")
-			require.Contains(t, line, `"resourceVersion":"1"`, "a bookmark that was under way")
+			require.Contains(t, line, `"resourceVersion":"1"`, "a bookmark in flight")
 		case line := <-late.lines:
-			require.Fail(t, "an event came through", line)
+			require.Fail(t, "an event got through", line)
 		case <-silence:
 			quiet = true
 		}
@@ -204,14 +204,14 @@ func TestCloseEndsEverything(t *testing.T) {
 		got <- err
 	}()
 	w := openWatch(t, s.URL+watchConfigMaps)
-	eventually(t, "the list is stalled", func() bool { return len(s.Requests(Lists)) == 1 })
+	eventually(t, "a stalled list", func() bool { return len(s.Requests(Lists)) == 1 })
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())
-	s.Close() // again
+	s.Close() // a repeated call does nothing
 }
 
-func TestTheVersionsOfStateAndRevisionAgree(t *testing.T) {
+func TestStateAndRevisionAgree(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	version, objects := s.State("configmaps")

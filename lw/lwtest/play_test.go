@@ -15,8 +15,7 @@ func recorded(name, version string) string {
 		`","resourceVersion":"` + version + `","creationTimestamp":"2020-01-01T00:00:00Z","managedFields":[{"manager":"m"}]}}`
 }
 
-// TestPlayedObjectsAreAsTheyWere, under their own versions, in lists and in watches.
-func TestPlayedObjectsAreAsTheyWere(t *testing.T) {
+func TestPlayedObjectsKeepTheirResourceVersions(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	err := playback.Of(s).Play("configmaps", recorded("a", "500"))
@@ -37,7 +36,7 @@ func TestPlayedObjectsAreAsTheyWere(t *testing.T) {
 	require.Equal(t, "900", get(t, url).list(t).Metadata.ResourceVersion)
 }
 
-func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
+func TestPlayReplacesPastResourceVersions(t *testing.T) {
 	s := start(t, nil)
 	for _, version := range []string{"500", "400", "opaque", ""} {
 		err := playback.Of(s).Play("configmaps", recorded("a", version))
@@ -48,7 +47,7 @@ func TestPlayedVersionsThatArePastAreNewOnes(t *testing.T) {
 	require.Equal(t, "503", state["t/a"].ResourceVersion)
 }
 
-func TestPlayRefusesWhatCannotBe(t *testing.T) {
+func TestPlayRejectsInvalidEvents(t *testing.T) {
 	s := start(t, nil)
 	var status *lw.StatusError
 	require.True(t, errors.As(playback.Of(s).PlayDelete("configmaps", recorded("a", "500")), &status))
@@ -59,7 +58,7 @@ func TestPlayRefusesWhatCannotBe(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestOnlyResources: there are no others, and a built-in one is what it always is.
+// TestOnlyResources checks that the server has only the given resources, and that a built-in one keeps its definition.
 func TestOnlyResources(t *testing.T) {
 	s := start(t, &Options{OnlyResources: true, Resources: []Resource{
 		{Kind: "Pod", Plural: "pods", Namespaced: true}, {Group: "x.example.com", Kind: "X", Plural: "xs"},

@@ -19,7 +19,7 @@ import (
 
 const watchConfigMaps = configMaps + "?watch=1"
 
-func TestAWatchShowsWhatHappens(t *testing.T) {
+func TestWatchesReportChanges(t *testing.T) {
 	s := start(t, nil)
 	put(t, s, configMap("before", "1"))
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion="+strconv.FormatInt(s.Revision(), 10))
@@ -30,13 +30,13 @@ func TestAWatchShowsWhatHappens(t *testing.T) {
 		e := w.next()
 		require.Equal(t, want.event, e.String())
 		require.Equal(t, want.value, e.Object.Data["k"])
-		require.Equal(t, strconv.Itoa(3+i), e.Object.Metadata.ResourceVersion, "a deletion has its own version")
+		require.Equal(t, strconv.Itoa(3+i), e.Object.Metadata.ResourceVersion, "a deletion has its own resourceVersion")
 		require.Regexp(t, `^\{"type":"[A-Z]+","object":\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"a",.*\}\}\n$`, e.line)
 	}
 }
 
-// TestALateWatchSendsWhatHasHappened: on a machine that is busy, its time may be over before it has begun.
-func TestALateWatchSendsWhatHasHappened(t *testing.T) {
+// TestLateWatchesReportEarlierChanges simulates a busy machine, on which a watch may time out before it starts.
+func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3
 	q, err := newQuery(s.resources[slices.IndexFunc(s.resources, func(r *Resource) bool { return r.Plural == "configmaps" })], "", fullForm, url.Values{"watch": {"1"}, "resourceVersion": {"2"}, "timeoutSeconds": {"1"}})
@@ -51,9 +51,9 @@ func TestALateWatchSendsWhatHasHappened(t *testing.T) {
 	require.Equal(t, 1, frames)
 }
 
-func TestTheHeadersOfAWatchComeAtOnce(t *testing.T) {
+func TestWatchHeadersAreSentImmediately(t *testing.T) {
 	s := start(t, nil)
-	openWatch(t, s.URL+watchConfigMaps) // returns when they have come
+	openWatch(t, s.URL+watchConfigMaps) // blocks until the events arrive
 }
 
 func TestWhereAWatchBegins(t *testing.T) {
@@ -65,7 +65,7 @@ func TestWhereAWatchBegins(t *testing.T) {
 		"resourceVersion=6":                   nil,
 		"fieldSelector=metadata.name%3Dcm-3":  {"ADDED cm-3"},
 		"pretty=true&limit=1":                 {"ADDED cm-1", "ADDED cm-3"},
-		"watch=false&watch=1":                 nil, // the first one counts: a list
+		"watch=false&watch=1":                 nil, // the first value applies: a list
 		"resourceVersion=2&watch=true&limit=": {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
 	}
 	s := start(t, nil)
@@ -160,7 +160,7 @@ func TestBookmarksComeAtTheInterval(t *testing.T) {
 	require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1"}}}`+"\n", w.next().line)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
 	require.NoError(t, err)
-	eventually(t, "a bookmark that tells of the write elsewhere", func() bool {
+	eventually(t, "a bookmark with the revision of the other write", func() bool {
 		e := w.next()
 		return e.Type == "BOOKMARK" && e.Object.Metadata.ResourceVersion == "2"
 	})
@@ -177,25 +177,25 @@ func TestABookmarkComesShortlyBeforeTheDeadline(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), 2*time.Second-beforeDeadline)
 	require.NoError(t, w.end())
 	w = openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1&allowWatchBookmarks=true&timeoutSeconds=1")
-	require.NoError(t, w.end(), "one second leaves no time for it")
+	require.NoError(t, w.end(), "one second is too short for a bookmark")
 }
 
 func TestObjectsThatEnterAndLeaveASelector(t *testing.T) {
 	s := start(t, nil)
 	w := openWatch(t, s.URL+watchConfigMaps+"&labelSelector=app%3Ddemo")
 	const in, out = `"app":"demo"`, `"app":"other"`
-	put(t, s, configMap("a", "1", out)) // not seen
+	put(t, s, configMap("a", "1", out)) // does not match
 	put(t, s, configMap("a", "2", in))
 	put(t, s, configMap("a", "3", in))
 	put(t, s, configMap("a", "4", out))
-	put(t, s, configMap("a", "5", out)) // not seen
+	put(t, s, configMap("a", "5", out)) // does not match
 	require.NoError(t, s.Delete("configmaps", "t", "a"))
 	put(t, s, configMap("b", "1", in))
 	require.NoError(t, s.Delete("configmaps", "t", "b"))
 	for _, want := range []struct{ event, value, version string }{
 		{"ADDED a", "2", "3"},
 		{"MODIFIED a", "3", "4"},
-		{"DELETED a", "3", "5"}, // the old state with the new version
+		{"DELETED a", "3", "5"}, // the old state with the new resourceVersion
 		{"ADDED b", "1", "8"},
 		{"DELETED b", "1", "9"},
 	} {
@@ -230,15 +230,15 @@ func TestStreamingList(t *testing.T) {
 		w := openWatch(t, s.URL+streamingList+"&allowWatchBookmarks=true&resourceVersion="+version)
 		w.expect("ADDED cm-1", "ADDED cm-2")
 		require.Equal(t, `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"3",`+
-			`"annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n", w.next().line, "version %q is fine", version)
+			`"annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n", w.next().line, "resourceVersion %q", version)
 	}
 	w := openWatch(t, s.URL+"/apis/lw.example.com/v1/widgets?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	require.Equal(t, `{"type":"BOOKMARK","object":{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":`+
 		`{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"3"}}}`+"\n", w.next().line)
 }
 
-// TestACompressedStreamingList has a gzip member for each flush, as Kubernetes
-// 1.37 sends it; other watches are not compressed.
+// TestACompressedStreamingList checks for one gzip member per flush, as in Kubernetes 1.37. Other watches are not
+// compressed.
 func TestACompressedStreamingList(t *testing.T) {
 	s := start(t, nil)
 	playback.Of(s).CompressStreamingLists()
@@ -275,7 +275,7 @@ func TestAStreamingListWithoutBookmarksHasNoEnd(t *testing.T) {
 	w.expect("ADDED cm-2")
 }
 
-func TestAStreamingListDeclinedBeginsAtItsVersion(t *testing.T) {
+func TestWatchesWithoutInitialEventsReportOnlyChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 1)
 	w := openWatch(t, s.URL+watchConfigMaps+"&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
@@ -315,7 +315,7 @@ func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	require.Equal(t, "404 page not found\n", get(t, url).Body)
 	fill(t, s, 1)
 	other.expect("ADDED cm-1")
-	s.RemoveResource("things.example.com") // nothing to do
+	s.RemoveResource("things.example.com") // removing it again does nothing
 }
 
 func FuzzListOptions(f *testing.F) {

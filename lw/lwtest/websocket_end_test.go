@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheLivesOfAWebSocket(t *testing.T) {
+func TestWebSocketLifecycles(t *testing.T) {
 	closed := func(err error) bool {
 		return reflect.DeepEqual(err, &websocket.CloseError{Code: websocket.CloseNormalClosure})
 	}
@@ -51,7 +51,7 @@ func TestAWebSocketEndsWith1000(t *testing.T) {
 	t.Run("at the timeout", func(t *testing.T) {
 		requireClosed(t, websocket.CloseNormalClosure, openSocket(t, start(t, nil).URL+short))
 	})
-	t.Run("after an expired version", func(t *testing.T) {
+	t.Run("after an expired resourceVersion", func(t *testing.T) {
 		s := start(t, nil)
 		fill(t, s, 2)
 		s.Compact()
@@ -64,7 +64,7 @@ func TestAWebSocketEndsWith1000(t *testing.T) {
 	})
 	t.Run("for a slow reader", func(t *testing.T) {
 		s := start(t, nil)
-		s.StallWatches(true) // the reader is slow, or what is between: it is one to the server
+		s.StallWatches(true) // the server cannot tell a stall from a slow reader
 		conn := openSocket(t, s.URL+watchConfigMaps)
 		fill(t, s, 3)
 		s.Compact()
@@ -104,14 +104,14 @@ func TestPingsAreAnsweredUnlessStalled(t *testing.T) {
 	ping("lost")
 	goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	require.NoError(t, conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}))
-	require.True(t, cut(<-end), "it is silent, also at the end")
+	require.True(t, cut(<-end), "the server sends nothing, even at the end")
 	require.Empty(t, pongs)
 }
 
-func TestWhoLeavesAWebSocketIsForgotten(t *testing.T) {
+func TestClosedWebSocketsAreForgotten(t *testing.T) {
 	for name, leave := range map[string]func(*websocket.Conn) error{
-		"without a word": (*websocket.Conn).Close,
-		"with a goodbye": func(c *websocket.Conn) error {
+		"without a close frame": (*websocket.Conn).Close,
+		"with a close frame": func(c *websocket.Conn) error {
 			return c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Time{})
 		},
 	} {
@@ -126,10 +126,10 @@ func TestWhoLeavesAWebSocketIsForgotten(t *testing.T) {
 	}
 }
 
-// narrow listens for connections that take in little of what nobody reads.
+// narrow listens for connections with a small receive buffer.
 type narrow struct {
 	net.Listener
-	full chan struct{} // is closed when one is about to be given more
+	full chan struct{} // closed when another write is about to start
 }
 
 func (n *narrow) Accept() (net.Conn, error) {
@@ -146,13 +146,13 @@ type narrowConn struct {
 }
 
 func (c *narrowConn) Write(p []byte) (int, error) {
-	if len(p) > 1<<19 { // half of the object, as gorilla writes it in two parts
+	if len(p) > 1<<19 { // half of the object: gorilla writes it in two parts
 		close(c.full)
 	}
 	return c.Conn.Write(p)
 }
 
-func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
+func TestBlockedReadersDoNotDelayOthers(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	network := &narrow{listener, make(chan struct{})}
@@ -160,7 +160,7 @@ func TestAReaderThatDoesNotReadHoldsNobodyUp(t *testing.T) {
 	put(t, s, configMap("cm-1", strings.Repeat("x", 1<<20)))
 	openSocket(t, s.URL+watchConfigMaps)
 	<-network.full
-	s.CloseWatches() // it cannot say so: what it said before does not fit into the network
+	s.CloseWatches() // the close frame cannot be sent because unread data fills the connection
 	s.Stop()
 	require.Empty(t, s.underWay())
 }
@@ -180,8 +180,9 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	require.True(t, cut(endOf(t, conn)))
 }
 
-// TestAWebSocketThatOpensWhileTheServerStops, after all that were open have been closed, is closed too, and waited for.
-func TestAWebSocketThatOpensWhileTheServerStops(t *testing.T) {
+// TestWebSocketsOpenedDuringStopAreClosed checks that a WebSocket opened during Stop is closed too, and that Stop
+// waits for it.
+func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	s := start(t, nil)
 	front := httptest.NewServer(s)
 	defer front.Close()
@@ -193,7 +194,7 @@ func TestAWebSocketThatOpensWhileTheServerStops(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // as if it had not heard of the end
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler misses the end of the request
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

@@ -15,18 +15,18 @@ import (
 
 const someOrigin = "https://app.example"
 
-// dial asks for a WebSocket, with header pairs. Origin and token are the test's affair.
+// dial opens a WebSocket with pairs of header names and values. It sets neither an origin nor a token.
 func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Add(header[i], header[i+1])
 	}
-	dialer := websocket.Dialer{HandshakeTimeout: patience, EnableCompression: true} // offered, and not taken
+	dialer := websocket.Dialer{HandshakeTimeout: patience, EnableCompression: true} // the server must decline compression
 	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
 }
 
-// openSocket opens a watch over WebSocket; it is closed with the test.
+// openSocket opens a watch over WebSocket and closes it when the test ends.
 func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
 	t.Helper()
 	conn, res, err := dial(t, url, append([]string{"Origin", someOrigin}, header...)...)
@@ -37,7 +37,7 @@ func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
 	return conn
 }
 
-// expectEvents reads events given as "TYPE name", each in a TEXT message.
+// expectEvents reads events, given as "TYPE name", each in a text message.
 func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
 	t.Helper()
 	for _, want := range want {
@@ -51,11 +51,11 @@ func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
 	}
 }
 
-// endOf reads no message, but the end.
+// endOf waits for the end. It fails if a message precedes it.
 func endOf(t testing.TB, conn *websocket.Conn) error {
 	t.Helper()
 	_, text, err := conn.ReadMessage()
-	require.Error(t, err, "another message: %s", text)
+	require.Error(t, err, "unexpected message: %s", text)
 	return err
 }
 
@@ -64,7 +64,7 @@ func requireClosed(t testing.TB, code int, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: code}, endOf(t, conn))
 }
 
-// cut is the end of a connection without a CLOSE frame.
+// cut reports whether a connection ended without a close frame.
 func cut(err error) bool { return websocket.IsCloseError(err, websocket.CloseAbnormalClosure) }
 
 func bearer(token string) string {
@@ -83,27 +83,27 @@ func TestHandshakes(t *testing.T) {
 		code   int
 		chosen string // subprotocol
 	}{
-		"the token in a header":             {watch, []string{origin, someOrigin, authorization, "Bearer good"}, 101, ""},
-		"an origin without a host":          {watch, []string{origin, "file://", authorization, "Bearer good"}, 101, ""},
-		"no origin":                         {watch, []string{authorization, "Bearer good"}, 403, ""},
-		"the origin null":                   {watch, []string{origin, "null", authorization, "Bearer good"}, 403, ""},
-		"one subprotocol":                   {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a"}, 101, "a"},
-		"two subprotocols":                  {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a, b"}, 400, ""},
-		"the token a subprotocol":           {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a"}, 101, "a"},
-		"the token in a line apart":         {watch, []string{origin, someOrigin, protocol, "a", protocol, bearer("good")}, 101, "a"},
-		"the only subprotocol":              {watch, []string{origin, someOrigin, protocol, bearer("good")}, 401, ""},
-		"two others":                        {watch, []string{origin, someOrigin, protocol, "a, " + bearer("good") + ", b"}, 400, ""},
-		"twice the token":                   {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a, " + bearer("good")}, 401, ""},
-		"padded":                            {watch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, ""},
-		"unknown":                           {watch, []string{origin, someOrigin, protocol, bearer("bad") + ", a"}, 401, ""},
-		"may not":                           {watch, []string{origin, someOrigin, protocol, bearer("poor") + ", a"}, 403, ""},
-		"no token":                          {watch, []string{origin, someOrigin}, 403, ""},
-		"both tokens":                       {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, bearer("good") + ", a"}, 400, ""},
-		"a bad header, a good subprotocol":  {watch, []string{origin, someOrigin, authorization, "Bearer bad", protocol, bearer("good") + ", a"}, 101, "a"},
-		"no watch":                          {configMaps, []string{origin, someOrigin, authorization, "Bearer good"}, 200, ""},
-		"no watch, the token a subprotocol": {configMaps, []string{protocol, bearer("good") + ", a"}, 200, ""},
-		"an invalid version":                {watch + "&resourceVersion=x", []string{authorization, "Bearer good"}, 500, ""},
-		"no such form":                      {watch, []string{authorization, "Bearer good", "Accept", "application/cbor"}, 406, ""},
+		"token in a header":                      {watch, []string{origin, someOrigin, authorization, "Bearer good"}, 101, ""},
+		"origin without a host":                  {watch, []string{origin, "file://", authorization, "Bearer good"}, 101, ""},
+		"no origin":                              {watch, []string{authorization, "Bearer good"}, 403, ""},
+		"origin null":                            {watch, []string{origin, "null", authorization, "Bearer good"}, 403, ""},
+		"one subprotocol":                        {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a"}, 101, "a"},
+		"two subprotocols":                       {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, "a, b"}, 400, ""},
+		"token as subprotocol":                   {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a"}, 101, "a"},
+		"token as subprotocol in its own header": {watch, []string{origin, someOrigin, protocol, "a", protocol, bearer("good")}, 101, "a"},
+		"token as the only subprotocol":          {watch, []string{origin, someOrigin, protocol, bearer("good")}, 401, ""},
+		"token and two other subprotocols":       {watch, []string{origin, someOrigin, protocol, "a, " + bearer("good") + ", b"}, 400, ""},
+		"duplicate token":                        {watch, []string{origin, someOrigin, protocol, bearer("good") + ", a, " + bearer("good")}, 401, ""},
+		"padded":                                 {watch, []string{origin, someOrigin, protocol, padded + ", a"}, 401, ""},
+		"unknown":                                {watch, []string{origin, someOrigin, protocol, bearer("bad") + ", a"}, 401, ""},
+		"token without permissions":              {watch, []string{origin, someOrigin, protocol, bearer("poor") + ", a"}, 403, ""},
+		"no token":                               {watch, []string{origin, someOrigin}, 403, ""},
+		"token in a header and as subprotocol":   {watch, []string{origin, someOrigin, authorization, "Bearer good", protocol, bearer("good") + ", a"}, 400, ""},
+		"bad header and good subprotocol":        {watch, []string{origin, someOrigin, authorization, "Bearer bad", protocol, bearer("good") + ", a"}, 101, "a"},
+		"list":                                   {configMaps, []string{origin, someOrigin, authorization, "Bearer good"}, 200, ""},
+		"list with the token as subprotocol":     {configMaps, []string{protocol, bearer("good") + ", a"}, 200, ""},
+		"invalid resourceVersion":                {watch + "&resourceVersion=x", []string{authorization, "Bearer good"}, 500, ""},
+		"unsupported media type":                 {watch, []string{authorization, "Bearer good", "Accept", "application/cbor"}, 406, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCreateSetsWhatTheServerOwns(t *testing.T) {
+func TestCreateSetsServerFields(t *testing.T) {
 	s := start(t, nil)
 	url := s.URL + "/api/v1/namespaces/t/configmaps"
 	body := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"mine","resourceVersion":"0",
@@ -23,7 +23,7 @@ func TestCreateSetsWhatTheServerOwns(t *testing.T) {
 	created, err := time.Parse(time.RFC3339, o.Metadata.CreationTimestamp)
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), created, time.Minute)
-	require.Zero(t, o.Metadata.Generation, "a ConfigMap has none")
+	require.Zero(t, o.Metadata.Generation, "ConfigMaps have no generation")
 	require.Len(t, o.Metadata.ManagedFields, 1)
 	entry := o.Metadata.ManagedFields[0]
 	require.Equal(t, "tester", entry.Manager)
@@ -74,7 +74,7 @@ func TestGenerateNameAppendsASuffix(t *testing.T) {
 	require.Len(t, names, 10)
 }
 
-func TestAWriteOverAnOldVersionIsAConflict(t *testing.T) {
+func TestStaleWritesConflict(t *testing.T) {
 	s := start(t, nil)
 	first := put(t, s, configMap("a", "1"))
 	second := put(t, s, configMap("a", "2"))
@@ -86,7 +86,7 @@ func TestAWriteOverAnOldVersionIsAConflict(t *testing.T) {
 	require.Equal(t, http.StatusConflict, a.Code)
 	require.Equal(t, "Conflict", a.status(t).Reason)
 	a = request(t, "PATCH", url, body(first.ResourceVersion), "Content-Type", "application/merge-patch+json")
-	require.Equal(t, http.StatusConflict, a.Code, "the patch names a version")
+	require.Equal(t, http.StatusConflict, a.Code, "the patch contains a resourceVersion")
 	a = request(t, "DELETE", url, `{"preconditions":{"resourceVersion":"`+first.ResourceVersion+`"}}`)
 	require.Equal(t, http.StatusConflict, a.Code)
 	_, err := s.Put("configmaps", strings.Replace(body(first.ResourceVersion), `"name"`, `"namespace":"t","name"`, 1))
@@ -94,16 +94,16 @@ func TestAWriteOverAnOldVersionIsAConflict(t *testing.T) {
 	require.Equal(t, http.StatusOK, request(t, "PUT", url, body(second.ResourceVersion)).Code)
 }
 
-func TestANewObjectHasNoVersionYet(t *testing.T) {
+func TestCreateRejectsAResourceVersion(t *testing.T) {
 	s := start(t, nil)
 	const body = `{"metadata":{"name":"a","namespace":"t","resourceVersion":"7"}}`
 	require.Equal(t, `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"resourceVersion should not be set on objects to be created","code":500}`+"\n",
 		request(t, "POST", s.URL+configMaps, body).Body)
 	_, err := s.Put("configmaps", body)
-	require.ErrorContains(t, err, "404 NotFound", "what it was to replace is gone")
+	require.ErrorContains(t, err, "404 NotFound", "the object to replace no longer exists")
 }
 
-func TestAWriteThatChangesNothingWritesNothing(t *testing.T) {
+func TestUnchangedWritesKeepTheResourceVersion(t *testing.T) {
 	s := start(t, nil)
 	first := put(t, s, configMap("a", "1"))
 	require.Equal(t, first, put(t, s, configMap("a", "1")))
@@ -126,7 +126,7 @@ func TestMergePatch(t *testing.T) {
 	require.Contains(t, a.Body, `"extra":{"deep":{"x":1}}`)
 }
 
-func TestManagersOwnWhatTheyChangedLast(t *testing.T) {
+func TestManagersOwnTheirLastChanges(t *testing.T) {
 	s := start(t, nil)
 	put(t, s, `{"metadata":{"name":"a","namespace":"t"},"data":{"k":"1","l":"2","gone":"3"}}`)
 	for _, patch := range []string{`{"data":{"k":"x","gone":null}}`, `{"data":{"m":"y"}}`} {
@@ -162,7 +162,7 @@ func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
 	}
 }
 
-func TestDeleteTellsWhatItDeleted(t *testing.T) {
+func TestDeleteReturnsTheObject(t *testing.T) {
 	s := start(t, nil)
 	o := put(t, s, configMap("a", "1"))
 	url := s.URL + "/api/v1/namespaces/t/configmaps/a"
@@ -174,7 +174,7 @@ func TestDeleteTellsWhatItDeleted(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, request(t, "DELETE", url, "").Code)
 }
 
-func TestRefusedRequests(t *testing.T) {
+func TestRejectedRequests(t *testing.T) {
 	s := start(t, nil)
 	put(t, s, configMap("a", "1"))
 	const cms, a = "/api/v1/namespaces/t/configmaps", "/api/v1/namespaces/t/configmaps/a"
@@ -184,38 +184,38 @@ func TestRefusedRequests(t *testing.T) {
 		code                      int
 		message                   string
 	}{
-		"create twice":         {"POST", cms, `{"metadata":{"name":"a"}}`, "", 409, `configmaps "a" already exists`},
-		"no name":              {"POST", cms, `{}`, "", 422, `ConfigMap "" is invalid: metadata.name: Required value`},
-		"no name in a group":   {"POST", "/apis/apps/v1/namespaces/t/deployments", `{}`, "", 422, `Deployment.apps "" is invalid`},
-		"a name of two":        {"POST", cms, `{"metadata":{"name":"a/b"}}`, "", 422, `ConfigMap "a/b" is invalid: metadata.name: Invalid value: "a/b"`},
-		"a namespace of two":   {"POST", "/api/v1/namespaces/A/configmaps", `{"metadata":{"name":"a"}}`, "", 422, `metadata.namespace: Invalid value: "A"`},
-		"a name that climbs":   {"POST", cms, `{"metadata":{"name":".."}}`, "", 422, "a lowercase RFC 1123 subdomain must consist"},
-		"wrong kind":           {"POST", cms, `{"kind":"Pod","metadata":{"name":"x"}}`, "", 400, "does not match the expected kind"},
-		"wrong version":        {"POST", cms, `{"apiVersion":"v2","metadata":{"name":"x"}}`, "", 400, "does not match the expected API version"},
-		"wrong namespace":      {"POST", cms, `{"metadata":{"name":"x","namespace":"u"}}`, "", 400, "the namespace of the provided object"},
-		"wrong name":           {"PUT", a, `{"metadata":{"name":"b"}}`, "", 400, "the name of the object (b)"},
-		"wrong uid":            {"PUT", a, `{"metadata":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
-		"not JSON":             {"POST", cms, `{`, "", 400, "unexpected EOF"},
-		"more than an object":  {"POST", cms, `{} {}`, "", 400, "more after the object"},
-		"null":                 {"POST", cms, `null`, "", 400, "not an object"},
-		"metadata a string":    {"POST", cms, `{"metadata":""}`, "", 400, "metadata is not an object"},
-		"labels a list":        {"POST", cms, `{"metadata":{"name":"x","labels":[]}}`, "", 400, "metadata.labels is not an object"},
-		"a label a number":     {"POST", cms, `{"metadata":{"name":"x","labels":{"a":1}}}`, "", 400, "is not a string"},
-		"too large":            {"POST", cms, `{"a":"` + strings.Repeat("x", maxBody) + `"}`, "", 413, "limit is"},
-		"protobuf":             {"POST", cms, "k8s\x00", proto, 415, "application/json"},
-		"protobuf replacement": {"PUT", a, "k8s\x00", proto, 415, "application/json"},
-		"protobuf deletion":    {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
-		"deletion not JSON":    {"DELETE", a, "{", "", 400, "unexpected end"},
-		"wrong precondition":   {"DELETE", a, `{"preconditions":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
-		"JSON patch":           {"PATCH", a, "[]", "application/json-patch+json", 415, merge},
-		"strategic patch":      {"PATCH", a, "{}", "application/strategic-merge-patch+json", 415, merge},
-		"patch of nothing":     {"PATCH", cms + "/x", "{}", merge, 404, `configmaps "x" not found`},
-		"replace nothing":      {"PUT", cms + "/x", "{}", "", 404, `configmaps "x" not found`},
-		"delete all":           {"DELETE", cms, "", "", 405, "does not allow this method"},
-		"create by name":       {"POST", a, "{}", "", 405, "does not allow this method"},
-		"create anywhere":      {"POST", "/api/v1/configmaps", "{}", "", 405, "does not allow this method"},
-		"another method":       {"OPTIONS", a, "", "", 405, "does not allow this method"},
-		"group":                {"GET", "/apis/apps/v1/namespaces/t/deployments/x", "", "", 404, `deployments.apps "x" not found`},
+		"duplicate name":                   {"POST", cms, `{"metadata":{"name":"a"}}`, "", 409, `configmaps "a" already exists`},
+		"missing name":                     {"POST", cms, `{}`, "", 422, `ConfigMap "" is invalid: metadata.name: Required value`},
+		"missing name in a group":          {"POST", "/apis/apps/v1/namespaces/t/deployments", `{}`, "", 422, `Deployment.apps "" is invalid`},
+		"name with a slash":                {"POST", cms, `{"metadata":{"name":"a/b"}}`, "", 422, `ConfigMap "a/b" is invalid: metadata.name: Invalid value: "a/b"`},
+		"invalid namespace":                {"POST", "/api/v1/namespaces/A/configmaps", `{"metadata":{"name":"a"}}`, "", 422, `metadata.namespace: Invalid value: "A"`},
+		"name with dots only":              {"POST", cms, `{"metadata":{"name":".."}}`, "", 422, "a lowercase RFC 1123 subdomain must consist"},
+		"wrong kind":                       {"POST", cms, `{"kind":"Pod","metadata":{"name":"x"}}`, "", 400, "does not match the expected kind"},
+		"wrong version":                    {"POST", cms, `{"apiVersion":"v2","metadata":{"name":"x"}}`, "", 400, "does not match the expected API version"},
+		"wrong namespace":                  {"POST", cms, `{"metadata":{"name":"x","namespace":"u"}}`, "", 400, "the namespace of the provided object"},
+		"wrong name":                       {"PUT", a, `{"metadata":{"name":"b"}}`, "", 400, "the name of the object (b)"},
+		"wrong uid":                        {"PUT", a, `{"metadata":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
+		"not JSON":                         {"POST", cms, `{`, "", 400, "unexpected EOF"},
+		"data after the object":            {"POST", cms, `{} {}`, "", 400, "more after the object"},
+		"null":                             {"POST", cms, `null`, "", 400, "not an object"},
+		"metadata as string":               {"POST", cms, `{"metadata":""}`, "", 400, "metadata is not an object"},
+		"labels as list":                   {"POST", cms, `{"metadata":{"name":"x","labels":[]}}`, "", 400, "metadata.labels is not an object"},
+		"label as number":                  {"POST", cms, `{"metadata":{"name":"x","labels":{"a":1}}}`, "", 400, "is not a string"},
+		"too large":                        {"POST", cms, `{"a":"` + strings.Repeat("x", maxBody) + `"}`, "", 413, "limit is"},
+		"protobuf":                         {"POST", cms, "k8s\x00", proto, 415, "application/json"},
+		"protobuf replacement":             {"PUT", a, "k8s\x00", proto, 415, "application/json"},
+		"protobuf deletion":                {"DELETE", a, "k8s\x00", proto, 415, "application/json"},
+		"deletion with invalid JSON":       {"DELETE", a, "{", "", 400, "unexpected end"},
+		"wrong precondition":               {"DELETE", a, `{"preconditions":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
+		"JSON patch":                       {"PATCH", a, "[]", "application/json-patch+json", 415, merge},
+		"strategic patch":                  {"PATCH", a, "{}", "application/strategic-merge-patch+json", 415, merge},
+		"patch of a missing object":        {"PATCH", cms + "/x", "{}", merge, 404, `configmaps "x" not found`},
+		"replacement of a missing object":  {"PUT", cms + "/x", "{}", "", 404, `configmaps "x" not found`},
+		"deletion of a collection":         {"DELETE", cms, "", "", 405, "does not allow this method"},
+		"creation with a name in the path": {"POST", a, "{}", "", 405, "does not allow this method"},
+		"creation without a namespace":     {"POST", "/api/v1/configmaps", "{}", "", 405, "does not allow this method"},
+		"unsupported method":               {"OPTIONS", a, "", "", 405, "does not allow this method"},
+		"group":                            {"GET", "/apis/apps/v1/namespaces/t/deployments/x", "", "", 404, `deployments.apps "x" not found`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, the server answers, and what it stores can be read.
+// The server responds to any request, and stored objects are readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))

@@ -1,10 +1,10 @@
-// A browser for tests in Node: a page with workers, ports, locks and events, all of which the test controls. The workers run
-// worker.js.
+// A simulated browser for tests in Node: a page with workers, ports, locks and events that the test controls. The
+// workers run worker.js.
 import assert from 'node:assert/strict'
 
-/** Web Locks. `kill(name)` is the end of the holder's process. */
+/** Web Locks. `kill(name)` simulates a crash of the holder. */
 class Locks {
-  names = [] // of the exclusive locks that were given, in this order
+  names = [] // names of the granted exclusive locks in order
   #queues = new Map()
   #holders = new Map()
 
@@ -43,22 +43,22 @@ class Locks {
 
 let imports = 0
 
-// A collection may draw after its test.
+// A collection may schedule a frame after its test.
 globalThis.requestAnimationFrame = (f) => setTimeout(f)
 globalThis.cancelAnimationFrame = clearTimeout
 
 /**
- * Sets the globals of a page and removes them after the test. `shared` and `worker` say what becomes of a new worker: "works",
- * "throws", "errors", or a function that serves the port.
+ * Sets the globals of a page and removes them after the test. `shared` and `worker` set the behavior of new workers:
+ * "works", "throws", "errors", or a function that serves the port.
  */
 export function browser(t, { shared = 'works', worker = 'works' } = {}) {
   const at = {
     shared, worker, locks: new Locks(), events: new EventTarget(), document: Object.assign(new EventTarget(), { visibilityState: 'visible' }),
     started: [], // [kind, URL, name]
     workers: [], ports: [], scopes: new Map(),
-    /** Imports another instance of index.js: another page. */
+    /** Imports another instance of index.js, like another page. */
     page: () => import(`../index.js?page=${++imports}`),
-    /** Runs worker.js, and returns what connects a port to it. */
+    /** Runs worker.js and returns a function that connects a port to it. */
     async run() {
       globalThis.onconnect = null
       await import(`../worker.js?worker=${++imports}`)
@@ -66,7 +66,7 @@ export function browser(t, { shared = 'works', worker = 'works' } = {}) {
       delete globalThis.onconnect
       return (port) => onconnect({ ports: [port] })
     },
-    /** The next shared worker is another one. */
+    /** Makes the next connection start another shared worker. */
     die() {
       at.scopes.clear()
     },

@@ -62,7 +62,7 @@ test('objects that a new host does not send are deleted', async () => {
   assert.equal(collection.size, 1)
 })
 
-test('the snapshot is replaced when the host is lost', async () => {
+test('the snapshot is replaced when the host crashes', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))
@@ -166,12 +166,12 @@ test('a subscriber receives only later changes', async () => {
   assert.deepEqual((await late).map(shape), ['added default/b'])
 })
 
-test('an error of a subscriber does not affect others, and an ended subscriber is not called', async (t) => {
+test('an error of a subscriber does not affect others, and a removed subscriber is not called', async (t) => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const thrown = new Promise((resolve) => process.prependOnceListener('uncaughtException', resolve))
   const listeners = process.listeners('uncaughtException').slice(1)
-  listeners.forEach((listener) => process.off('uncaughtException', listener)) // the runner's, which would take it for a failure
+  listeners.forEach((listener) => process.off('uncaughtException', listener)) // listeners of the test runner, which would report a failure
   t.after(() => listeners.forEach((listener) => process.on('uncaughtException', listener)))
   let ended = 0
   collection.subscribe(() => { end(); throw new Error('a mistake') })
@@ -187,7 +187,7 @@ test('an iterator yields the current objects and then the changes', async () => 
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1), added('b', 1)))
-  const changes = collection[Symbol.asyncIterator]() // while the subscribers were not told yet
+  const changes = collection[Symbol.asyncIterator]() // the subscribers have not been called yet
   const next = async () => (await changes.next()).value
   const one = await next()
   assert.deepEqual([shape(one), one.initial, one.stale, one.old], ['added default/a', true, false, undefined])
@@ -297,7 +297,7 @@ test('close ends iterations, rejects synced, calls subscribers, and keeps the ob
   assert.deepEqual([collection.size, collection.state.phase, collection.state.cause, host.ended], [0, 'stopped', undefined, 1])
 })
 
-test('an aborted signal stops the collection with its reason', async () => {
+test('an aborted signal stops the collection with the signal\'s reason', async () => {
   const controller = new AbortController()
   const { collection, host, opened } = withFakeHost({ signal: controller.signal })
   await opened
@@ -312,7 +312,7 @@ test('an aborted signal stops the collection with its reason', async () => {
   await assert.rejects(changes.next(), { code: 'aborted' })
 })
 
-test('a closed collection leaves no listener at its signal', async () => {
+test('a closed collection removes its listener from the signal', async () => {
   const { signal } = new AbortController()
   const closed = withFakeHost({ signal })
   assert.equal(getEventListeners(signal, 'abort').length, 1)
@@ -323,14 +323,14 @@ test('a closed collection leaves no listener at its signal', async () => {
   assert.equal(getEventListeners(signal, 'abort').length, 0)
 })
 
-test('an aborted collection leaves no listener at its signal', () => {
+test('an aborted collection removes its listener from the signal', () => {
   const controller = new AbortController()
   withFakeHost({ signal: controller.signal })
   controller.abort()
   assert.equal(getEventListeners(controller.signal, 'abort').length, 0)
 })
 
-test('the state has the reason why the collection is not saved', async () => {
+test('the state contains the reason why the collection is not saved', async () => {
   const { collection, host, opened } = withFakeHost()
   await opened
   const late = withFakeHost()
@@ -367,12 +367,12 @@ test('synced stays resolved when the collection is closed', async () => {
   await collection.synced
 })
 
-test('a failure of synced that nobody handles is not hidden', async (t) => {
+test('an unhandled rejection of synced is not hidden', async (t) => {
   const unhandled = new Promise((resolve) => process.prependOnceListener('unhandledRejection', resolve))
   const listeners = process.listeners('unhandledRejection').slice(1)
-  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // the runner's, which would fail the test
+  listeners.forEach((listener) => process.off('unhandledRejection', listener)) // listeners of the test runner, which would fail the test
   t.after(() => listeners.forEach((listener) => process.on('unhandledRejection', listener)))
-  withFakeHost().collection.close() // nobody has read synced
+  withFakeHost().collection.close() // synced was never read
   const { collection } = withFakeHost()
   void collection.synced
   collection.close()
@@ -430,11 +430,11 @@ test('a visible page calls back once, in the next frame', async (t) => {
   t.mock.timers.tick(100)
   assert.equal(calls, 1)
   host.send(added('b', 2))
-  t.mock.timers.tick(16) // the browser draws no frame
+  t.mock.timers.tick(16) // the browser renders no frame
   assert.deepEqual([calls, cancelled], [2, 7])
 })
 
-test('a reader that has left queues no changes', async (t) => {
+test('a finished reader queues no changes', async (t) => {
   const { collection, host, opened } = withFakeHost()
   await opened
   host.send(...first(added('a', 1)))

@@ -26,7 +26,7 @@ before(async () => {
 })
 after(() => server.close())
 
-// The module that init belongs to, anew, as its state is for all who import it.
+// A new instance of the module with init, because all importers share its state.
 let last = 0
 const fresh = () => import(`../index.js?${++last}`)
 
@@ -35,30 +35,30 @@ const sources = {
   'a URL as text': () => `${base}/wasm`,
   'a URL': () => new URL('/wasm', base),
   'a URL of a file': () => file,
-  'a URL that is served under another type': () => `${base}/octets`,
+  'a URL with another content type': () => `${base}/octets`,
   'a response': () => fetch(`${base}/wasm`),
   'bytes': () => bytes,
   'a buffer': () => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
   'a module': () => WebAssembly.compile(bytes),
 }
 for (const [words, wasm] of Object.entries(sources)) {
-  test(`the program is loaded from ${words}`, async () => {
+  test(`the module is loaded from ${words}`, async () => {
     const { init } = await fresh()
     await init({ wasm: await wasm() })
   })
 }
 
 const failing = {
-  'a server that does not have it': () => `${base}/missing`,
-  'a page in its place': () => `${base}/login`,
+  'a missing file on a server': () => `${base}/missing`,
+  'an HTML page': () => `${base}/login`,
   'no server': () => 'http://127.0.0.1:1/listwatch.wasm',
-  'no file': () => new URL('./none.wasm', import.meta.url),
+  'a missing file': () => new URL('./none.wasm', import.meta.url),
   'a path without a page': () => './listwatch.wasm',
-  'bytes of something else': () => new Uint8Array([1, 2, 3]),
-  'nothing of the kind': () => 7,
+  'other bytes': () => new Uint8Array([1, 2, 3]),
+  'a number': () => 7,
 }
 for (const [words, wasm] of Object.entries(failing)) {
-  test(`a load that fails says so, and a later init tries again: ${words}`, async () => {
+  test(`a failed load is reported, and a later init retries: ${words}`, async () => {
     const { ListWatchError, init } = await fresh()
     const failed = init({ wasm: wasm() })
     assert.equal(init(), failed)
@@ -67,7 +67,7 @@ for (const [words, wasm] of Object.entries(failing)) {
   })
 }
 
-test('a collection whose program does not load fails with that', async () => {
+test('a collection fails if its WASM module does not load', async () => {
   const { init, listWatch } = await fresh()
   const failed = init({ wasm: new Uint8Array(3) })
   const pods = listWatch({ server: base, resource: 'pods' })
@@ -76,7 +76,7 @@ test('a collection whose program does not load fails with that', async () => {
   assert.deepEqual([pods.state.phase, pods.state.cause.code], ['stopped', 'load'])
 })
 
-test('init is one and the same promise', async () => {
+test('init always returns the same promise', async () => {
   const { init } = await fresh()
   const first = init()
   assert.equal(init({ wasm: 'ignored' }), first)
@@ -84,7 +84,7 @@ test('init is one and the same promise', async () => {
   assert.equal(init(), first)
 })
 
-test('a mode that is unknown, or that the platform lacks, is an error', async () => {
+test('an unknown or unsupported mode is an error', async () => {
   const { init } = await fresh()
   await assert.rejects(init({ mode: 'thread' }), { code: 'invalid', message: /"shared", "worker" or "main"/ })
   await assert.rejects(init({ mode: 'shared' }), { code: 'load', message: /shared worker .*could not be started: SharedWorker is not defined; / })
@@ -92,13 +92,13 @@ test('a mode that is unknown, or that the platform lacks, is an error', async ()
   await init({ mode: 'main' })
 })
 
-test('nothing global is left behind', async () => {
+test('the package adds no globals', async () => {
   const { init } = await fresh()
   await init()
   assert.deepEqual(Object.getOwnPropertyNames(globalThis).filter((name) => !globals.has(name)), [])
 })
 
-// A sink that keeps the phases and the failures that it gets.
+// A sink that records phases and failures.
 const sink = () => {
   const mirror = new Mirror()
   const failures = []
@@ -107,7 +107,7 @@ const sink = () => {
 }
 const live = (...sinks) => until(() => sinks.every(({ phase }) => phase === 'live'))
 
-test('a trap fails all collections, and the next one starts the module again', async () => {
+test('a trap fails all collections, and the next collection restarts the module', async () => {
   const engine = await Engine.load(trap)
   const first = sink(), second = sink(), closed = sink(), third = sink()
   engine.start({ endpoint: {} }, first)
@@ -123,7 +123,7 @@ test('a trap fails all collections, and the next one starts the module again', a
     assert.ok(failures[0].cause instanceof WebAssembly.RuntimeError)
   }
   assert.deepEqual(closed.failures, [])
-  engine.wake() // nothing runs
+  engine.wake() // no module runs
   engine.stop(id)
   engine.start({ endpoint: {} }, third)
   await live(third)
@@ -132,14 +132,14 @@ test('a trap fails all collections, and the next one starts the module again', a
   assert.deepEqual([first.failures.length, second.failures.length], [1, 1])
 })
 
-test('a module that traps when it starts fails all collections', async () => {
+test('a trap during the start of the module fails all collections', async () => {
   const engine = await Engine.load(trapsAtStart), it = sink()
   engine.start({ endpoint: {} }, it)
   await until(() => it.failures.length)
   assert.match(it.failures[0].message, /crashed: unreachable/)
 })
 
-test('a module that exits, as Go does after a panic, fails all collections', async (t) => {
+test('an exit of the module, for example after a panic, fails all collections', async (t) => {
   t.mock.method(WebAssembly, 'instantiate', async (_, imports) => {
     const run = () => imports.gojs['runtime.wasmExit'](0)
     return Object.create(WebAssembly.Instance.prototype, { exports: { value: { mem: { buffer: new ArrayBuffer(1 << 16) }, run } } })
@@ -151,7 +151,7 @@ test('a module that exits, as Go does after a panic, fails all collections', asy
   assert.match(it.failures[0].message, /crashed: it exited/)
 })
 
-test('a client that throws while it gets records does not leave the others waiting', async () => {
+test('an exception while one client receives records does not block the others', async () => {
   const engine = await Engine.load(trap), other = sink()
   engine.start({ endpoint: {} }, other)
   await live(other)
@@ -162,7 +162,7 @@ test('a client that throws while it gets records does not leave the others waiti
   assert.match(other.failures[0].message, /a mistake/)
 })
 
-test('an engine that is told of an error stops the module, which asks for nothing more', async () => {
+test('an error reported to the engine stops the module without further requests', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   await live(first)
@@ -173,7 +173,7 @@ test('an engine that is told of an error stops the module, which asks for nothin
   assert.equal(first.failures.length, 1)
 })
 
-test('a module that starts again gets no commands of the crashed one', async () => {
+test('a restarted module receives no commands of the crashed one', async () => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   engine.wake() // would trap the next module
@@ -183,7 +183,7 @@ test('a module that starts again gets no commands of the crashed one', async () 
   assert.deepEqual(second.failures, [])
 })
 
-test('an error from elsewhere ends the connections of the module', async (t) => {
+test('an external error closes the connections of the module', async (t) => {
   let requested, gone
   const request = new Promise((resolve) => { requested = resolve }), closed = new Promise((resolve) => { gone = resolve })
   const silent = createServer((_, response) => {
@@ -200,7 +200,7 @@ test('an error from elsewhere ends the connections of the module', async (t) => 
   assert.deepEqual(it.failures.map(({ code }) => code), ['crashed'])
 })
 
-test('a start that is overtaken by a crash and by another start neither runs nor fails the other', async (t) => {
+test('a start interrupted by a crash and another start neither runs nor fails the other', async (t) => {
   const engine = await Engine.load(trap), it = sink()
   engine.die(new Error('from elsewhere'))
   const { instantiate } = WebAssembly, starts = []
@@ -223,7 +223,7 @@ test('a start that is overtaken by a crash and by another start neither runs nor
   await until(() => it.failures.length)
 })
 
-test('a module that cannot be started again fails the collections', async (t) => {
+test('a failed restart of the module fails the collections', async (t) => {
   const engine = await Engine.load(trap), first = sink(), second = sink()
   engine.start({ endpoint: {} }, first)
   await live(first)

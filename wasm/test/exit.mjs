@@ -1,5 +1,5 @@
-// Follows the Pods of the server at process.argv[2] until they are there, and closes: then nothing keeps the process alive.
-// With a second argument it never gets that far, and closes while it waits for the next try.
+// Opens a collection of the Pods of the server at process.argv[2] and closes it after the first list. The process must
+// then exit. With a second argument, the list fails, and it closes the collection while waiting for the next attempt.
 import { listWatch } from '../index.js'
 
 const pods = listWatch({ server: process.argv[2], resource: 'pods' })

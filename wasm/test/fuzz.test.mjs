@@ -1,5 +1,5 @@
-// What crosses between JavaScript and the program, made at random: records, commands, requests and kept states, against what
-// JSON.parse, TextDecoder and URL make of the same. random.mjs says how to go on for longer.
+// Random data between JavaScript and the WASM module: records, commands, requests and saved states. The results are
+// compared with JSON.parse, TextDecoder and URL. random.mjs explains how to run longer.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -11,7 +11,7 @@ import { specOf } from '../spec.js'
 import { Random, concat, rounds, text } from './random.mjs'
 import { until } from './support.mjs'
 
-// For bytes that are no UTF-8 there is U+FFFD; how often it stands is up to who reads.
+// Decoders replace invalid UTF-8 with different numbers of U+FFFD.
 const once = (found) => found.toWellFormed().replace(/\uFFFD+/g, '\uFFFD')
 
 const fetched = globalThis.fetch
@@ -25,7 +25,7 @@ after(() => { globalThis.fetch = fetched })
 const refusal = '{"kind":"Status","code":403,"reason":"Forbidden"}'
 const refuse = () => new Response(refusal, { status: 403 })
 
-/** Has the program follow a collection; `told` are the records, and `stop` ends it. */
+/** Starts a collection in the module; `told` holds the records, and `stop` ends it. */
 function follow(spec, more = {}) {
   const told = []
   let failure
@@ -39,7 +39,7 @@ function follow(spec, more = {}) {
   return { told, saw, stop: () => engine.stop(id) }
 }
 
-test('any fields of a record come back, at any offset', () => rounds(2000, (random) => {
+test('any fields of a record are decoded at any offset', () => rounds(2000, (random) => {
   const some = random.some(5, () => [1 + random.below(13), ...random.some(8, () => random.string())])
   const memory = concat(new Uint8Array(random.below(20)).fill(255), encode(some), new Uint8Array(random.below(20)).fill(255))
   const begin = memory.findIndex((byte) => byte !== 255), found = []
@@ -48,7 +48,7 @@ test('any fields of a record come back, at any offset', () => rounds(2000, (rand
   assert.deepEqual(found, some.map(([kind, ...fields]) => [kind, ...fields.map((field) => field.toWellFormed())]))
 }))
 
-// An object's bytes, what it is found by, and what is expected of it.
+// An object's bytes, its index values, and the expected result.
 function object(random, name, version) {
   const namespace = random.of('', 'shop', 'ünïcode'), uid = random.quoted()
   const metadata = concat(`{"n\\u0061me":${JSON.stringify(name)},"namespace":${JSON.stringify(namespace)},"uid":`, uid,
@@ -60,7 +60,7 @@ function object(random, name, version) {
   return { bytes, key: namespace ? `${namespace}/${name}` : name, uid: once(JSON.parse(text(uid))), parsed }
 }
 
-// What an index finds a parsed object by: a text, or the JSON of another value, which may be written in another way.
+// The index value of a parsed object: a string, or any equivalent JSON of another value.
 function requireValue(found, parsed, path) {
   const want = path.reduce((value, name) => (value && typeof value === 'object' && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined), parsed)
   if (want === undefined || want === null) assert.equal(found, '')
@@ -68,7 +68,7 @@ function requireValue(found, parsed, path) {
   else assert.deepEqual(JSON.parse(found), want)
 }
 
-test('what the program tells of objects is what JSON.parse reads', () => rounds(60, async (random, seed) => {
+test('records of objects match JSON.parse', () => rounds(60, async (random, seed) => {
   const expected = new Map()
   let version = 0
   const change = (type) => {
@@ -102,7 +102,7 @@ test('what the program tells of objects is what JSON.parse reads', () => rounds(
   }
 }))
 
-// The bytes in chunks of any size, and then nothing more.
+// Splits the bytes into chunks of random sizes.
 function cut(random, bytes) {
   return new ReadableStream({
     pull(controller) {
@@ -113,7 +113,7 @@ function cut(random, bytes) {
   })
 }
 
-test('options are refused, or asked for to the letter', () => rounds(300, async (random, seed) => {
+test('options are rejected or requested exactly', () => rounds(300, async (random, seed) => {
   const options = { server: `http://127.0.0.1:${1 + seed % 60000}/${random.of('', 'base', 'a%20b')}`, resource: random.of('pods', 'apps/v1/deployments', random.string()) }
   const maybe = (name, make) => { if (random.below(2)) options[name] = make() }
   for (const name of ['namespace', 'name', 'labelSelector', 'fieldSelector']) maybe(name, () => random.string())
@@ -153,7 +153,7 @@ test('options are refused, or asked for to the letter', () => rounds(300, async 
   assert.deepEqual(segments, wanted.map((segment) => segment.toWellFormed()))
 }))
 
-test('a kept state is gone on from, or refused', () => rounds(150, async (random, seed) => {
+test('a saved state is resumed or rejected', () => rounds(150, async (random, seed) => {
   const rows = [...new Map(random.some(6, (_, i) => [random.of('', 'shop', 'é'), `o${i}`]).map((row) => [row.join('/'), row])).values()]
   const version = String(1 + random.below(1000))
   let kept = encodeFields([version, ...rows.flatMap(([namespace, name]) => [namespace, name, random.string(), version, '7-sum'])])

@@ -7,7 +7,7 @@ import { until } from './support.mjs'
 
 const PENDING = -1, FAILED = -2, TOO_MUCH = -3, LOST = -4
 
-// A program that has memory and nothing else, and what it imports.
+// A program that consists of memory and its imports.
 function program(host, resume = () => {}) {
   const memory = { buffer: new ArrayBuffer(1 << 16) }
   const woken = []
@@ -40,7 +40,7 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}/`
 }
 
-test('a response is read in the pieces that the program asks for, to its end', async () => {
+test('a response is read completely in the requested pieces', async () => {
   const url = await listen((request, response) => {
     response.writeHead(429, { 'Retry-After': '7' })
     response.end(`${request.headers.accept} and more`)
@@ -61,7 +61,7 @@ test('a response is read in the pieces that the program asks for, to its end', a
   assert.ok(p.woken.every((woken) => woken === id))
 })
 
-test('a response is not read ahead of the program', async () => {
+test('a response is not read in advance', async () => {
   let sent = 0, full
   const filled = new Promise((resolve) => { full = resolve })
   const url = await listen((_, response) => {
@@ -77,15 +77,15 @@ test('a response is not read ahead of the program', async () => {
   const id = p.fetch(url)
   await filled
   await until(() => p.imports.state(id) === 200)
-  assert.equal(p.read(id), PENDING) // asks for one part
+  assert.equal(p.read(id), PENDING) // requests one part
   await until(() => p.woken.length > 1)
   let held = -1
-  await until(() => held === (held = sent)) // the server could send no more
+  await until(() => held === (held = sent)) // the server cannot send more
   assert.ok(sent < 5e7, `${sent} bytes were taken`)
   p.imports.close(id)
 })
 
-test('a stream that is closed ends its connection, and is not woken again', async () => {
+test('closing a stream closes its connection and does not wake it again', async () => {
   let closed = false
   const url = await listen((_, response) => {
     response.on('close', () => { closed = true })
@@ -102,7 +102,7 @@ test('a stream that is closed ends its connection, and is not woken again', asyn
   assert.deepEqual([p.imports.state(id), p.read(id)], [FAILED, FAILED])
 })
 
-test('a connection that breaks fails, with what Node knows of it', async () => {
+test('a broken connection fails with Node\'s description', async () => {
   const p = program()
   const away = await listen(() => {})
   await new Promise((resolve) => servers.pop().close(resolve))
@@ -128,7 +128,7 @@ test('a connection that breaks fails, with what Node knows of it', async () => {
   assert.notEqual(p.text(broken), '')
 })
 
-test('memory that grew is another buffer: bytes go into the new one', async () => {
+test('after memory has grown, bytes are written to the new buffer', async () => {
   const p = program({ ask: async () => {
     p.memory.buffer = new ArrayBuffer(1 << 17)
     return 'the answer'
@@ -140,7 +140,7 @@ test('memory that grew is another buffer: bytes go into the new one', async () =
   assert.equal(p.read(id), ' answer')
 })
 
-test('the host is asked and told, and its failure is the answer', async () => {
+test('the host receives questions and messages, and its failure is the answer', async () => {
   const seen = []
   const p = program({ ask: (question) => { if (question === 'bad') throw new Error('no token'); return Promise.resolve(`to ${question}`) },
     emit: (id, bytes) => seen.push([id, ...bytes]) })
@@ -155,7 +155,7 @@ test('the host is asked and told, and its failure is the answer', async () => {
   assert.deepEqual(seen, [[3, 7, 8]])
 })
 
-test('what the host lends is lent until the host wants it back, or the program closes the stream', async () => {
+test('a lease lasts until the host revokes it or the program closes the stream', async () => {
   for (const end of ['resolve', 'reject']) {
     let over, returned = false
     const p = program({ ask: (question, closed) => {
@@ -177,7 +177,7 @@ test('what the host lends is lent until the host wants it back, or the program c
   }
 })
 
-test('a trap ends the program: its connections and timers are closed, and the host gets the error once', async (t) => {
+test('a trap stops the program, closes its connections and timers, and reaches the host once', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let gone
   const closed = new Promise((resolve) => { gone = resolve })
@@ -201,7 +201,7 @@ test('a trap ends the program: its connections and timers are closed, and the ho
   assert.ok(p.go.exited)
 })
 
-test('a trap in a timer of the program ends it, too', () => {
+test('a trap in a timer stops the program', () => {
   const crashes = [], error = new WebAssembly.RuntimeError('memory access out of bounds')
   const p = program({ crashed: (error) => crashes.push(error) }, () => { throw error })
   p.go._resume()
@@ -216,7 +216,7 @@ test('a trap of a program without a host is thrown', () => {
   assert.ok(p.go.exited)
 })
 
-test('a program that has ended is not woken', async () => {
+test('a stopped program is not woken', async () => {
   const p = program({ ask: async () => 'late' })
   p.imports.ask(p.open('question'))
   p.go.exited = true
@@ -224,7 +224,7 @@ test('a program that has ended is not woken', async () => {
   assert.deepEqual(p.woken, [])
 })
 
-// WebSocket as the glue knows it, under the test's hands.
+// A WebSocket that the test controls.
 class Socket {
   constructor(url, protocols) {
     if (url === 'bad:') throw new SyntaxError('no such scheme')
@@ -246,7 +246,7 @@ const turns = () => new Promise((resolve) => setTimeout(resolve))
 
 test('the messages of a WebSocket are joined by newlines, and a burst wakes the program once', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1000)
-  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'which Node takes')
+  assert.deepEqual(s.protocols, { protocols: ['protocol'], headers: { Origin: 'http://host' } }, 'Node supports this option')
   s.onopen()
   await turns()
   assert.equal(p.imports.state(id), 101)
@@ -261,7 +261,7 @@ test('the messages of a WebSocket are joined by newlines, and a burst wakes the 
   assert.deepEqual([p.imports.state(id), p.read(id), p.text(id)], [1001, '', 'going away'])
 })
 
-test('a WebSocket that sends more than the limit before it is read is closed; what came before can be read', async (t) => {
+test('a WebSocket over the limit of unread bytes is closed, and earlier messages stay readable', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   s.onmessage({ data: '12345678' })
@@ -271,7 +271,7 @@ test('a WebSocket that sends more than the limit before it is read is closed; wh
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('many tiny messages are read in time that grows with their number, and count for more than their bytes', async (t) => {
+test('many tiny messages are read in linear time and count more than their bytes', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 1 << 26)
   s.onopen()
   let sent = 0
@@ -279,11 +279,11 @@ test('many tiny messages are read in time that grows with their number, and coun
   assert.ok(sent > 100_000 && sent < 400_000, `${sent} messages`)
   let read = 0
   for (let part; (part = p.imports.read(id, 0, 1 << 16)) > 0;) read += part
-  assert.equal(read, sent - 2, 'the newlines between those that were taken')
+  assert.equal(read, sent - 2, 'the newlines between the read messages')
   assert.equal(p.read(id), TOO_MUCH)
 })
 
-test('a WebSocket that is read in time has no limit', async (t) => {
+test('a WebSocket without unread bytes has no limit', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onopen()
   for (let i = 0; i < 5; i++) {
@@ -293,7 +293,7 @@ test('a WebSocket that is read in time has no limit', async (t) => {
   assert.equal(s.closed, undefined)
 })
 
-test('a WebSocket that does not open fails, with or without a closing event', async (t) => {
+test('a WebSocket that does not open fails with or without a close event', async (t) => {
   for (const refuse of [(s) => s.onclose({ code: 1006, reason: '' }), (s) => s.onerror({})]) {
     const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
     refuse(s)
@@ -304,13 +304,13 @@ test('a WebSocket that does not open fails, with or without a closing event', as
   await socket(t, 'ws://host/', 10)
 })
 
-test('a WebSocket of which only the end is told, as Firefox does, is not taken for one that was refused', async (t) => {
+test('a WebSocket with only a close event, as in Firefox, does not count as rejected', async (t) => {
   const { p, id, socket: s } = await socket(t, 'ws://host/', 10)
   s.onclose({ code: 1000, reason: '' })
   assert.equal(p.imports.state(id), LOST)
 })
 
-test('where there is no WebSocket, as in Node 20, that is said', async (t) => {
+test('a missing WebSocket, as in Node 20, is reported', async (t) => {
   const real = globalThis.WebSocket
   globalThis.WebSocket = undefined
   t.after(() => { globalThis.WebSocket = real })

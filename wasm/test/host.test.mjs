@@ -1,4 +1,4 @@
-// The host: what becomes of a collection that fails, or is closed, before the engine follows it.
+// Tests collections that fail or close before the engine starts them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Host } from '../host.js'
@@ -8,7 +8,7 @@ import { until } from './support.mjs'
 const turns = () => new Promise(setImmediate)
 const { spec } = specOf({ server: 'http://host', resource: 'pods', persist: true, headers: { 'X-A': 'b' } })
 
-// Locks, and an IndexedDB that opens when the test says so.
+// Locks, and an IndexedDB whose opening the test controls.
 const held = new Set()
 const locks = {
   request: async (name, _, given) => {
@@ -28,7 +28,7 @@ function result() {
   return request
 }
 
-test('a collection that is closed while its saved state is opened starts nothing and releases the lock', async () => {
+test('a collection closed while its saved state opens starts nothing and releases the lock', async () => {
   const started = []
   const end = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => opening.onsuccess)
@@ -40,7 +40,7 @@ test('a collection that is closed while its saved state is opened starts nothing
   assert.deepEqual([...held], [])
   const other = new Host({ start: (spec) => started.push(spec), stop() {} }).open(spec, { records() {}, failed() {} })
   await until(() => started.length)
-  assert.equal(held.size, 1, 'the next one saves')
+  assert.equal(held.size, 1, 'the next page saves')
   other()
   await turns()
   assert.deepEqual([...held], [])
@@ -57,7 +57,7 @@ test('an error of the engine while a collection starts reaches the client once a
   assert.deepEqual([...held], [])
 })
 
-test('a failure stops the collection: it releases the lock and passes on no records', async () => {
+test('a failure stops the collection, releases the lock and passes on no records', async () => {
   const failures = [], records = []
   let sink
   const end = new Host({ start: (_, given) => { sink = given }, stop() {} }).open(spec, { records: (bytes) => records.push(bytes), failed: (error) => failures.push(error) })
@@ -70,7 +70,7 @@ test('a failure stops the collection: it releases the lock and passes on no reco
   end()
 })
 
-// Returns the spec and the sink that the engine gets.
+// Returns the spec and the sink that the engine receives.
 async function started(options, client = {}) {
   let given
   const end = new Host({ start: (spec, sink) => { given = { spec, sink } }, stop() {} }).open(specOf({ server: 'http://host', resource: 'pods', ...options }).spec, { records() {}, failed() {}, ...client })
@@ -79,14 +79,14 @@ async function started(options, client = {}) {
   return given
 }
 
-test('the engine gets the fields of the indexes, and needs all elements of their arrays', async () => {
+test('the engine receives the index fields with all elements of their arrays', async () => {
   const { spec } = await started({ indexes: { a: 'spec.nodeName', b: 'spec.c[0].image', c: 'x\\.y[12].z' } })
   assert.deepEqual(spec.indexes, ['spec.nodeName', 'spec.c[0].image', 'x\\.y[12].z'])
   assert.deepEqual(spec.needs, ['spec.nodeName', 'spec.c[*].image', 'x\\.y[*].z'])
   assert.equal(spec.restored, false)
 })
 
-test('the engine gets the token, or asks the client for it, and gets no token as a command', async () => {
+test('the engine uses the token or asks the client for it, and no command contains it', async () => {
   const fixed = await started({ token: 'jane' })
   assert.equal(fixed.sink.token(), 'jane')
   assert.deepEqual([fixed.spec.token, fixed.spec.asks, fixed.spec.persist], [undefined, undefined, undefined])

@@ -1,5 +1,4 @@
-// What a server may say that means no good, to the package in Node, over fetch: the code of the error that it leads to, and
-// what it costs.
+// Tests responses of a malicious server to the package in Node over fetch: the error code and the cost.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { createServer as listenRaw } from 'node:net'
@@ -17,7 +16,7 @@ async function listen(handler) {
   return `http://127.0.0.1:${server.address().port}`
 }
 
-// Writes without an end, as fast as it is read, and counts what it wrote.
+// Writes endlessly, as fast as the client reads, and counts the bytes.
 function flood(response, first, then) {
   const counted = { sent: 0, over: false }
   const part = Buffer.from(then.repeat(Math.ceil((64 << 10) / then.length)))
@@ -33,7 +32,7 @@ function flood(response, first, then) {
   return counted
 }
 
-// The first cause that a collection is stopped or interrupted for.
+// Returns the first cause of an interruption or a stop.
 async function causeOf(t, url, options = {}) {
   const pods = listWatch({ server: url, resource: 'pods', streamingLists: false, ...options })
   t.after(() => pods.close())
@@ -45,7 +44,7 @@ async function causeOf(t, url, options = {}) {
 const LIST = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":['
 const item = (name) => `{"metadata":{"name":"${name}","resourceVersion":"1"}}`
 
-test('a string without an end is too large from 64 MiB on, and ends its connection', async (t) => {
+test('an endless string is too large from 64 MiB on and closes its connection', async (t) => {
   let counted
   const url = await listen((_, response) => { counted = flood(response, `${LIST}{"metadata":{"name":"`, 'x') })
   const { cause } = await causeOf(t, url)
@@ -54,18 +53,18 @@ test('a string without an end is too large from 64 MiB on, and ends its connecti
   assert.ok(counted.sent < 256 << 20, `${counted.sent} bytes were taken`)
 })
 
-test('items without an end are too many', async (t) => {
+test('a list with endless items exceeds the limit', async (t) => {
   let counted, n = 0
   const url = await listen((_, response) => {
     counted = flood(response, LIST + item('a'), Array.from({ length: 1000 }, () => ',' + item(`web-${n++}`)).join(''))
   })
   const { cause, phase, size } = await causeOf(t, url, { maxObjects: 500 })
-  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the one that is too many is held
+  assert.deepEqual([cause.code, phase, size], ['too-large', 'stopped', 501]) // the collection keeps the object beyond the limit
   assert.equal(cause.message, 'the collection has more than 500 objects: raise Options.MaxObjects if this is expected')
   await until(() => counted.over)
 })
 
-test('pages without an end are too many, and the same page again leads nowhere', async (t) => {
+test('endless pages exceed the limit, and a repeated page is detected', async (t) => {
   let n = 0
   const page = (token, name) => `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"${token}"},"items":[${item(name)}]}`
   const on = await listen((_, response) => response.end(page(`t${n}`, `web-${n++}`)))
@@ -75,7 +74,7 @@ test('pages without an end are too many, and the same page again leads nowhere',
   assert.match(cause.message, /the pages of the list make no progress/)
 })
 
-// Two hundred megabytes in a few kilobytes.
+// The decompressed size; the compressed response has a few kilobytes.
 const BOMB = 200 << 20
 const bombs = {
   gzip: (text) => new Promise((resolve) => {
@@ -93,7 +92,7 @@ const bombs = {
   br: (text) => brotliCompressSync(Buffer.concat([Buffer.from(text), Buffer.alloc(BOMB, 'x')]), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
 }
 for (const [encoding, make] of Object.entries(bombs)) {
-  test(`a bomb of ${encoding} is too large, and is not held whole`, async (t) => {
+  test(`a ${encoding} bomb is too large and is not kept in memory`, async (t) => {
     const bomb = await make(`${LIST}{"metadata":{"name":"`)
     assert.ok(bomb.length < 2 << 20, `${bomb.length} bytes`)
     const url = await listen((_, response) => response.setHeader('Content-Encoding', encoding).end(bomb))
@@ -106,7 +105,7 @@ for (const [encoding, make] of Object.entries(bombs)) {
   })
 }
 
-test('the page of a refusal is read up to 64 kB, and shown to 200 bytes', async (t) => {
+test('an error response is read up to 64 kB and shown up to 200 bytes', async (t) => {
   let counted
   const url = await listen((_, response) => { counted = flood(response.writeHead(500), 'no ', 'no ') })
   const { cause } = await causeOf(t, url)
@@ -115,7 +114,7 @@ test('the page of a refusal is read up to 64 kB, and shown to 200 bytes', async 
   await until(() => counted.over)
 })
 
-test('headers without an end, and what is no HTTP, are errors of the network', async (t) => {
+test('endless headers and responses other than HTTP are network errors', async (t) => {
   for (const [first, then] of [['HTTP/1.1 200 OK\r\n', 'X-Header: value\r\n'], ['HTTP/1.1 200 OK\r\nX: ', 'x'], ['', 'x']]) {
     const server = listenRaw((socket) => { socket.on('error', () => {}); flood(socket, first, then) })
     servers.push(server)
@@ -124,14 +123,14 @@ test('headers without an end, and what is no HTTP, are errors of the network', a
   }
 })
 
-test('redirects in a circle end', async (t) => {
+test('circular redirects end', async (t) => {
   let asked = 0
   const url = await listen((request, response) => { asked++; response.writeHead(302, { Location: request.url }).end() })
   assert.equal((await causeOf(t, url)).cause.code, 'network')
   assert.ok(asked < 30, `${asked} requests`)
 })
 
-test('a redirect to another origin gets no token, and with headers it is an error', async (t) => {
+test('a redirect to another origin receives no token, and is an error with headers', async (t) => {
   const seen = []
   const other = await listen((request, response) => { seen.push(request.headers); response.writeHead(401).end() })
   const url = await listen((request, response) => { response.writeHead(302, { Location: other + request.url }).end() })
@@ -142,13 +141,13 @@ test('a redirect to another origin gets no token, and with headers it is an erro
   assert.ok(!JSON.stringify(seen).includes('pa55word'))
 })
 
-test('a refusal that repeats the token is shown without it', async (t) => {
+test('a token in an error response is hidden', async (t) => {
   const url = await listen((request, response) => { response.writeHead(401).end(`no: ${request.headers.authorization}`) })
   const { cause } = await causeOf(t, url, { token: 'eyJ.pa55word' })
   assert.equal(cause.message, 'the server answered 401: no: Bearer …')
 })
 
-test('a hundred thousand tiny events leave one object', async (t) => {
+test('a hundred thousand small events leave one object', async (t) => {
   let events = 0
   const url = await listen((request, response) => {
     if (!request.url.includes('watch=1')) return response.end(`${LIST}]}`)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { init, wake } from '../index.js'
 
-test('init tries again after a failure, and then returns the same promise', async () => {
+test('init retries after a failure and then returns the same promise', async () => {
   wake() // without a module there is no collection to wake
   const failed = init({ mode: 'thread' })
   assert.equal(init({ mode: 'main' }), failed)

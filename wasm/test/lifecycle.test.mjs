@@ -1,4 +1,5 @@
-// The lifecycle of a worker as its pages see it: fake workers that run worker.js, with a module that traps on demand.
+// Tests the lifecycle of a worker from the view of its pages. Simulated workers run worker.js with a module that traps
+// on demand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connect } from '../connect.js'
@@ -26,7 +27,7 @@ async function opened(at, init = { wasm: trap }) {
 }
 
 for (const mode of ['shared', 'worker', 'main']) {
-  test(`${mode}: a trap stops every collection, and the next one starts the module again`, async (t) => {
+  test(`${mode}: a trap stops every collection, and the next one restarts the module`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const nodes = page.listWatch({ ...options, resource: 'nodes' })
@@ -36,12 +37,12 @@ for (const mode of ['shared', 'worker', 'main']) {
     for (const each of [collection, nodes]) isStopped(each, 'crashed')
     const again = page.listWatch(options)
     await live(again)
-    assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker goes on')
+    assert.equal(at.started.length, mode === 'main' ? 0 : 1, 'the worker keeps running')
   })
 }
 
-// Chromium connects a page to a shared worker that has just closed or crashed. That worker never answers.
-test('a shared worker that accepts a page and never answers is not waited for', async (t) => {
+// Chromium connects a page to a shared worker that has just closed or crashed. That worker never responds.
+test('an unresponsive shared worker is replaced', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const at = browser(t, { shared() {} })
   const page = await at.page()
@@ -78,7 +79,7 @@ for (const [type, event] of [['error', { error: new TypeError('a mistake') }], [
   })
 }
 
-test('an uncaught error in a worker before the module is loaded is left to the browser', async (t) => {
+test('the browser reports uncaught errors before the module is loaded', async (t) => {
   const at = browser(t)
   await at.run()
   const uncaught = Object.assign(new Event('error', { cancelable: true }), { error: new Error('early') })
@@ -87,7 +88,7 @@ test('an uncaught error in a worker before the module is loaded is left to the b
 })
 
 for (const mode of ['shared', 'worker']) {
-  test(`${mode}: a worker that is killed is replaced, and its collections go on`, async (t) => {
+  test(`${mode}: a killed worker is replaced, and its collections continue`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const closed = page.listWatch({ ...options, resource: 'nodes' })
@@ -119,7 +120,7 @@ for (const mode of ['shared', 'worker']) {
     assert.equal(at.started.length, 2)
   })
 
-  test(`${mode}: the worker loads the module that is next to the package, or the one of the page`, async (t) => {
+  test(`${mode}: the worker loads the package's own module by default, or the module from the page`, async (t) => {
     const loaded = []
     const at = browser(t, { [mode]: (port) => new Channel(port, { hello: () => '', load: ({ wasm }) => { loaded.push(wasm) } }, assert.fail) })
     for (const wasm of [undefined, './other.wasm', new URL('http://cdn/other.wasm')]) await (await at.page()).init({ mode, wasm })
@@ -127,7 +128,7 @@ for (const mode of ['shared', 'worker']) {
     for (const wasm of [7, new Response()]) await assert.rejects((await at.page()).init({ mode, wasm }), { code: 'invalid', message: /a worker needs wasm as a URL, bytes or a module/ })
   })
 
-  test(`${mode}: a successor that dies before a collection is live has no successor`, async (t) => {
+  test(`${mode}: a second worker that dies before a collection is live is not replaced`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     let opens = 0
@@ -147,7 +148,7 @@ for (const mode of ['shared', 'worker']) {
     await live(page.listWatch(options))
   })
 
-  test(`${mode}: if the successor of a killed worker is refused, the collections stop, and the next one begins anew`, async (t) => {
+  test(`${mode}: if a killed worker cannot be replaced, the collections stop, and the next one starts a worker`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     at.die()
@@ -158,10 +159,10 @@ for (const mode of ['shared', 'worker']) {
     assert.match(collection.state.cause.message, /worker file:.*worker\.js could not be started/)
     at[mode] = 'works'
     await live(page.listWatch(options))
-    assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay')
+    assert.deepEqual(at.started.map(([kind]) => kind), [mode, mode, mode], 'the mode and the module stay the same')
   })
 
-  test(`${mode}: a worker that dies while it loads the module is not waited for`, async (t) => {
+  test(`${mode}: a worker that dies while loading the module fails the start`, async (t) => {
     const at = browser(t)
     let lock
     at[mode] = (port) => {
@@ -175,7 +176,7 @@ for (const mode of ['shared', 'worker']) {
     await assert.rejects(loading, { code: 'crashed', message: /the worker is gone/ })
   })
 
-  test(`${mode}: an error event of a running worker stops every collection, and the next one begins anew`, async (t) => {
+  test(`${mode}: an error event of a running worker stops every collection, and the next one starts a worker`, async (t) => {
     const at = browser(t)
     const { page, collection } = await opened(at, { wasm: trap, mode })
     const pageLock = at.locks.names[0]
@@ -185,13 +186,13 @@ for (const mode of ['shared', 'worker']) {
     assert.match(collection.state.cause.message, /out of memory/)
     if (mode === 'worker') assert.ok(at.workers[0].terminated)
     else assert.equal(closes.mock.callCount(), 1)
-    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // so the shared worker ends what this page followed
+    if (mode === 'shared') await until(() => !at.locks.held(pageLock)) // the shared worker must first close the collections of this page
     at.die()
     await live(page.listWatch(options))
     assert.equal(at.started.length, 2)
   })
 
-  test(`${mode}: a message of the worker that cannot be read stops every collection`, async (t) => {
+  test(`${mode}: an unreadable message from the worker stops every collection`, async (t) => {
     const at = browser(t)
     const { collection } = await opened(at, { wasm: trap, mode })
     if (mode === 'shared') at.workers[0].port.onmessageerror({})
@@ -200,7 +201,7 @@ for (const mode of ['shared', 'worker']) {
   })
 }
 
-test('a message of the page that the worker does not understand stops the collections of that page only', async (t) => {
+test('a message that the worker does not understand stops only the collections of that page', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
   at.ports[0].postMessage({ type: 'from the future' })
@@ -210,7 +211,7 @@ test('a message of the page that the worker does not understand stops the collec
   await live(second.collection)
 })
 
-test('a page that the worker does not understand is left, also without locks', async (t) => {
+test('the worker drops a page that it does not understand, also without locks', async (t) => {
   const at = browser(t)
   globalThis.navigator = {}
   const { collection } = await opened(at)
@@ -219,7 +220,7 @@ test('a page that the worker does not understand is left, also without locks', a
   await until(() => !at.ports[1].onmessage)
 })
 
-test('a collection that is opened on a link that has failed fails at once', async (t) => {
+test('a collection opened on a failed connection fails immediately', async (t) => {
   const at = browser(t), errors = []
   let failures = 0
   const link = await connect({ wasm: trap, mode: 'worker' }, () => failures++)
@@ -229,27 +230,27 @@ test('a collection that is opened on a link that has failed fails at once', asyn
   assert.deepEqual(errors.map(({ code, message }) => [code, /out of memory/.test(message)]), [['crashed', true]])
 })
 
-test('a page that goes takes only its own collections with it', async (t) => {
+test('a closed page ends only its own collections', async (t) => {
   const at = browser(t)
   const first = await opened(at), second = await opened(at)
-  at.locks.kill(at.locks.names[0]) // of the first page
-  await until(() => !at.ports[1].onmessage) // the worker listens to it no more
+  at.locks.kill(at.locks.names[0]) // lock of the first page
+  await until(() => !at.ports[1].onmessage) // the worker no longer listens to it
   first.page.listWatch(options)
   await live(second.collection, second.page.listWatch({ ...options, resource: 'nodes' }))
 })
 
-test('the shared worker ends the collections of a page that is gone', async (t) => {
+test('the shared worker closes the collections of a closed page', async (t) => {
   const at = browser(t)
   const stops = t.mock.method(Engine.prototype, 'stop')
   const first = await opened(at), second = await opened(at)
   await live(first.page.listWatch({ ...options, resource: 'nodes' }))
-  at.locks.kill(at.locks.names[0]) // of the first page
-  await until(() => !at.ports[1].onmessage) // the worker listens to it no more
-  assert.equal(stops.mock.callCount(), 1, 'only the first page follows nodes')
+  at.locks.kill(at.locks.names[0]) // lock of the first page
+  await until(() => !at.ports[1].onmessage) // the worker no longer listens to it
+  assert.equal(stops.mock.callCount(), 1, 'only the first page watches nodes')
   await live(second.collection)
 })
 
-test('a page whose frame may not use locks works without them', async (t) => {
+test('a page in a frame without lock permission works without locks', async (t) => {
   const at = browser(t)
   at.locks.request = async () => { throw new DOMException('a sandboxed frame', 'SecurityError') }
   await opened(at)
@@ -269,14 +270,14 @@ for (const [words, how, kinds] of [
   ['workers that cannot be constructed', { shared: 'throws', worker: 'throws' }, ['shared', 'worker']],
   ['workers that cannot be loaded', { shared: 'errors', worker: 'errors' }, ['shared', 'worker']],
 ]) {
-  test(`the page does without ${words}`, async (t) => {
+  test(`the page works without ${words}`, async (t) => {
     const at = browser(t, how)
     await opened(at)
     assert.deepEqual(at.started.map(([kind]) => kind), kinds)
   })
   for (const mode of ['shared', 'worker']) {
     if (!how[mode]) continue
-    test(`a mode that the user chose is an error without ${words}: ${mode}`, async (t) => {
+    test(`an explicit mode is an error without ${words}: ${mode}`, async (t) => {
       const at = browser(t, how), page = await at.page()
       await assert.rejects(page.init({ wasm: trap, mode }), ({ name, code, message }) => {
         assert.deepEqual([name, code], ['ListWatchError', 'load'])
@@ -289,7 +290,7 @@ for (const [words, how, kinds] of [
   }
 }
 
-test('a worker of another origin is started through a blob that imports it', async (t) => {
+test('a worker from another origin is started with a blob that imports it', async (t) => {
   const at = browser(t)
   globalThis.origin = 'http://page'
   const blobs = []
@@ -303,7 +304,7 @@ test('a worker of another origin is started through a blob that imports it', asy
   assert.equal(revoked.mock.callCount(), 1)
 })
 
-test('a module that does not load is no reason to try another kind of worker', async (t) => {
+test('a module that fails to load does not cause a change of the worker type', async (t) => {
   const at = browser(t), page = await at.page()
   await assert.rejects(page.init({ wasm: new Uint8Array(3) }), { code: 'load', message: /could not be loaded/ })
   assert.equal(at.started.length, 1)
@@ -311,7 +312,7 @@ test('a module that does not load is no reason to try another kind of worker', a
   await live(page.listWatch(options))
 })
 
-test('a page and a worker of different versions do not meet, and if they do, the page is to be reloaded', async (t) => {
+test('a page and a worker of different versions do not connect, or the page must be reloaded', async (t) => {
   const at = browser(t)
   const seen = []
   at.shared = (port) => {
@@ -329,7 +330,7 @@ test('a page and a worker of different versions do not meet, and if they do, the
     { name: 'ListWatchError', code: 'load', message: /version 2 .*version 1; reload the page/ })
 })
 
-test('a page whose version the worker refuses fails, and does not try another kind of worker', async (t) => {
+test('a page rejected because of its version fails without trying another worker type', async (t) => {
   const at = browser(t)
   at.shared = (port) => new Channel(port, { hello() { throw Object.assign(new Error('reload the page'), { code: 'load' }) } }, assert.fail)
   const page = await at.page()
@@ -337,7 +338,7 @@ test('a page whose version the worker refuses fails, and does not try another ki
   assert.equal(at.started.length, 1)
 })
 
-test('a page that comes online, is shown or is restored wakes the worker', async (t) => {
+test('a page wakes the worker when it comes online, becomes visible or is restored', async (t) => {
   const at = browser(t)
   const woken = []
   at.shared = (port) => new Channel(port, { hello: () => '', load() {}, wake: () => woken.push('woken') }, assert.fail)
@@ -354,7 +355,7 @@ test('a page that comes online, is shown or is restored wakes the worker', async
 })
 
 // Chromium rejects connections of a shared worker to a server that requests client certificates until a page has connected.
-test('a page connects to a server that its shared worker cannot reach, until that succeeds once', async (t) => {
+test('a page connects to a server that its shared worker cannot reach until this succeeds once', async (t) => {
   const at = browser(t), woken = []
   let channel, collection, online = false
   at.shared = (port) => {
@@ -385,7 +386,7 @@ test('a page connects to a server that its shared worker cannot reach, until tha
   assert.equal(fetched.mock.calls[0].arguments[0], 'https://host')
 })
 
-test('a link that has failed listens to the page no more', async (t) => {
+test('a failed connection removes its listeners from the page', async (t) => {
   const at = browser(t), woken = [], signals = []
   for (const target of [at.events, at.document]) {
     t.mock.method(target, 'addEventListener', function (name, f, options) {
@@ -403,7 +404,7 @@ test('a link that has failed listens to the page no more', async (t) => {
   assert.equal(woken.length, 1)
 })
 
-test('a token and a description of the collection come from the page, until it has closed the collection', async (t) => {
+test('the page provides the token and the replay until the collection is closed', async (t) => {
   const at = browser(t)
   let channel
   const open = []

@@ -1,15 +1,15 @@
-// The lint rules find each way to swallow a failure.
+// Tests that the lint rules find all ways to swallow a failure.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ESLint } from 'eslint'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-// With CI=true the parser would read the types of the file on the disk, not those of the text that it is given.
+// With CI=true, the parser would read types from the file on disk instead of the given text.
 const languageOptions = { parserOptions: { disallowAutomaticSingleRunInference: true } }
 const eslint = new ESLint({ cwd: root, overrideConfigFile: 'wasm/eslint.config.mjs', overrideConfig: { languageOptions } })
 
-// Returns the names of the rules that reject a program. The name of its file is one that the project of the types has.
+// Returns the names of the rules that reject a program. The file name belongs to the TypeScript project.
 async function rejecting(code) {
   const [{ messages }] = await eslint.lintText(code, { filePath: `${root}wasm/error.js` })
   for (const { fatal, message } of messages) assert.ok(!fatal, message)
@@ -60,7 +60,7 @@ for (const code of handling) {
   test(`accepted: ${code}`, async () => assert.equal(await rejecting(given + code), ''))
 }
 
-test('a rule is switched off by its name and with a reason only', async () => {
+test('a disable comment must name a rule and give a reason', async () => {
   const off = (comment) => rejecting(`${given}${comment}\np.catch(() => {})`)
   assert.equal(await off('// eslint-disable-next-line no-restricted-syntax -- the caller waits for p, too'), '')
   assert.equal(await off('// eslint-disable-next-line no-restricted-syntax'), 'listwatch/reasons')

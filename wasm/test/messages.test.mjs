@@ -1,4 +1,4 @@
-// The channel between a page and its worker, over fake ports.
+// Tests the channel between a page and its worker over simulated ports.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Channel, crashed } from '../messages.js'
@@ -21,30 +21,30 @@ function channels(handlers = {}) {
   return { channel, near, far, reports }
 }
 
-test('a call gets the value of its own answer', async () => {
+test('a call returns the value of its own answer', async () => {
   const { channel } = channels({ double: async ({ n }) => { await turns(); return 2 * n } })
   assert.deepEqual(await Promise.all([channel.call({ type: 'double', n: 1 }), channel.call({ type: 'double', n: 2 })]), [2, 4])
 })
 
-test('an answer without a value has the parts', async () => {
+test('an answer without a value returns the parts', async () => {
   const { channel } = channels({ tell: (_, part) => { part('a'); part('b') } })
   assert.deepEqual(await channel.call({ type: 'tell' }), ['a', 'b'])
 })
 
-test('a handler that throws refuses the call, and the error keeps its code', async () => {
+test('an exception in a handler rejects the call with its code', async () => {
   const { channel, reports } = channels({ fail: () => { throw Object.assign(new Error('no'), { code: 'forbidden', status: 403, reason: 'Forbidden' }) }, plain: () => { throw new TypeError('bad') } })
   await assert.rejects(channel.call({ type: 'fail' }), { name: 'ListWatchError', code: 'forbidden', message: 'no', status: 403, reason: 'Forbidden' })
   await assert.rejects(channel.call({ type: 'plain' }), { name: 'ListWatchError', code: 'crashed', message: 'bad' })
   assert.deepEqual(reports, [])
 })
 
-test('a call that times out rejects, leaves the map, and its late answer is ignored', async (t) => {
+test('a call that times out rejects, and its late answer is ignored', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { channel, near, reports } = channels()
   near.other.onmessage = null
   const call = channel.call({ type: 'slow' }, 1000)
   t.mock.timers.tick(999)
-  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // starts the timeout again
+  near.onmessage({ data: { type: 'part', id: 1, bytes: 'a' } }) // restarts the timeout
   t.mock.timers.tick(999)
   assert.equal(channel.pending.size, 1)
   t.mock.timers.tick(1)
@@ -55,7 +55,7 @@ test('a call that times out rejects, leaves the map, and its late answer is igno
   assert.deepEqual(reports, [])
 })
 
-test('an answer in time leaves no timer', async (t) => {
+test('an answer stops its timer', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { channel } = channels({ quick: () => 'value' })
   assert.equal(await channel.call({ type: 'quick' }, 1000), 'value')
@@ -94,7 +94,7 @@ for (const [words, data] of Object.entries({
   })
 }
 
-test('a message whose handler throws is reported, also if it throws later', async () => {
+test('an exception in a message handler is reported, also from a promise', async () => {
   const reports = []
   const [near] = ports()
   new Channel(near, { open: ({ spec }) => spec.endpoint, close: async () => { throw new Error('a mistake') } }, (error) => reports.push(error))
@@ -117,7 +117,7 @@ test('a call that cannot be sent rejects and leaves the map', async () => {
   assert.equal(channel.pending.size, 0)
 })
 
-test('the error of a crash keeps its cause, and an error that explains itself stays the same', () => {
+test('the error of a crash keeps its cause, and a ListWatchError stays unchanged', () => {
   const cause = new TypeError('a mistake'), error = crashed('the worker failed', cause)
   assert.deepEqual([error.code, error.message, error.cause], ['crashed', 'listwatch: the worker failed: a mistake; open the collection again', cause])
   assert.equal(crashed('it failed', error), error)

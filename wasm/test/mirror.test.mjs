@@ -23,7 +23,7 @@ test('the key of an object without a namespace is its name', () => {
   assert.deepEqual([mirror.items.get('node-1').namespace, mirror.items.get('node-1').name], ['', 'node-1'])
 })
 
-test('changes have the old object, the new object and the flags', () => {
+test('changes contain the old object, the new object and the flags', () => {
   const mirror = new Mirror()
   const [one] = fold(mirror, [RESET], added('a', 1))
   fold(mirror, [SYNCED, '1'])
@@ -45,7 +45,7 @@ test('an ADDED record of an existing key modifies the object', () => {
 
 for (const [words, again] of [['added', added('a', 2, { uid: 'new' })], ['modified', [MODIFIED, ...fields('a', 2, { uid: 'new' })]],
   ['kept', [SAVED, ...fields('a', 2, { uid: 'new' })]], ['of the same version', added('a', 1, { uid: 'new' })]]) {
-  test(`an object that was recreated is deleted and added: ${words}`, () => {
+  test(`a recreated object is deleted and added: ${words}`, () => {
     const mirror = new Mirror(['node'])
     const [, one] = fold(mirror, ...first(added('b', 1), added('a', 1)))
     const [gone, come, none] = fold(mirror, again)
@@ -104,7 +104,7 @@ test('an item returns the fields of its record before and after parsing', () => 
   assert.deepEqual(valuesOf(item), ['n1'])
 })
 
-test('a collection whose watches take turns is live, and says why changes arrive late', () => {
+test('a collection with turns is live and reports why changes arrive late', () => {
   const turns = [INTERRUPTED, 'turns', 'watches take turns', '', '', '0', '']
   const mirror = new Mirror()
   fold(mirror, ...first(added('a', 1)), turns)
@@ -180,7 +180,7 @@ test('a page that joins takes over the time of the last data', () => {
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
 })
 
-test('saved objects are no data from the server, and no progress of a list', () => {
+test('saved objects count neither as server data nor as progress of a list', () => {
   const mirror = new Mirror()
   fold(mirror, [SAVED, ...fields('a', 1)])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.progress], [0, '', undefined])
@@ -196,13 +196,13 @@ test('only the first list has progress, and a restarted list forgets the remaini
   assert.equal(mirror.state.progress, undefined)
 })
 
-test('changes of a resumed watch are no progress of a list', () => {
+test('changes of a resumed watch do not count as progress of a list', () => {
   const mirror = new Mirror()
   fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '9'], [MODIFIED, ...fields('a', 10)])
   assert.equal(mirror.state.progress, undefined)
 })
 
-test('a replay of many objects has each of them once', () => {
+test('a replay of many objects contains each of them once', () => {
   const mirror = new Mirror(), replayed = []
   fold(mirror, ...first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1))))
   for (const bytes of replay(mirror)) decode(bytes, (kind, [key]) => replayed.push(key))

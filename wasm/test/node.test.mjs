@@ -1,4 +1,4 @@
-// The package in Node, against the embedded server.
+// Tests the package in Node against the embedded server.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ before(async () => { [server, guarded] = await Promise.all([serve(), serve('toke
 after(() => Promise.all([server.close(), guarded.close()]))
 
 let last = 0
-const namespace = () => `space-${++last}` // one for each test
+const namespace = () => `space-${++last}` // a separate namespace for each test
 const put = (space, name, more = {}) => server.put('pods', { metadata: { name, namespace: space, ...more.metadata }, spec: more.spec })
 function follow(t, options) {
   const followed = listWatch({ server: server.url, resource: 'pods', ...options })
@@ -24,7 +24,7 @@ function follow(t, options) {
 }
 const live = (followed) => until(() => followed.state.phase === 'live')
 
-test('a collection is listed, then followed', async (t) => {
+test('a collection is listed and then watched', async (t) => {
   const space = namespace()
   await put(space, 'web-0', { spec: { nodeName: 'n1' } })
   const pods = follow(t, { namespace: space })
@@ -56,18 +56,18 @@ test('a collection is listed, then followed', async (t) => {
   assert.ok(pods.state.lastEventAt > 0 && pods.state.resourceVersion > 0)
 })
 
-test('a watch asks for a free slot, and waits for its turn at a slot if all are busy', async (t) => {
+test('a watch requests a free slot and waits for its turn if all are busy', async (t) => {
   const asked = []
   t.mock.method(Slots.prototype, 'acquire', async (url, waits) => {
     asked.push([url, waits])
     return waits ? { text: 'slot', revoked: new Promise(() => {}) } : 'busy'
   })
   const space = namespace()
-  await put(space, 'web-0') // an ordinary list and another watch would follow an empty streaming list
+  await put(space, 'web-0') // an empty streaming list is followed by an ordinary list and another watch
   const pods = follow(t, { namespace: space, transport: 'http' })
   await live(pods)
   await put(space, 'web-1')
-  await until(() => pods.size === 2) // the watch got the slot
+  await until(() => pods.size === 2) // the watch has the slot
   assert.deepEqual(asked.map(([url, waits]) => [new URL(url).origin, waits]), [[server.url, false], [server.url, true]])
 })
 
@@ -100,7 +100,7 @@ test('an object that was recreated while the watch was down is deleted and added
   assert.deepEqual(batches.map(({ type, item, finalStateUnknown }) => [type, item.name, item.uid === uid, finalStateUnknown].join(' ')), expected)
 })
 
-test('an index finds by a field, an element of an array included, also when a projection does not name it', async (t) => {
+test('an index reads fields and array elements, even outside of a projection', async (t) => {
   const space = namespace()
   const spec = (nodeName, image) => ({ nodeName, priority: 7, containers: [{ name: 'c', image }, { name: 'd', image: 'sidecar' }] })
   await put(space, 'a', { spec: spec('n1', 'web:1') })
@@ -115,7 +115,7 @@ test('an index finds by a field, an element of an array included, also when a pr
   }
 })
 
-test('a projection keeps what it names, and tells nothing of changes elsewhere', async (t) => {
+test('a projection keeps the given fields and reports no other changes', async (t) => {
   const space = namespace()
   await put(space, 'a', { spec: { nodeName: 'n1', hostname: 'h' } })
   const pods = follow(t, { namespace: space, project: ['spec.nodeName'] })
@@ -124,13 +124,13 @@ test('a projection keeps what it names, and tells nothing of changes elsewhere',
   assert.deepEqual([name, spec], ['a', { nodeName: 'n1' }])
 })
 
-test('a path that is none is refused, for a projection and for an index', async (t) => {
+test('an invalid path is rejected in a projection and in an index', async (t) => {
   for (const options of [{ project: ['spec..a'] }, { indexes: { a: 'spec..a' } }]) {
     await assert.rejects(follow(t, options).synced, { code: 'invalid', message: /path "spec\.\.a"/ })
   }
 })
 
-test('a resource by group and version, and one by its path', async (t) => {
+test('a resource by group and version, or by path', async (t) => {
   await server.put('widgets.lw.example.com', { metadata: { name: 'w', namespace: 'default' } })
   for (const options of [{ resource: 'lw.example.com/v1/widgets' }, { resource: undefined, path: '/apis/lw.example.com/v1/widgets' }]) {
     const widgets = follow(t, options)
@@ -150,7 +150,7 @@ test('selectors, and a single object', async (t) => {
   }
 })
 
-test('an unknown token, and one without rights, are refused with the status and its reason', async (t) => {
+test('an unknown token and one without permissions are rejected with status and reason', async (t) => {
   for (const [token, status, reason, code] of [['none', 401, 'Unauthorized', 'unauthorized'], ['weak', 403, 'Forbidden', 'forbidden']]) {
     const pods = follow(t, { server: guarded.url, token })
     await assert.rejects(pods.synced, { name: 'ListWatchError', code, status, reason, retryable: false })
@@ -158,14 +158,14 @@ test('an unknown token, and one without rights, are refused with the status and 
   }
 })
 
-test('a selector that the server does not understand is refused, as waiting would not help', async (t) => {
+test('a selector that the server does not understand is a permanent error', async (t) => {
   for (const options of [{ labelSelector: '((' }, { fieldSelector: 'foo=bar' }]) {
     const pods = follow(t, options)
     await assert.rejects(pods.synced, { code: 'invalid', status: 400, reason: 'BadRequest', retryable: false })
   }
 })
 
-test('a token function is asked for every request, and again after a 401', async (t) => {
+test('a token function is called for every request and again after a 401', async (t) => {
   const tokens = ['none', 'good']
   let asked = 0
   const pods = follow(t, { server: guarded.url, token: async () => tokens[Math.min(asked++, 1)] })
@@ -173,7 +173,7 @@ test('a token function is asked for every request, and again after a 401', async
   assert.ok(asked >= 2)
 })
 
-test('a token function that throws is the cause, and is asked again', async (t) => {
+test('an exception of a token function is the cause, and the function is called again', async (t) => {
   let asked = 0
   const pods = follow(t, { server: guarded.url, token: () => {
     if (!asked++) throw new Error('the login has expired')
@@ -184,11 +184,11 @@ test('a token function that throws is the cause, and is asked again', async (t) 
   await pods.synced
 })
 
-test('what is not there is refused', async (t) => {
+test('a missing resource is a permanent error', async (t) => {
   await assert.rejects(follow(t, { resource: 'example.com/v1/gizmos' }).synced, { code: 'not-found', status: 404 })
 })
 
-test('what answers, and is no collection, is refused; what may pass is waited for', async (t) => {
+test('a response that is not a collection is a permanent error, but temporary errors are retried', async (t) => {
   const list = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}'
   const answers = {
     '/version': [200, '{"major":"1","minor":"36"}'], '/pod': [200, '{"kind":"Pod","metadata":{"name":"a"}}'], '/page': [200, '<!DOCTYPE html>'],
@@ -215,7 +215,7 @@ test('what answers, and is no collection, is refused; what may pass is waited fo
   }
 })
 
-test('broken connections, clean ends and lost history are gone through, and what was missed is told', async (t) => {
+test('broken connections, clean closes and lost history are survived without missing a change', async (t) => {
   const space = namespace()
   await put(space, 'a')
   const pods = follow(t, { namespace: space })
@@ -226,11 +226,11 @@ test('broken connections, clean ends and lost history are gone through, and what
     missed.push(...changes.filter((change) => change.finalStateUnknown).map(({ key }) => key))
   })
   await put(space, 'b')
-  await until(() => pods.size === 2) // the watch brought news, so it is healthy
+  await until(() => pods.size === 2) // the watch delivered an event, so it is healthy
   await server.do('close-watches')
   await put(space, 'b2')
   await until(() => pods.size === 3)
-  assert.ok(phases.every((phase) => phase === 'live'), 'a clean end does not flicker')
+  assert.ok(phases.every((phase) => phase === 'live'), 'a clean close does not change the state')
   await server.do('stop')
   await until(() => pods.state.phase === 'interrupted')
   assert.ok(pods.state.stale && pods.state.cause.retryable && pods.state.retryAt > 0)
@@ -241,7 +241,7 @@ test('broken connections, clean ends and lost history are gone through, and what
   await live(pods)
 })
 
-test('a thousand writes end equal', async (t) => {
+test('a thousand writes lead to the server\'s state', async (t) => {
   const space = namespace()
   const pods = follow(t, { namespace: space })
   const fold = new Map()
@@ -264,9 +264,9 @@ test('a thousand writes end equal', async (t) => {
   await until(() => [...fold].map((entry) => entry.join(' ')).sort().join() === is.join())
 })
 
-test('closing ends the connection at the server', async (t) => {
+test('closing a collection closes the connection at the server', async (t) => {
   const space = namespace()
-  await put(space, 'web-0') // the watch of an empty streaming list would be replaced, and may still be counted
+  await put(space, 'web-0') // the watch of an empty streaming list would be replaced and may still be counted
   const pods = follow(t, { namespace: space })
   await live(pods)
   const before = Number(await server.do('watching'))
@@ -274,10 +274,10 @@ test('closing ends the connection at the server', async (t) => {
   await until(async () => Number(await server.do('watching')) === before - 1)
 })
 
-for (const [words, url] of [['a live collection', () => server.url], ['one that waits for its next try', () => 'http://127.0.0.1:9']]) {
-  test(`a process that closes ${words} has nothing that keeps it alive`, async () => {
+for (const [words, url] of [['that is live', () => server.url], ['that waits for a retry', () => 'http://127.0.0.1:9']]) {
+  test(`closing a collection ${words} lets the process exit`, async () => {
     await put(namespace(), 'a')
-    const child = spawn(process.execPath, [fileURLToPath(new URL('./exit.mjs', import.meta.url)), url(), words.startsWith('one') ? 'x' : []].flat(),
+    const child = spawn(process.execPath, [fileURLToPath(new URL('./exit.mjs', import.meta.url)), url(), words.endsWith('retry') ? 'x' : []].flat(),
       { stdio: ['ignore', 'pipe', 'inherit'] })
     const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stdout)])
     assert.equal(code, 0)
@@ -285,7 +285,7 @@ for (const [words, url] of [['a live collection', () => server.url], ['one that 
   })
 }
 
-test('who is woken does not wait for the next try', async (t) => {
+test('wake skips the delay before the next attempt', async (t) => {
   let tries = 0
   const away = createServer(({ socket }) => {
     tries++
@@ -295,7 +295,7 @@ test('who is woken does not wait for the next try', async (t) => {
   await once(away, 'listening')
   const pods = follow(t, { server: `http://127.0.0.1:${away.address().port}` })
   await until(() => pods.state.phase === 'interrupted')
-  await until(() => { // by then the delay is half a minute, so that without it this would take minutes
+  await until(() => { // the delay is 30 seconds by then, so without wake this would take minutes
     wake()
     return tries >= 12
   })

@@ -26,7 +26,7 @@ const examples = new Map(documents.flatMap((file) => {
 // The build tools of a tutorial's project are not installed here, so their types are unknown.
 examples.set(`${root}test/tools.d.ts`, "declare module 'vite'\ndeclare module '@vitejs/plugin-react'\n")
 
-// One program checks the sources and the examples, because it reads the libraries of TypeScript and of React only once.
+// One program checks the sources and the examples, because reading the libraries of TypeScript and React is slow.
 const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
 const { fileNames, options: strict } = ts.parseJsonConfigFileContent(config, ts.sys, root)
 const options = { ...strict, jsx: ts.JsxEmit.Preserve, types: ['react'] }

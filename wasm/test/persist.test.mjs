@@ -1,4 +1,4 @@
-// Saving collections in IndexedDB, with fake databases and locks that several pages share.
+// Tests saving collections in IndexedDB, with simulated databases and locks that several pages share.
 import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
@@ -11,7 +11,7 @@ import { added, fields, first, until } from './support.mjs'
 class Locks {
   #held = new Map()
 
-  /** The number of locks that are held or requested. */
+  /** The number of held or requested locks. */
   count = 0
 
   async request(name, { signal }, hold) {
@@ -49,10 +49,10 @@ AbortSignal.timeout = () => {
 
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
-/** Imports the module once more, like another page of the origin. */
+/** Imports another instance of the module, like another page of the origin. */
 const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Persistence
 
-/** Opens and loads a saved collection. `told` has all records that were passed to the client. */
+/** Opens and loads a saved collection. `told` contains all records that the client received. */
 async function open(options, Persistence) {
   Persistence ??= await newPage()
   const saved = await Persistence.open(spec(options))
@@ -176,12 +176,12 @@ test('changes during a transaction are written by the next one', async () => {
   await savedKeys('default/a', 'default/b', 'default/c')
 })
 
-test('of two pages only one writes, and the other one reports no error', async () => {
+test('only one of two pages writes, and the other reports no error', async () => {
   const writer = await open(), other = await open()
   writer.save(...first(added('a', 1)))
   await savedKeys('default/a')
   other.save(...first(added('other', 1)))
-  writer.save(added('b', 10)) // transactions run in the order in which they start
+  writer.save(added('b', 10)) // transactions run in the order of their start
   await savedKeys('default/a', 'default/b')
   timeouts[1].abort(new DOMException('late', 'TimeoutError'))
   await until(() => locks.count === 1)
@@ -201,7 +201,7 @@ test('a page that waits for the lock writes when the other page closes', async (
   await until(() => locks.count === 0)
 })
 
-test('a page that closes while it waits for the lock does not keep it', async () => {
+test('a page that closes while waiting for the lock does not keep it', async () => {
   const writer = await open(), other = await open(), third = await open()
   other.saved.close()
   writer.saved.close()
@@ -218,7 +218,7 @@ test('users and collections have separate states and locks', async () => {
   }
 })
 
-test('headers separate states by a digest, which does not contain them', async () => {
+test('headers are part of the name as a digest, which hides them', async () => {
   const headers = { 'Impersonate-User': 'ann', 'X-Key': 'secret-value' }
   const ann = await open({ headers })
   ann.save(...first(added('anns', 1)))
@@ -251,7 +251,7 @@ const reasons = {
   'the rows cannot be read': (t) => t.mock.method(IDBObjectStore.prototype, 'getAll', () => { throw new Error('the rows cannot be read') }),
 }
 for (const [reason, arrange] of Object.entries(reasons)) {
-  test(`a page is told why nothing is saved: ${reason}`, async (t) => {
+  test(`the reason why nothing is saved is reported: ${reason}`, async (t) => {
     arrange(t)
     const { loaded, told, save } = await open()
     assert.deepEqual([loaded, told], [false, [[UNSAVED, `listwatch: the collection is not saved: ${reason}`]]])
@@ -260,13 +260,13 @@ for (const [reason, arrange] of Object.entries(reasons)) {
   })
 }
 
-test('headers need a digest, or nothing is saved', async (t) => {
+test('without a digest, collections with headers are not saved', async (t) => {
   t.mock.getter(globalThis, 'crypto', () => ({}))
   const { told } = await open({ headers: { 'X-Key': 'secret-value' } })
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: it needs a secure context (HTTPS)']])
 })
 
-test('a full disk ends saving, and the page is told', async (t) => {
+test('a full disk ends saving and is reported', async (t) => {
   const { told, save } = await open()
   t.mock.method(IDBObjectStore.prototype, 'put', () => { throw new DOMException('the quota is exceeded', 'QuotaExceededError') })
   save(...first(added('a', 1)))
@@ -276,14 +276,14 @@ test('a full disk ends saving, and the page is told', async (t) => {
   await until(() => locks.count === 0)
 })
 
-test('a lock manager that fails ends saving, and the page is told', async () => {
+test('a failed lock manager ends saving and is reported', async () => {
   locks.request = () => Promise.reject(new Error('no locks'))
   const { told } = await open()
   await until(() => told.length)
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: no locks']])
 })
 
-test('another tab can delete the database: this page closes it and goes on without it', async () => {
+test('if another tab deletes the database, this page closes it and works without it', async () => {
   const Persistence = await newPage()
   const { told, save } = await open({}, Persistence)
   save(...first(added('a', 1)))
@@ -300,7 +300,7 @@ test('another tab can delete the database: this page closes it and goes on witho
   await savedKeys('default/c')
 })
 
-test('a closed collection is not told that another tab deletes the database', async () => {
+test('a closed collection is not notified when another tab deletes the database', async () => {
   const { saved, told } = await open()
   saved.close()
   await done(indexedDB.deleteDatabase('listwatch'))

@@ -1,13 +1,14 @@
-// Tests at random: with FUZZTIME=90s each goes on for so long, and not for a number of rounds. FUZZ_SEED is the first round's.
+// Random tests. With FUZZTIME=90s, each runs for that time instead of a fixed number of rounds. FUZZ_SEED is the seed
+// of the first round.
 
 const { FUZZTIME = '', FUZZ_SEED = FUZZTIME ? Date.now() % 1e9 : 1 } = process.env
 const [, amount, unit] = /^(\d+)([smh])$/.exec(FUZZTIME) ?? []
-const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // ms; NaN: a number of rounds
+const duration = amount * { s: 1e3, m: 60e3, h: 3600e3 }[unit] // ms; NaN means a number of rounds
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true }), encoder = new TextEncoder()
 export const text = (bytes) => decoder.decode(bytes)
 export const concat = (...parts) => Buffer.concat(parts.map((part) => (typeof part === 'string' ? encoder.encode(part) : part)))
 
-/** Choices that a seed repeats (mulberry32). */
+/** A seeded random generator (mulberry32). */
 export class Random {
   constructor(seed) { this.state = seed }
   below(n) {
@@ -23,7 +24,7 @@ export class Random {
       '%', '&', '#', '?', '..', '\u2028', 'x'.repeat(this.below(300)), String.fromCharCode(this.below(65536)))
     return this.some(4, piece).join('')
   }
-  /** A JSON string's bytes, escaped this way or that, and now and then no UTF-8. */
+  /** Returns the bytes of a JSON string with random escapes and occasionally invalid UTF-8. */
   quoted() {
     const piece = () => this.of(JSON.stringify(this.string()).slice(1, -1), '\\u0041', '\\ud83d\\ude42', '\\ude42', '\\/', Buffer.from([0xC3]),
       Buffer.from([0xE2, 0x82]), Buffer.from([0xFF]), Buffer.from([0xED, 0xA0, 0x80]), Buffer.from([0xF0, 0x9F, 0x99]), '\u007f')
@@ -44,7 +45,7 @@ export class Random {
   }
 }
 
-/** Plays so many rounds, each with a seed of its own, which a failure tells. */
+/** Runs rounds with different seeds. A failure reports its seed. */
 export async function rounds(most, play) {
   const end = Date.now() + duration
   let n = 0

@@ -1,4 +1,4 @@
-// useListWatch with React's renderer, a document of happy-dom and the embedded server.
+// Tests useListWatch with React's renderer, a document of happy-dom and the embedded server.
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { Window } from 'happy-dom'
@@ -109,7 +109,7 @@ test('StrictMode opens one collection', async () => {
   }
   const { root, text } = mount(h(StrictMode, null, h(Pods)))
   await until(() => text() === 'a live')
-  assert.equal(Number(await server.do('requests')), before + 1) // a list that becomes a watch
+  assert.equal(Number(await server.do('requests')), before + 1) // a streaming list
   assert.equal(await watching(), 1)
   root.unmount()
   await until(async () => await watching() === 0)
@@ -170,7 +170,7 @@ test('the token function of the last render is called', async () => {
   assert.equal(seen.at(-1), 'later')
 })
 
-test('components with different token functions share no collection, even after a switch', async () => {
+test('components with different token functions share no collection, even after a change', async () => {
   const asked = []
   const user = (name) => () => (asked.push(name), 'good')
   const ann = user('ann'), bob = user('bob')
@@ -211,7 +211,7 @@ test('an inline token function opens no further collections', async () => {
   await until(() => asked.at(-1) === 5)
 })
 
-test('a final error is in the state, and invalid options reach the error boundary', async () => {
+test('a final error is part of the state, and invalid options reach the error boundary', async () => {
   const Pods = (options) => {
     const { state } = useListWatch(options)
     return `${state.phase} ${state.cause?.code}`
@@ -254,7 +254,7 @@ test('a server renders an empty collection, and the page hydrates it', async (t)
   assert.equal(complaints.mock.callCount(), 0)
 })
 
-test('hydration with a selection logs nothing, and the server selects once for each render', async (t) => {
+test('hydration with a selection logs nothing, and the server selects once per render', async (t) => {
   const space = namespace()
   await put(space, 'a')
   let selections = 0
@@ -285,7 +285,7 @@ test('every commit shows one state while changes arrive', async () => {
   }
   const Cell = () => {
     const size = useListWatch(options(), (pods) => pods.size)
-    for (const end = performance.now() + 3; performance.now() < end;); // so that React lets others work between
+    for (const end = performance.now() + 3; performance.now() < end;); // lets React yield between renders
     rendering = true
     useLayoutEffect(check)
     return h('i', null, size)

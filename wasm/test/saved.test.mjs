@@ -1,4 +1,4 @@
-// Loads random saved collections. A page receives all objects of a valid collection, and none of a damaged one.
+// Loads random saved collections. A page receives all objects of a valid collection and none of a damaged one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Persistence } from '../persist.js'
@@ -6,7 +6,7 @@ import { ACTIVITY, SAVED, decode, encodeFields } from '../records.js'
 import { specOf } from '../spec.js'
 import { rounds } from './random.mjs'
 
-let version, objects // what the database has
+let version, objects // the content of the database
 const request = (result) => {
   const made = {}
   queueMicrotask(() => made.onsuccess())

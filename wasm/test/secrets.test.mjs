@@ -1,5 +1,5 @@
-// No token and no header of the caller's gets out of the package, whatever a server does to it: in errors, states, changes,
-// or on the console. e2e/browser/secrets.mjs looks at what a page's tabs tell each other, and at what is kept.
+// Tests that no token or header appears in errors, states, changes or on the console, regardless of the server's
+// responses. e2e/browser/secrets.mjs tests messages between tabs and storage.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
@@ -31,7 +31,7 @@ before(async () => {
 })
 after(() => { server.closeAllConnections(); server.close() })
 
-// What is written while f runs.
+// Returns the console output during f.
 async function written(f) {
   const real = { stdout: process.stdout.write, stderr: process.stderr.write }
   let text = ''
@@ -58,7 +58,7 @@ const credentials = {
 for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', 'garbage', 'wrong']) {
   test(`a server that answers with ${path}`, async (t) => {
     for (const [name, options] of Object.entries(credentials)) {
-      if (name === 'the header' && path.startsWith('echo')) continue // the package does not know that it is one
+      if (name === 'the header' && path.startsWith('echo')) continue // the package does not know that this header is a secret
       const told = []
       const console = await written(async () => {
         const secrets = listWatch({ server: `${url}/${path}`, path: '/api/v1/secrets', streamingLists: false, ...options })
@@ -76,7 +76,7 @@ for (const path of ['echo401', 'echo500', 'elsewhere', 'noURL', 'loop', 'cut', '
   })
 }
 
-test('what is refused at once is not shown', () => {
+test('invalid options are not shown', () => {
   for (const options of [
     { token: `${secret('token')}\n` }, { token: [secret('token')] }, { headers: { 'X-Key': `${secret('header')}\n` } }, { headers: [['X-Key', secret('header')]] },
     { token: secret('token'), headers: { Authorization: secret('header') } }, { server: `https://jane:${secret('token')}@host` }, { server: `https://host?${secret('token')}` },

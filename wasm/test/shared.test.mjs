@@ -17,7 +17,7 @@ function shared() {
       const tell = (...records) => {
         const bytes = encode(records)
         sink.records(bytes)
-        bytes.fill(0) // the engine uses its memory again
+        bytes.fill(0) // the engine reuses its memory
       }
       return this.started.push({ spec, tell, sink })
     },
@@ -35,7 +35,7 @@ function client() {
 
 const settled = () => new Promise(setImmediate)
 
-test('clients of the same collection share one watch, which ends with the last of them', () => {
+test('clients of the same collection share one watch, which ends with the last client', () => {
   const { engine, host } = shared()
   const ends = [host.open(spec, client()), host.open(spec, client())]
   host.open(specOf({ server: 'http://host', resource: 'nodes' }).spec, client())
@@ -48,7 +48,7 @@ test('clients of the same collection share one watch, which ends with the last o
   assert.equal(engine.started.length, 3)
 })
 
-test('clients with token functions share one watch if they are the same user, which their tokens or names tell', async () => {
+test('clients with token functions share a watch if their tokens or user names are equal', async () => {
   const as = (token, persist = false) => [specOf({ server: 'http://host', resource: 'pods', token: () => {}, persist }).spec, { ...client(), token }]
   const cases = [
     [as(() => 'jane'), as(async () => 'jane'), 1],
@@ -60,14 +60,14 @@ test('clients with token functions share one watch if they are the same user, wh
   for (const [first, second, watches] of cases) {
     const { engine, host } = shared()
     const ends = [host.open(...first), host.open(...second)]
-    await new Promise(setImmediate) // all tokens have come
+    await new Promise(setImmediate) // all token functions have returned
     ends.forEach((end) => end())
     assert.equal(engine.started.length, watches)
     assert.deepEqual(engine.stopped.length, watches)
   }
 })
 
-test('who leaves before the token came opens nothing', async () => {
+test('a client that leaves before its token arrives opens nothing', async () => {
   const { engine, host } = shared()
   let answer
   const asked = new Promise((resolve) => { answer = resolve })
@@ -78,26 +78,26 @@ test('who leaves before the token came opens nothing', async () => {
   assert.equal(engine.started.length, 0)
 })
 
-test('what indexes read is named to projections as they name elements', () => {
+test('projections contain index fields with all array elements', () => {
   const { engine, host } = shared()
   host.open(spec, client())
   assert.deepEqual(engine.started[0].spec.indexes, ['spec.nodeName', 'spec.containers[0].image'])
   assert.deepEqual(engine.started[0].spec.needs, ['spec.nodeName', 'spec.containers[*].image'])
 })
 
-// [what was told before, in words]
+// [earlier records, as text]
 const before = {
   'in the middle of a list': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '7', '']],
-  'in the middle of a list of which nobody knows how long it is': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
-  'kept, and not confirmed': [[SAVED, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
+  'in the middle of a list of unknown length': [[RESET], added('a', '', { values: ['n1', ''] }), [PAGE, '0', 'next']],
+  'saved and not confirmed': [[SAVED, ...fields('a', 1, { values: ['n1', ''] })], [RESET]],
   live: first(...Array.from({ length: 120 }, (_, i) => added(`pod-${i}`, i + 1, { values: ['n1', ''] }))),
-  'live, and empty': first(),
+  'live and empty': first(),
   interrupted: [...first(added('a', 1, { values: ['', ''] })), [INTERRUPTED, 'network', 'refused', '', '', '60000', '']],
   'interrupted before the first list': [[RESET], [INTERRUPTED, 'status', 'no', '500', 'Oops', '60000', '']],
 }
 
 for (const [words, records] of Object.entries(before)) {
-  test(`who comes late has what the others have: ${words}`, async (t) => {
+  test(`a late client receives the same state: ${words}`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: 1e12 })
     const { engine, host } = shared()
     const early = client(), late = client()
@@ -115,7 +115,7 @@ for (const [words, records] of Object.entries(before)) {
   })
 }
 
-test('what comes while another one tells is told after it', async () => {
+test('records that arrive during a replay follow it', async () => {
   const { engine, host } = shared()
   const early = client(), late = client()
   let tell
@@ -133,11 +133,11 @@ test('what comes while another one tells is told after it', async () => {
   assert.equal(engine.started.length, 1)
 })
 
-test('where one does not tell, the next one does; where nobody does, there is another watch, which those who come later share', async () => {
+test('if a member does not respond, the next one replays, and without a response a new watch starts for later clients', async () => {
   const { engine, host } = shared()
   const frozen = client(), awake = client(), second = client()
   frozen.replay = () => Promise.reject(new ListWatchError('silent', 'no answer'))
-  const ends = [host.open(spec, frozen), host.open(spec, awake)] // who comes second is not told by the first
+  const ends = [host.open(spec, frozen), host.open(spec, awake)] // the first client must not replay to the second one
   await settled()
   assert.equal(engine.started.length, 2)
   engine.started[1].tell(...first(added('a', 1)))
@@ -155,7 +155,7 @@ test('where one does not tell, the next one does; where nobody does, there is an
   assert.deepEqual(engine.stopped.sort(), [1, 2])
 })
 
-test('who leaves while another one tells gets nothing, and ends nothing twice', async () => {
+test('a client that leaves during a replay receives nothing and ends nothing twice', async () => {
   const { engine, host } = shared()
   const early = client(), late = client()
   const endEarly = host.open(spec, early)
@@ -172,7 +172,7 @@ test('who leaves while another one tells gets nothing, and ends nothing twice', 
   assert.deepEqual(engine.stopped, [1])
 })
 
-test('who comes after a refusal gets a watch of its own', async () => {
+test('a client that joins after a failure gets a new watch', async () => {
   const { engine, host } = shared()
   const refused = client()
   refused.replay = () => { throw new ListWatchError('closed', 'the collection is closed') }
@@ -191,7 +191,7 @@ test('who comes after a refusal gets a watch of its own', async () => {
   assert.equal(engine.started.length, 2)
 })
 
-test('of a worker that began anew only what it has told is told on', () => {
+test('after a restart of the worker, only its own records are replayed', () => {
   const { mirror, records } = client()
   const told = (unknown) => {
     const late = client()
@@ -206,12 +206,12 @@ test('of a worker that began anew only what it has told is told on', () => {
   assert.deepEqual(told(new Set(['default/a'])), ['listing', ['default/b'], false])
 })
 
-// A tab that is frozen answers nothing.
+// A frozen tab never responds.
 const frozen = () => ({ ...client(), replay: () => new Promise(() => {}) })
-// A tab whose page has timed out, as the channel reports it.
+// A tab that has timed out, as reported by the channel.
 const timedOut = () => Promise.reject(new ListWatchError('silent', 'no answer within 1000 ms'))
 
-// Tabs of one user, which save nothing.
+// Tabs of one user without saved collections.
 const oneUser = () => ({ ...specOf({ server: 'http://host', resource: 'pods', token: () => {} }).spec, persist: '' })
 
 test('a tab that closes while another one joins leaves no watch behind', async () => {
@@ -254,7 +254,7 @@ test('tabs that close in any order while others join leave no watch behind', asy
   }
 })
 
-test('three tabs that open beside a frozen one share one watch', async () => {
+test('three tabs that open next to a frozen tab share one watch', async () => {
   const { engine, host } = shared()
   const asleep = { ...client(), replay: timedOut }, late = [client(), client(), client()]
   const ends = [asleep, ...late].map((each) => host.open(spec, each))
@@ -267,7 +267,7 @@ test('three tabs that open beside a frozen one share one watch', async () => {
   assert.equal(engine.open(), 0)
 })
 
-test('a tab that did not answer is asked last, for what happened and for a token', async (t) => {
+test('an unresponsive tab is asked last for replays and tokens', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   const tab = (name, answer) => ({ ...client(), token: () => { asked.push(`token ${name}`); return answer() },
@@ -289,7 +289,7 @@ test('a tab that did not answer is asked last, for what happened and for a token
     await settled()
     return answer
   }
-  // b joined last but one, and c last: both have just answered.
+  // b joined second to last and c last, so both have just responded.
   assert.equal(await ask(), 'jane')
   assert.deepEqual(asked, ['token c'])
   asked.length = 0
@@ -299,7 +299,7 @@ test('a tab that did not answer is asked last, for what happened and for a token
   assert.equal(engine.started.length, 1)
 })
 
-test('while a frozen tab is asked for a token, the next one is asked after a second, and from then on first', async (t) => {
+test('if a frozen tab does not return a token, the next tab is asked after a second and first from then on', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const asked = []
   let wake
@@ -319,7 +319,7 @@ test('while a frozen tab is asked for a token, the next one is asked after a sec
   wake('late')
 })
 
-test('a watch that fails is reported to members and to those who join, and the next tab gets another one', async () => {
+test('a failed watch is reported to members and joining clients, and the next tab gets a new watch', async () => {
   const { engine, host } = shared()
   const failures = []
   const tab = (name) => ({ ...frozen(), failed: ({ message }) => failures.push(`${name} ${message}`) })
@@ -334,7 +334,7 @@ test('a watch that fails is reported to members and to those who join, and the n
   assert.equal(engine.open(), 1)
 })
 
-test('a tab that cannot be given the records is told so, and the others stay', async () => {
+test('a tab that cannot receive the records is notified, and the others stay', async () => {
   const { engine, host } = shared()
   const failures = []
   const end = host.open(spec, client())

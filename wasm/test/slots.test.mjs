@@ -6,7 +6,7 @@ import { Locks, Slots } from '../slots.js'
 const SERVER = 'http://127.0.0.1:8001/k8s'
 const turns = () => new Promise((resolve) => setImmediate(resolve))
 
-// A browser: what it observed, its locks, and time that the test moves.
+// A simulated browser with observed entries, locks, and time that the test controls.
 function browser(locks = new Locks()) {
   const sleeping = []
   let report
@@ -41,11 +41,11 @@ const answers = async (all) => {
 }
 
 for (const protocol of ['http/1.1', 'http/1.0', '']) {
-  test(`two watches get a slot of a server whose protocol is "${protocol}", and a third one is told that all are busy`, async () => {
+  test(`two watches get a slot of a server whose protocol is "${protocol}", and a third one gets "busy"`, async () => {
     const page = browser()
     page.observe(protocol)
     assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
-    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'it waits for an entry')
+    assert.deepEqual(await answers([page.take(false, 'http://127.0.0.1:8002')]), [undefined], 'waits for an entry')
     await page.pass(200)
   })
 }
@@ -59,7 +59,7 @@ for (const protocol of ['h2', 'h3', 'h2c']) {
   })
 }
 
-test('the entry of a list that has just ended counts although it comes late', async () => {
+test('a late entry of a list that has just ended counts', async () => {
   const page = browser()
   const taken = [page.take(), page.take(), page.take()]
   assert.deepEqual(await answers(taken), [undefined, undefined, undefined])
@@ -99,7 +99,7 @@ test('all tabs share the slots', async () => {
   assert.deepEqual(await answers([second.take()]), ['slot'])
 })
 
-test('watches that wait are queued at both slots by turns, and each gets the next one', async () => {
+test('waiting watches are queued alternately at both slots', async () => {
   const page = browser()
   page.observe('http/1.1')
   const holders = [page.take(), page.take()]
@@ -116,7 +116,7 @@ test('watches that wait are queued at both slots by turns, and each gets the nex
   assert.deepEqual((await page.locks.query()).pending, [])
 })
 
-test('a watch that is closed while it waits leaves its slot to the next one', async () => {
+test('a watch closed while waiting leaves its slot to the next one', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
@@ -129,7 +129,7 @@ test('a watch that is closed while it waits leaves its slot to the next one', as
   assert.deepEqual(await answers([c, next]), [undefined, 'slot'])
 })
 
-test('a watch that was closed before it got its slot holds none', async () => {
+test('a watch closed before it gets a slot holds none', async () => {
   const page = browser()
   const gone = page.take()
   gone.close()
@@ -139,16 +139,16 @@ test('a watch that was closed before it got its slot holds none', async () => {
   assert.deepEqual(await answers([page.take(), page.take(), page.take()]), ['slot', 'slot', 'busy'])
 })
 
-test('a turn is over when it has lasted and another watch waits', async () => {
+test('a turn ends after its duration if another watch waits', async () => {
   const page = browser()
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take()]
   await answers([a, b])
   await page.pass(5000)
-  assert.deepEqual([a.over, b.over], [false, false], 'nobody waits')
+  assert.deepEqual([a.over, b.over], [false, false], 'no watch waits')
   const c = page.take(true)
   await answers([c])
-  assert.deepEqual([a.over, b.over], [false, false], 'the turn has not lasted')
+  assert.deepEqual([a.over, b.over], [false, false], 'the turn is too short')
   await page.pass(5000)
   assert.deepEqual([a.over, b.over], [true, false])
   const d = page.take(true)
@@ -157,7 +157,7 @@ test('a turn is over when it has lasted and another watch waits', async () => {
   assert.deepEqual([a.over, b.over], [true, true])
 })
 
-test('a slot that was given back is asked no more', async () => {
+test('a returned slot is not revoked again', async () => {
   const page = browser()
   page.observe('http/1.1')
   const a = page.take()
@@ -168,7 +168,7 @@ test('a slot that was given back is asked no more', async () => {
   assert.deepEqual(page.sleeping, [])
 })
 
-test('a lock manager that fails fails the watch', async () => {
+test('a failed lock manager fails the watch', async () => {
   const page = browser({ request: async () => { throw new Error('no locks') } })
   page.observe('http/1.1')
   const [a, b] = [page.take(), page.take(true)]
@@ -176,7 +176,7 @@ test('a lock manager that fails fails the watch', async () => {
   assert.deepEqual([a.error?.message, b.error?.message], ['no locks', 'no locks'])
 })
 
-test('a page that may not use the locks of the browser has two slots of its own', async () => {
+test('a page without lock permission has two separate slots', async () => {
   const page = browser({ request: async () => { throw new DOMException('Access to the Locks API is denied', 'SecurityError') } })
   page.observe('http/1.1')
   const taken = [page.take(), page.take(), page.take(), page.take(true)]
@@ -186,12 +186,12 @@ test('a page that may not use the locks of the browser has two slots of its own'
   assert.deepEqual(await answers(taken), ['slot', 'slot', 'busy', 'slot'])
 })
 
-test('Node has no bound', async () => {
+test('Node has no limit', async () => {
   const slots = new Slots()
   for (let i = 0; i < 5; i++) assert.equal(await slots.acquire(SERVER, false, Promise.resolve()), '')
 })
 
-test('a module that crashes releases its slots and leaves the queue', async () => {
+test('a crashed module releases its slots and leaves the queue', async () => {
   const page = browser()
   page.observe('http/1.1')
   const exports = { mem: { buffer: new ArrayBuffer(100) }, listwatch_wake() {} }

@@ -73,7 +73,7 @@ test('undefined options equal missing options', () => {
   assert.deepEqual(specOf({ ...all, ...good }), specOf(good))
 })
 
-test('resources have a built-in or an explicit group and version', () => {
+test('resources have a built-in or explicit group and version', () => {
   const parts = (resource) => {
     const { group, version, plural } = specOf({ ...good, resource }).spec
     return [group, version, plural].join(' ')
@@ -108,7 +108,7 @@ for (const line of BUILT_IN.trim().split('\n')) {
   })
 }
 
-// Runs f as in a page at this URL.
+// Runs f as in a page with this URL.
 function atPage(url, f) {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'location')
   Object.defineProperty(globalThis, 'location', { value: new URL(url), configurable: true })
@@ -140,7 +140,7 @@ test('a page without an origin needs an absolute server', () => {
   }
 })
 
-test('a spec can be cloned, because it has no token function', () => {
+test('a spec can be cloned because it contains no token function', () => {
   const token = () => 'x'
   const made = specOf({ ...good, token, signal: new AbortController().signal, server: new URL('https://host/base/') })
   assert.equal(typeof made.token, 'function')
@@ -161,7 +161,7 @@ test('errors of a token function do not contain its result', async () => {
   await assert.rejects(of(() => { throw undefined }), { message: 'the token function failed: undefined' })
 })
 
-test('the defaults of the options', () => {
+test('default values of the options', () => {
   assert.deepEqual(specOf({ server: 'https://host', resource: 'pods' }), {
     spec: {
       endpoint: { server: 'https://host', transport: 'auto', headers: {}, credentials: '' },

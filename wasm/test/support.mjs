@@ -1,4 +1,4 @@
-// Helpers of the tests: records of a host, and the embedded server.
+// Helpers of the tests: simulated hosts and the embedded server.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -26,16 +26,16 @@ export function withFakeHost(options = {}) {
 }
 
 const { setTimeout } = globalThis // a test may replace it with a mock
-const LONGEST = 30_000 // ms, for one condition
+const LONGEST = 30_000 // ms per condition
 
-/** Waits until a condition holds. It rejects with the source of the condition if that takes longer than LONGEST. */
+/** Waits until a condition holds. It rejects with the source of the condition after LONGEST. */
 export async function until(holds) {
   for (const deadline = performance.now() + LONGEST; !await holds(); await new Promise((resolve) => setTimeout(resolve, 5))) {
     if (performance.now() > deadline) throw new Error(`waited for ${LONGEST / 1000} s in vain: ${holds}`)
   }
 }
 
-/** Starts the embedded server; `do(command)` has it do something, and returns its answer. */
+/** Starts the embedded server; `do(command)` sends it a command and returns the response. */
 export async function serve(...args) {
   const server = spawn(fileURLToPath(new URL('../../bin/wasm-serve', import.meta.url)), args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]()

@@ -1,4 +1,4 @@
-// A WASM module for tests in place of listwatch.wasm. It tells every collection that it is live and empty, and traps at the
+// A WASM module that replaces listwatch.wasm in tests. It reports every collection as live and empty, and traps on the
 // command "wake".
 import { LIVE, RESET, SYNCED, encode } from '../records.js'
 
@@ -15,17 +15,17 @@ const body = (locals, ...code) => {
   return [...number(all.length), ...all]
 }
 
-// Where wasm_exec.js writes nothing.
+// Addresses that wasm_exec.js does not use.
 const QUESTION = 32768, RECORDS = 33000, COMMAND = 34000
 const question = new TextEncoder().encode('command')
 const records = encode([[RESET], [SYNCED, '9'], [LIVE, '9']])
 
-// The commands begin with {"do":"wake" or {"do":"start","id":N or {"do":"stop", and N has one digit.
+// A command begins with {"do":"wake" or {"do":"start","id":N or {"do":"stop". N has one digit.
 const byteAt = (n) => [...constant(COMMAND + n), 0x2d, 0, 0]
 const is = (n, letter) => [...byteAt(n), ...constant(letter.charCodeAt(0)), 0x46]
 const when = (condition, then) => [...condition, 0x04, 0x40, ...then, END]
 
-const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // each with its type
+const IMPORTS = { open: 1, ask: 2, emit: 4, read: 3, close: 2 } // with their type indexes
 const [open, ask, emit, read, close] = Object.keys(IMPORTS).map((_, i) => i)
 const NEXT = 5, WAKE = 6, RUN = 7, RESUME = 8
 const next = [...constant(QUESTION), ...constant(question.length), ...call(open), ...call(ask)]

@@ -1,4 +1,4 @@
-// Checked by tsc --strict, and never run: what must compile, and what must not.
+// Checked by tsc --strict and never run: code that must compile and code that must not.
 import { ListWatchError, init, listWatch, wake } from 'listwatch'
 import type { Change, ErrorCode, Item, KubernetesObject, ListWatch, ListWatchOptions, Phase, Snapshot, State } from 'listwatch'
 import { glue } from 'listwatch/glue'

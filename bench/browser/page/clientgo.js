@@ -1,15 +1,15 @@
-// Runs client-go's informer as WebAssembly with Go's wasm_exec.js. The server has both.
+// Runs client-go's informer as WebAssembly with Go's wasm_exec.js. The server provides both files.
 
 const base = new URL('/clientgo/', location.href)
 
 export const load = () => import(/* @vite-ignore */ new URL('wasm_exec.js', base).href)
 
 /** Runs the WASM module on this thread. */
-export async function clientgo(server, told) {
+export async function clientgo(server, seen) {
   const go = new globalThis.Go()
   const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL('clientgo.wasm', base)), go.importObject)
   go.run(instance)
   return new Promise((resolve) => {
-    globalThis.followPods(server, (size, touch) => resolve({ size, touch }), told)
+    globalThis.followPods(server, (size, touch) => resolve({ size, touch }), seen)
   })
 }

@@ -1,13 +1,13 @@
-// The contenders. Each loads its code and returns a function that follows the Pods of a server. That function calls `told` with the
-// resourceVersion of every change after it has read the object. When the Pods are complete, it returns an object with size() and
-// touch(), which reads each Pod.
+// The contenders. Each loads its code and returns a function that watches the Pods of a server. That function calls
+// `seen` with the resourceVersion of every change after it has read the object. When the list is complete, it returns
+// an object with size() and touch(), which reads each Pod.
 import { clientgo, load } from './clientgo.js'
 import { ours } from './ours.js'
 import { plain } from './plain.js'
 
 const listwatch = (mode, project) => async () => {
   const module = await import('listwatch')
-  return (server, told) => ours(module, { init: { mode }, project }, server, told)
+  return (server, seen) => ours(module, { init: { mode }, project }, server, seen)
 }
 
 const fields = ['status.phase', 'spec.nodeName', 'metadata.creationTimestamp']
@@ -27,12 +27,12 @@ export const contenders = {
 }
 
 // The worker posts the resourceVersions of changes.
-function clientgoInWorker(server, told) {
+function clientgoInWorker(server, seen) {
   const worker = new Worker(new URL('clientgo-worker.js', import.meta.url), { type: 'module' })
   return new Promise((resolve, reject) => {
     worker.onerror = ({ message }) => reject(new Error(message))
     worker.onmessage = ({ data }) => {
-      if (data.version) told(data.version)
+      if (data.version) seen(data.version)
       else resolve({ size: () => data.size, touch: () => 0 })
     }
     worker.postMessage(server)

@@ -5,10 +5,10 @@ const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
 
 export const makeCourses = (origin, contenders) => {
   const order = (events, period) => fetch(`${origin}/order?events=${events}&period=${period}`, { method: 'POST' })
-  const follow = async (contender, pods, told = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, told)
+  const follow = async (contender, pods, seen = () => {}) => (await contenders[contender]())(`${origin}/n/${pods}`, seen)
 
   return {
-    /** Measures the ms until 1,000 Pods are complete: from nothing, and after the contender's code has been loaded. */
+    /** Measures the ms until 1,000 Pods are complete, with and without the time to load the contender's code. */
     async sync(contender) {
       const began = performance.now()
       const start = await contenders[contender]()
@@ -19,7 +19,7 @@ export const makeCourses = (origin, contenders) => {
       return { nothing: ended - began, synced: ended - loaded }
     },
 
-    /** Holds 10,000 Pods; `touch` reads each. */
+    /** Keeps 10,000 Pods in memory; `touch` reads each of them. */
     async hold(contender) {
       globalThis.held = await follow(contender, 10000)
       if (held.size() !== 10000) throw new Error(`${held.size()} Pods`)
@@ -27,12 +27,12 @@ export const makeCourses = (origin, contenders) => {
     touch: () => globalThis.held.touch(),
 
     /**
-     * The longest time, in milliseconds, for which the thread did nothing else, at 1,000 changes a second for five seconds; and
-     * how long they took.
+     * Measures the longest block of the thread in ms, at 1,000 changes per second for five seconds, and the ms that all
+     * changes take.
      */
     async paced(contender) {
       const counter = count()
-      await follow(contender, 1000, counter.told)
+      await follow(contender, 1000, counter.seen)
       await quiet()
       const blocks = watchBlocks()
       const began = performance.now()
@@ -42,10 +42,12 @@ export const makeCourses = (origin, contenders) => {
       return { paced: blocks.end(), pacedTook: performance.now() - began }
     },
 
-    /** Measures the ms of a burst of 10,000 changes and its longest block, and those of another burst in warm code. */
+    /**
+     * Measures the ms of a burst of 10,000 changes and its longest block. It then measures a second burst in warm code.
+     */
     async burst(contender) {
       const counter = count()
-      await follow(contender, 1000, counter.told)
+      await follow(contender, 1000, counter.seen)
       const bursts = []
       for (const until of [10000, 20000]) {
         await quiet()
@@ -65,7 +67,7 @@ export const makeCourses = (origin, contenders) => {
 function count() {
   let newest = 0, wanted = Infinity, done
   return {
-    told(version) {
+    seen(version) {
       if (version > newest) newest = version
       if (newest >= wanted) done?.()
     },

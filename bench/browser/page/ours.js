@@ -1,11 +1,11 @@
-// The package, for a page or for Node. `module` is the imported module.
+// Runs the package in a page or in Node. `module` is the imported module.
 
-export async function ours(module, options, server, told) {
+export async function ours(module, options, server, seen) {
   await module.init(options.init)
   const pods = module.listWatch({ server, resource: 'pods', transport: 'http', project: options.project })
   pods.subscribe((changes) => {
     for (const { initial, object } of changes) { // reads the object like a view
-      if (!initial) told(Number(object.metadata.resourceVersion))
+      if (!initial) seen(Number(object.metadata.resourceVersion))
     }
   })
   await pods.synced

@@ -1,6 +1,6 @@
-// Plain JavaScript: it lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
+// Plain JavaScript that lists with response.json(), parses each line of a watch, and keeps the objects in a Map.
 
-export async function plain(server, told) {
+export async function plain(server, seen) {
   const items = new Map()
   const key = ({ metadata }) => `${metadata.namespace}/${metadata.name}`
   const list = await (await fetch(`${server}/api/v1/pods`)).json()
@@ -8,7 +8,7 @@ export async function plain(server, told) {
   follow(`${server}/api/v1/pods?watch=1&resourceVersion=${list.metadata.resourceVersion}`, ({ type, object }) => {
     if (type === 'DELETED') items.delete(key(object))
     else items.set(key(object), object)
-    told(Number(object.metadata.resourceVersion))
+    seen(Number(object.metadata.resourceVersion))
   })
   return { size: () => items.size, touch: () => [...items.values()].reduce((n, item) => n + item.metadata.name.length, 0) }
 }

@@ -1,5 +1,5 @@
-// Package clients holds the informers that bench/watches and bench/flap compare: those of listwatch and the dynamic ones of
-// client-go.
+// Package clients provides the informers that bench/watches and bench/flap compare: those of listwatch and the dynamic
+// informers of client-go.
 package clients
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// Names of the clients, in the order in which they are printed.
+// Names of the clients in print order.
 const (
 	Listwatch = "listwatch"
 	ClientGo  = "client-go"
 )
 
-// Options say how a client reaches its server.
+// Options configure how a client reaches its server.
 type Options struct {
 	URL       string
 	CA        string                                    // PEM, for https
@@ -44,15 +44,15 @@ type Pod interface {
 
 // Informer keeps the Pods of a namespace in its store.
 type Informer interface {
-	// Handle adds a handler, which is called for every event.
+	// Handle adds a handler, which receives every event.
 	Handle(func(Pod))
 	// Run blocks until the context is done.
 	Run(context.Context)
-	// WaitForSync blocks until the store is complete. It returns an error if the context is done before.
+	// WaitForSync blocks until the store is complete. It returns an error if the context is done first.
 	WaitForSync(context.Context) error
 }
 
-// New returns a function that makes informers, which share one client. The name is Listwatch or ClientGo.
+// New returns a function that creates informers with one shared client. The name is Listwatch or ClientGo.
 func New(name string, o Options) (newInformer func(namespace string) Informer) {
 	if name == Listwatch {
 		return newListwatch(o)
@@ -79,11 +79,11 @@ func (i listwatchInformer) Handle(handle func(Pod)) {
 		Added:    func(pod *lw.Object, _ bool) { handle(pod) },
 		Modified: func(_, pod *lw.Object) { handle(pod) },
 		Deleted:  func(pod *lw.Object, _ bool) { handle(pod) },
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go keeps all events, too
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Unbounded}) // client-go also keeps all events
 }
 
 func (i listwatchInformer) Run(ctx context.Context) {
-	_ = i.informer.Run(ctx) // it ends when the context is done
+	_ = i.informer.Run(ctx) // ends when the context is done
 }
 
 func (i listwatchInformer) WaitForSync(ctx context.Context) error {
@@ -132,5 +132,5 @@ func (i clientGoInformer) WaitForSync(ctx context.Context) error {
 }
 
 func notSynced(ctx context.Context) error {
-	return fmt.Errorf("an informer does not sync: %w", context.Cause(ctx))
+	return fmt.Errorf("an informer did not sync: %w", context.Cause(ctx))
 }

@@ -1,4 +1,4 @@
-// Package decoders holds the decoders of watch events that bench/decode and bench/retained compare.
+// Package decoders provides the decoders of watch events that bench/decode and bench/retained compare.
 package decoders
 
 import (
@@ -32,19 +32,19 @@ const (
 type Decoder struct {
 	Name   string
 	format format
-	// Run decodes n events. It returns a slice of the last objects, which has the length held.
+	// Run decodes n events. It returns a slice of the last objects with the length held.
 	Run func(events io.Reader, n, held int) (objects any)
 }
 
-// All returns all decoders. The first one is the one of lw.Client.
+// All returns all decoders, starting with the decoder of lw.Client.
 func All() []Decoder {
 	return slices.Concat(listwatch(), jsonIterator(), clientGo())
 }
 
-// Stream returns an endless stream of the events, in the format that the decoder reads.
+// Stream returns an endless stream of the events in the decoder's format.
 func (d Decoder) Stream(events *Events) io.Reader { return sample.Loop(events.encoded(d.format)) }
 
-// EventSize returns the average size of an event in bytes, in the format that the decoder reads.
+// EventSize returns the average size of an event in bytes in the decoder's format.
 func (d Decoder) EventSize(events *Events) int {
 	return len(events.encoded(d.format)) / len(events.pods)
 }
@@ -58,7 +58,7 @@ func newDecoder[T any](name string, format format, decode func(events io.Reader,
 			i++
 		})
 		if i != n {
-			panic("a decoder lost events")
+			panic("a decoder skipped events")
 		}
 		return objects
 	}}
@@ -75,7 +75,7 @@ const (
 // Events are MODIFIED events, one for each Pod.
 type Events struct {
 	pods []sample.Pod
-	data [2][]byte // by format, encoded at the first use
+	data [2][]byte // by format, encoded on first use
 }
 
 // NewEvents returns the events of the Pods.

@@ -82,7 +82,7 @@ func lines(from io.Reader, n int, do func(line []byte)) {
 		start = 0
 		read, err := from.Read(buffer[end:])
 		if err != nil || read == 0 {
-			panic("a line does not end")
+			panic("a line has no end")
 		}
 		end += read
 	}
@@ -118,7 +118,7 @@ func clientGo() []Decoder {
 	}
 }
 
-// negotiated decodes with the decoder that a client-go client with the serializer uses for a watch. It leaves out the
+// negotiated decodes with the decoder that a client-go client with the serializer uses for a watch. It omits the
 // goroutine and the channel of such a client.
 func negotiated(serializer runtime.NegotiatedSerializer, mediaType string) func(io.Reader, int, func(runtime.Object)) {
 	return func(events io.Reader, n int, keep func(runtime.Object)) {

@@ -1,4 +1,5 @@
-// Package harness holds the code that all benchmarks share: flags, rounds, medians, tables, resource usage and worker processes.
+// Package harness provides the code that all benchmarks share: flags, rounds, medians, tables, resource usage and
+// worker processes.
 package harness
 
 import (
@@ -18,8 +19,8 @@ import (
 	"time"
 )
 
-// Short is the flag of all benchmarks that reduces the work to a minimum.
-var Short = flag.Bool("short", false, "do little work, only to check that the benchmark runs")
+// Short is a flag of all benchmarks. It reduces the work to a minimum.
+var Short = flag.Bool("short", false, "do as little work as possible, to check that the benchmark runs")
 
 // Main parses the flags and calls run with a context that SIGINT and SIGTERM cancel. It prints an error and exits with code 1
 // if run fails. A process that was started for one of the roles runs that role instead.
@@ -50,7 +51,8 @@ func MustGet[T any](value T, err error) T {
 	return value
 }
 
-// Rounds calls measure for every item in every round, and prints its progress to standard error. It stops at the first error.
+// Rounds calls measure for every item in every round and prints its progress to standard error. It stops at the first
+// error.
 func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) error) error {
 	for round := range rounds {
 		for _, item := range items {
@@ -63,10 +65,10 @@ func Rounds[T any](rounds int, items []T, name func(T) string, measure func(T) e
 	return nil
 }
 
-// Median returns the middle value, or the larger of the two middle values. It returns zero without values.
+// Median returns the middle value, or the larger of the two middle values. It returns zero for an empty slice.
 func Median(values []float64) float64 { return Quantile(values, 0.5) }
 
-// MedianOf returns the median of one figure of all results.
+// MedianOf returns the median of one measurement over all results.
 func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	values := make([]float64, len(results))
 	for i, result := range results {
@@ -75,7 +77,8 @@ func MedianOf[T any](results []T, figure func(T) float64) float64 {
 	return Median(values)
 }
 
-// Quantile returns a quantile of the values: 0.5 is the median. The share must be in [0, 1). It returns zero without values.
+// Quantile returns a quantile of the values. A share of 0.5 is the median. The share must be in [0, 1). It returns zero
+// for an empty slice.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -84,7 +87,7 @@ func Quantile(values []float64, share float64) float64 {
 	return sorted[int(float64(len(sorted))*share)]
 }
 
-// Table aligns the columns of rows. Tabs separate the cells of a row. The caller must call Flush.
+// Table aligns the cells of rows in columns. Tabs separate the cells of a row. The caller must call Flush.
 type Table struct{ *tabwriter.Writer }
 
 // NewTable returns a table. The header is its first row.
@@ -97,7 +100,8 @@ func NewTable(to io.Writer, header string) Table {
 // Row adds a row.
 func (t Table) Row(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
-// Target returns a cell that says whether the library meets a target. It is empty for short runs, which measure nothing.
+// Target returns a cell that reports whether the library meets a target. It is empty for short runs, whose measurements
+// are meaningless.
 func Target(text string, met bool) string {
 	switch {
 	case *Short:
@@ -111,14 +115,14 @@ func Target(text string, met bool) string {
 // say writes a value to the process that started this one.
 func say(value any) { Must(json.NewEncoder(os.Stdout).Encode(value)) }
 
-// CPUTime returns the user and system time of this process so far. It includes the garbage collector.
+// CPUTime returns the user and system time of this process so far, including the garbage collector.
 func CPUTime() time.Duration {
 	var usage syscall.Rusage
 	Must(syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// CPUPer returns the CPU time of do in nanoseconds, divided by a number of units. A garbage collection precedes it.
+// CPUPer returns the CPU time of do in nanoseconds, divided by units. It runs a garbage collection first.
 func CPUPer(units int, do func()) float64 {
 	runtime.GC()
 	began := CPUTime()
@@ -132,14 +136,14 @@ func Heap() float64 {
 	return float64(stats.HeapAlloc)
 }
 
-// HeapAndStacks returns the bytes of the heap and of stacks that are in use. It includes the free space between objects.
+// HeapAndStacks returns the bytes of heap and stacks in use. It includes the free space between objects.
 func HeapAndStacks() float64 {
 	stats := collected()
 	return float64(stats.HeapInuse + stats.StackInuse)
 }
 
-// collected reads the statistics after several collections. A second collection frees objects that had a finalizer, and each
-// collection halves stacks that are too large.
+// collected reads the statistics after several collections. A second collection frees objects that had a finalizer.
+// Each collection halves stacks that are too large.
 func collected() (stats runtime.MemStats) {
 	for range 5 {
 		runtime.GC()
@@ -148,7 +152,7 @@ func collected() (stats runtime.MemStats) {
 	return stats
 }
 
-// Allocations returns the number of heap objects that were allocated so far.
+// Allocations returns the number of heap objects allocated so far.
 func Allocations() float64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

@@ -17,7 +17,7 @@ func TestQuantiles(t *testing.T) {
 	require.Equal(t, 2.0, MedianOf([]string{"a", "bb", "ccc"}, func(s string) float64 { return float64(len(s)) }))
 }
 
-func TestRoundsTakeTurns(t *testing.T) {
+func TestRoundsAlternateItems(t *testing.T) {
 	var order strings.Builder
 	measure := func(item string) error {
 		order.WriteString(item)
@@ -42,7 +42,7 @@ func TestWorkIgnoresOtherArguments(t *testing.T) {
 	require.False(t, Work(Worker("role", func(int) int { panic("not this process") })))
 }
 
-// TestMain carries out the roles of the processes that TestProcesses starts.
+// TestMain runs the roles of the processes that TestProcesses starts.
 func TestMain(m *testing.M) {
 	double := Worker("double", func(n int) int { return 2 * n })
 	server := Server("server", func(name string) string { return "address of " + name })
@@ -55,7 +55,7 @@ func TestProcesses(t *testing.T) {
 	var doubled int
 	require.NoError(t, Run(t.Context(), "double", 21, &doubled))
 	require.Equal(t, 42, doubled)
-	require.Error(t, Run(t.Context(), "double", "no number", &doubled))
+	require.Error(t, Run(t.Context(), "double", "not a number", &doubled))
 
 	var address string
 	stop, err := Serve(t.Context(), "server", "it", &address)

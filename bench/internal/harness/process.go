@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Role is a task that a benchmark carries out in a process of its own.
+// Role is a task that a benchmark runs in a separate process.
 type Role struct {
 	name  string
 	carry func(argument []byte)
 }
 
-// Worker returns a role that does a task and reports the result. See [Run].
+// Worker returns a role that runs a task and reports the result. See [Run].
 func Worker[T, R any](name string, do func(T) R) Role {
 	return Role{name, func(argument []byte) {
 		var task T
@@ -25,17 +25,17 @@ func Worker[T, R any](name string, do func(T) R) Role {
 	}}
 }
 
-// Server returns a role that starts a server, reports its address, and ends when its parent process ends. See [Serve].
+// Server returns a role that starts a server, reports its address, and ends with its parent process. See [Serve].
 func Server[T, A any](name string, start func(T) A) Role {
 	return Role{name, func(argument []byte) {
 		var config T
 		Must(json.Unmarshal(argument, &config))
 		say(start(config))
-		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process ends, with an error that means nothing
+		_, _ = os.Stdin.Read(make([]byte, 1)) // returns when the parent process ends; the error does not matter
 	}}
 }
 
-// Work carries out the role that this process was started for. It reports whether there was one.
+// Work runs the role that this process was started for. It reports whether there was one.
 func Work(roles ...Role) bool {
 	if len(os.Args) != 3 {
 		return false
@@ -49,8 +49,8 @@ func Work(roles ...Role) bool {
 	return false
 }
 
-// Run does a task in a new process of this program, which has its own heap, garbage collector and CPU time. It decodes the
-// report of the worker with that role into result.
+// Run runs a task in a new process of this program, which has its own heap, garbage collector and CPU time. It decodes
+// the worker's report into result.
 func Run(ctx context.Context, role string, task, result any) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -59,7 +59,7 @@ func Run(ctx context.Context, role string, task, result any) error {
 	return RunProgram(ctx, path, role, task, result)
 }
 
-// RunProgram does a task in a process of another program, whose main function calls [Work].
+// RunProgram runs a task in a process of another program, whose main function calls [Work].
 func RunProgram(ctx context.Context, path, role string, task, result any) error {
 	output, err := command(ctx, path, role, task).Output()
 	if err != nil {
@@ -81,12 +81,12 @@ func Serve(ctx context.Context, role string, config, address any) (stop func(), 
 		return nil, err
 	}
 	stop = func() {
-		_ = input.Close() // the server ends, and nothing else reads from the pipe
-		_ = cmd.Wait()    // the exit code of a server that ends means nothing
+		_ = input.Close() // ends the server, which reads this pipe
+		_ = cmd.Wait()    // the exit code of a stopped server does not matter
 	}
 	if err := json.NewDecoder(output).Decode(address); err != nil {
 		stop()
-		return nil, fmt.Errorf("%s reports no address: %w", role, err)
+		return nil, fmt.Errorf("%s did not report an address: %w", role, err)
 	}
 	return stop, nil
 }
@@ -109,7 +109,7 @@ func Build(ctx context.Context, args ...string) (*Programs, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-o", folder + string(filepath.Separator)}, args...)...)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(folder)
-		return nil, fmt.Errorf("%v, which must run in the folder bench: %w\n%s", cmd.Args, err, output)
+		return nil, fmt.Errorf("%v failed (run it in the folder bench): %w\n%s", cmd.Args, err, output)
 	}
 	return &Programs{folder}, nil
 }

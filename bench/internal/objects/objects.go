@@ -1,9 +1,9 @@
-// Package objects has small objects for benchmarks of stores.
+// Package objects provides small objects for benchmarks of stores.
 package objects
 
 import "strconv"
 
-// Object is an object with a key, and with a node for an index.
+// Object is an object with a key and a node, which benchmarks index.
 type Object struct{ Namespace, Name, Node, Version string }
 
 // GetNamespace implements lw.Keyed.
@@ -21,8 +21,8 @@ const Nodes = 100
 // Node returns the name of a node.
 func Node(i int) string { return "node-" + strconv.Itoa(i) }
 
-// New returns n objects in 1,000 namespaces and on all nodes. The offset is added to the number of each node, and the first
-// resourceVersion is given.
+// New returns n objects in 1,000 namespaces, spread over all nodes. The offset shifts the node of each object. The
+// version is the resourceVersion of the first object.
 func New(n, offset, version int) []*Object {
 	all := make([]*Object, n)
 	for i := range all {

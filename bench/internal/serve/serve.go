@@ -1,4 +1,4 @@
-// Package serve holds code that the servers of several benchmarks share.
+// Package serve provides code that the servers of several benchmarks share.
 package serve
 
 import (
@@ -22,7 +22,8 @@ func List(pods []sample.Pod, version string) []byte {
 	return append(list, "]}\n"...)
 }
 
-// InitialEvents returns the events of a streaming list: one ADDED event for each Pod, and the bookmark that ends them.
+// InitialEvents returns the events of a streaming list: one ADDED event for each Pod and the initial-events-end
+// bookmark.
 func InitialEvents(pods []sample.Pod, version string) (events []byte) {
 	for _, pod := range pods {
 		events = append(events, pod.Event("ADDED")...)
@@ -31,10 +32,10 @@ func InitialEvents(pods []sample.Pod, version string) (events []byte) {
 		`","annotations":{"k8s.io/initial-events-end":"true"}}}}`+"\n"...)
 }
 
-// Template is JSON before and after a resourceVersion.
+// Template is JSON with a replaceable resourceVersion.
 type Template struct{ before, after string }
 
-// NewTemplate splits JSON at its resourceVersion, which must occur.
+// NewTemplate splits JSON at its resourceVersion, which must exist.
 func NewTemplate(json, version string) Template {
 	before, after, _ := strings.Cut(json, `"resourceVersion":"`+version+`"`)
 	return Template{before + `"resourceVersion":"`, `"` + after}
@@ -48,7 +49,7 @@ func (t Template) Append(to []byte, version int64) []byte {
 // Size returns the size of the JSON without the resourceVersion.
 func (t Template) Size() int { return len(t.before) + len(t.after) }
 
-// Orders are orders to all watches of a server.
+// Orders is a queue of orders to all watches of a server.
 type Orders[T any] struct {
 	mu   sync.Mutex
 	next *Order[T]
@@ -61,7 +62,7 @@ type Order[T any] struct {
 	Next  *Order[T]
 }
 
-// NewOrders returns an empty sequence of orders.
+// NewOrders returns an empty queue of orders.
 func NewOrders[T any]() *Orders[T] {
 	return &Orders[T]{next: &Order[T]{Given: make(chan struct{})}}
 }
@@ -83,7 +84,8 @@ func (o *Orders[T]) Give(value T) {
 	close(now.Given)
 }
 
-// Isolated makes pages cross-origin isolated, so that they have exact clocks and may measure their memory. It disables caching.
+// Isolated makes pages cross-origin isolated, which gives them exact clocks and memory measurements. It disables
+// caching.
 func Isolated(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -34,7 +34,7 @@ func TestOrdersReachEveryWatch(t *testing.T) {
 	}
 	select {
 	case <-orders.Next().Given:
-		t.Fatal("an order was given before its time")
+		t.Fatal("an order arrived before it was given")
 	default:
 	}
 }

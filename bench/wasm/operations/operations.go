@@ -1,4 +1,4 @@
-// Package operations does the operations of a store that bench/wasm measures. It runs natively and as WebAssembly.
+// Package operations runs the store operations that bench/wasm measures. It runs natively and as WebAssembly.
 package operations
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Objects is the number of objects in the store, and the number of times that each operation is done.
+// Objects is the number of objects in the store and the number of repetitions of each operation.
 const Objects = 10_000
 
-// Run does each operation [Objects] times, on a store with an index by node. It passes each operation to timed, which must call
-// do. page/operations.mjs does the same with Maps.
+// Run repeats each operation [Objects] times on a store with an index by node. It passes each operation to timed, which
+// must call do. page/operations.mjs does the same with Maps.
 func Run(timed func(operation string, do func())) {
 	first, second, moved := objects.New(Objects, 0, 0), objects.New(Objects, 0, Objects), objects.New(Objects, 1, 2*Objects)
 	order := rand.New(rand.NewPCG(1, 2)).Perm(Objects)

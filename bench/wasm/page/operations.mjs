@@ -1,4 +1,4 @@
-// Does the operations of operations/operations.go with Maps.
+// Runs the operations of operations/operations.go with Maps.
 const OBJECTS = 10_000, NODES = 100
 
 let version = 0

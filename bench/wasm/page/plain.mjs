@@ -1,4 +1,4 @@
-// Plain JavaScript that does the same work.
+// Plain JavaScript that is equivalent to the program.
 import { operate } from './operations.mjs'
 
 /** A store with objects by key and by node. */
@@ -36,11 +36,11 @@ class Store {
   }
 }
 
-/** Calls a function with every event of a watch. */
+/** Calls `each` with every event of a watch. */
 async function events(each) {
   const reader = (await fetch('http://server/api/v1/pods?watch=1')).body.getReader()
   const decoder = new TextDecoder()
-  let begun = '' // the beginning of a line
+  let begun = '' // the incomplete last line
   while (true) {
     const { done, value } = await reader.read()
     if (done) break
@@ -72,7 +72,7 @@ const known = (type) => {
   if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') throw new Error(`an event of type ${type}`)
 }
 
-let last // keeps the engine from dropping the object
+let last // prevents the engine from optimizing the object away
 
 export const plain = {
   async decode(passes, { began, ended }) {

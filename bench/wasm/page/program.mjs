@@ -12,7 +12,7 @@ export async function instantiate(code, course, passes, watch) {
     ended: (pointer, length) => watch.ended(text(pointer, length)),
   }
   const failed = new Promise((_, reject) => {
-    go.exit = (code) => code && reject(new Error(`the program ended with ${code}`))
+    go.exit = (code) => code && reject(new Error(`the program exited with code ${code}`))
   })
   const { instance } = await WebAssembly.instantiate(code, go.importObject)
   await Promise.race([go.run(instance), failed])

@@ -1,10 +1,10 @@
-// Runs one task in Node, in a page or in a worker. The requests of the contender are answered from memory.
+// Runs one task in Node, in a page or in a worker. It answers the contender's requests from memory.
 import { instantiate } from './program.mjs'
 import { plain } from './plain.mjs'
 
-const CHUNK = 64 << 10 // the chunk size of a body in browsers
+const CHUNK = 64 << 10 // chunk size of bodies in browsers
 
-export const COURSES = ['decode', 'store', 'list', 'operate'] // program/main.go has the same order
+export const COURSES = ['decode', 'store', 'list', 'operate'] // same order as in program/main.go
 
 /**
  * @param task {program, course, data, passes}: the file of a WASM module, or none for plain JavaScript; the file of the data
@@ -28,7 +28,7 @@ function cut(bytes) {
   return chunks
 }
 
-/** A response of fetch with the parts that are used here. */
+/** Returns a minimal response of fetch with the given chunks. */
 function response(chunks) {
   let next = 0
   const read = async () => (next < chunks.length ? { done: false, value: chunks[next++] } : { done: true })

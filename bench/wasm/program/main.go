@@ -1,6 +1,6 @@
 //go:build js
 
-// Command program uses the client and the store like a custom program for pages. Its streams come over fetch.
+// Command program uses the client and the store like a custom program in a page. Its streams use fetch.
 package main
 
 import (
@@ -29,9 +29,9 @@ func must(err error) {
 	}
 }
 
-var last *lw.Object // keeps the compiler from dropping the object
+var last *lw.Object // prevents the compiler from optimizing the object away
 
-// decode decodes events and keeps no object.
+// decode decodes events without keeping objects.
 func decode(client *lw.Client[*lw.Object]) {
 	for range passes() {
 		began()

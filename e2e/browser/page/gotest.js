@@ -1,9 +1,9 @@
 import { glue } from '/glue.js'
 
-// What a page says of any file: so the seeds of fuzz targets that lie in files are left out.
+// A page has no files. With this error, fuzz targets skip the seeds that are in files.
 const missing = Object.assign(new Error('a page has no files'), { code: 'ENOENT' })
 
-// The test binary of gotest.mjs, run in this page. What it prints goes to the process that started it.
+// Runs the test binary of gotest.mjs in this page. Its output goes to the process that started it.
 globalThis.run = async (argv, env) => {
   const decoder = new TextDecoder()
   let printing = Promise.resolve()
@@ -12,7 +12,7 @@ globalThis.run = async (argv, env) => {
     printing = printing.then(() => globalThis.printed(text))
     return bytes.length
   }
-  globalThis.fs.constants.O_DIRECTORY = 1 << 16 // else none can be asked for
+  globalThis.fs.constants.O_DIRECTORY = 1 << 16 // Go requires a value to open a directory
   globalThis.fs.open = (path, flags, mode, callback) => callback(missing)
   const go = new Go()
   go.argv = argv

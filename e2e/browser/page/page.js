@@ -1,4 +1,5 @@
-// What the tests do in a page. Collections have names, as only data can be passed between a test and its page.
+// The functions that tests call in a page. Collections have names because only data can pass between a test and its
+// page.
 const before = new Set(Reflect.ownKeys(globalThis))
 const followed = new Map()
 let library
@@ -6,15 +7,15 @@ let library
 globalThis.stage = {
   followed, // by name
 
-  /** Imports the package from a folder, and loads the program. */
+  /** Imports the package from a folder and loads the WASM module. */
   async load(options = {}, folder = '/listwatch') {
     library = await import(`${folder}/index.js`)
     await library.init(options)
   },
 
-  /** Opens a collection. With `ask`, the token is a function, which counts how often it is asked. */
+  /** Opens a collection. With `ask`, the token is a function that counts its calls. */
   open(name, { ask, ...options }) {
-    const it = { asked: 0, token: ask, changes: [], told: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
+    const it = { asked: 0, token: ask, changes: [], replayed: {}, calls: 0, outcome: undefined, aborter: new AbortController() }
     if (ask) options.token = () => (it.asked++, it.token)
     it.collection = library.listWatch({ resource: 'configmaps', signal: it.aborter.signal, ...options })
     it.collection.synced.then(() => { it.outcome = 'synced' }, (error) => { it.outcome = plain(error) })
@@ -22,8 +23,8 @@ globalThis.stage = {
       it.calls++
       for (const { type, key, initial, stale, finalStateUnknown, object } of changes) {
         it.changes.push({ type, key, initial, stale, finalStateUnknown })
-        if (type === 'deleted') delete it.told[key]
-        else it.told[key] = object
+        if (type === 'deleted') delete it.replayed[key]
+        else it.replayed[key] = object
       }
     })
     followed.set(name, it)
@@ -33,16 +34,16 @@ globalThis.stage = {
   close(name) { followed.get(name).collection.close() },
   abort(name) { followed.get(name).aborter.abort(new Error('enough')) },
 
-  /** What a collection shows; `told` is the fold of the changes. */
+  /** Returns the state of a collection; `replayed` holds the objects that its changes lead to. */
   show(name) {
-    const { collection, outcome, changes, told, asked, calls } = followed.get(name)
+    const { collection, outcome, changes, replayed, asked, calls } = followed.get(name)
     const { cause, persistError, ...state } = collection.state
     const objects = Object.fromEntries(collection.list().map((item) => [item.key, item.object]))
-    // What is in an answer twice comes once from Firefox.
-    return { objects, told: structuredClone(told), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
+    // Clone `replayed`: Firefox returns an object only once if it occurs twice in a result.
+    return { objects, replayed: structuredClone(replayed), outcome, asked, calls, changes: changes.splice(0), state: { ...state, cause: cause && plain(cause), persistError: persistError && plain(persistError) } }
   },
 
-  /** What was added to the global scope, but for this. */
+  /** The names that were added to the global scope, except `stage`. */
   added: () => Reflect.ownKeys(globalThis).filter((name) => !before.has(name) && name !== 'stage').map(String),
 }
 

@@ -1,4 +1,4 @@
 import { defineConfig } from 'vite'
 
-// A page that uses the package and nothing else, to be weighed.
+// Builds a page that contains only the package, to measure its size.
 export default defineConfig({ build: { outDir: 'weighed', rollupOptions: { input: 'size.js' } } })

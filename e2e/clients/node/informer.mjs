@@ -1,11 +1,11 @@
-// Follows the configmaps and widgets of the server at process.argv[2] with the informers of @kubernetes/client-node. For
-// each line on stdin it prints what they hold as one line of JSON, {resource: {"namespace/name": resourceVersion}}. It ends
-// when stdin does.
+// Runs informers of @kubernetes/client-node on the configmaps and widgets of the server at process.argv[2]. For each
+// line on stdin it prints their objects as one line of JSON, {resource: {"namespace/name": resourceVersion}}. It exits
+// when stdin ends.
 import { createInterface } from 'node:readline';
 import { CoreV1Api, CustomObjectsApi, ERROR, KubeConfig, makeInformer } from '@kubernetes/client-node';
 
 const config = new KubeConfig();
-// It speaks plain HTTP only if it is told not to verify TLS.
+// The client uses plain HTTP only if TLS verification is disabled.
 config.loadFromClusterAndUser({ name: 'server', server: process.argv[2], skipTLSVerify: true }, { name: 'user' });
 const core = config.makeApiClient(CoreV1Api);
 const custom = config.makeApiClient(CustomObjectsApi);
@@ -17,12 +17,13 @@ const informers = {
     () => custom.listCustomObjectForAllNamespaces(widgets)),
 };
 
-// How long to leave a server alone that has just failed. Nothing waits for this to be over.
+// Delay in milliseconds before a restart after an error.
 const retryAfter = 50;
 
 for (const [resource, informer] of Object.entries(informers)) {
-  // An informer gives up at the first error, a broken connection included, and tells so by this event: its documentation's
-  // example starts it again after a while. It then goes on at the version where it was; a 410 it deals with itself.
+  // An informer stops at the first error, including a broken connection, and emits this event. The library's
+  // documentation recommends restarting it after a delay. It then resumes from its last resourceVersion. It handles a
+  // 410 itself.
   informer.on(ERROR, (err) => {
     console.error(`${resource}: ${err}`);
     setTimeout(() => informer.start(), retryAfter);

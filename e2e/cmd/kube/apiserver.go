@@ -1,8 +1,7 @@
 package main
 
 import (
-	// Metrics and log formats are registered by these imports, as in the
-	// server's own command.
+	// These imports register metrics and log formats, as in the real kube-apiserver command.
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
@@ -10,7 +9,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// runAPIServer runs the API server with its own flags until SIGTERM or SIGINT.
+// runAPIServer runs kube-apiserver with its own flags until SIGTERM or SIGINT.
 func runAPIServer(args []string) error {
 	cmd := app.NewAPIServerCommand()
 	cmd.SetArgs(args)

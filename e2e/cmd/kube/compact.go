@@ -12,12 +12,10 @@ import (
 )
 
 const (
-	// compactRevKey is where the API server writes the revision at which it
-	// compacts. Every API server watches it to drop its own snapshots of older
-	// revisions, so a compaction that does not write it is only half seen.
+	// compactRevKey is the key of the API server's last compaction. Every API server watches it and drops its snapshots
+	// of older revisions. A compaction that does not write it leaves those snapshots in place.
 	compactRevKey = "compact_rev_key"
-	// markKey is outside the prefix of the API server: writing it moves the
-	// revision and changes no object.
+	// markKey is outside the prefix of the API server. Writing it increments the revision without changing an object.
 	markKey        = "listwatch/mark"
 	compactTimeout = 30 * time.Second
 )
@@ -25,12 +23,12 @@ const (
 // runCompact parses the flags of the compact command and prints the revision.
 func runCompact(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("compact", flag.ContinueOnError)
-	endpoint := flags.String("client-url", "", "URL that etcd serves clients on")
+	endpoint := flags.String("client-url", "", "client URL of etcd")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if *endpoint == "" {
-		return errors.New("--client-url is needed")
+		return errors.New("--client-url is required")
 	}
 	ctx, cancel := context.WithTimeout(ctx, compactTimeout)
 	defer cancel()
@@ -47,22 +45,20 @@ func runCompact(ctx context.Context, args []string) error {
 	return nil
 }
 
-// compact makes every revision before its call unusable, for reads and for
-// watches, and returns the revision at which it compacted.
+// compact makes every earlier revision unusable for reads and watches, and returns the compacted revision.
 //
-// A watch from revision N reads the history from N+1 on, so that compacting at
-// the present revision would leave watches from the revision before it alive.
-// That is why the revision moves by two first.
+// A watch from revision N reads the history from N+1 on. Compacting at the current revision would keep watches from the
+// previous revision alive. So compact increments the revision by two first.
 func compact(ctx context.Context, client *clientv3.Client) (int64, error) {
 	marked, err := client.Put(ctx, markKey, "")
 	if err != nil {
-		return 0, fmt.Errorf("moving the revision: %w", err)
+		return 0, fmt.Errorf("incrementing the revision: %w", err)
 	}
 	target := marked.Header.Revision + 1
 	if _, err := client.Put(ctx, compactRevKey, strconv.FormatInt(target, 10)); err != nil {
 		return 0, fmt.Errorf("announcing revision %d: %w", target, err)
 	}
-	// Physical: the call returns when the history is gone, not merely marked.
+	// A physical compaction returns only after the history is removed.
 	if _, err := client.Compact(ctx, target, clientv3.WithCompactPhysical()); err != nil {
 		return 0, fmt.Errorf("compacting at revision %d: %w", target, err)
 	}

@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	// progressInterval is how often etcd tells an idle watch its revision. It
-	// bounds how long the API server's bookmarks may lag, and is the value that
-	// Kubernetes clusters use.
+	// progressInterval is how often etcd reports its revision to an idle watch. It bounds the lag of the API server's
+	// bookmarks. Kubernetes clusters use the same value.
 	progressInterval = 5 * time.Second
 	startTimeout     = 60 * time.Second
 )
@@ -25,14 +24,14 @@ const (
 // etcdConfig parses the flags of the etcd command.
 func etcdConfig(args []string) (*embed.Config, error) {
 	flags := flag.NewFlagSet("etcd", flag.ContinueOnError)
-	dir := flags.String("data-dir", "", "folder for the data")
-	client := flags.String("client-url", "", "URL to serve clients on")
-	peer := flags.String("peer-url", "", "URL to serve peers on")
+	dir := flags.String("data-dir", "", "data folder")
+	client := flags.String("client-url", "", "URL for clients")
+	peer := flags.String("peer-url", "", "URL for peers")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
 	if *dir == "" || *client == "" || *peer == "" {
-		return nil, errors.New("--data-dir, --client-url and --peer-url are all needed")
+		return nil, errors.New("--data-dir, --client-url and --peer-url are required")
 	}
 	clientURL, err := url.Parse(*client)
 	if err != nil {
@@ -49,10 +48,9 @@ func etcdConfig(args []string) (*embed.Config, error) {
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	config.LogLevel = "warn"
 	config.LogOutputs = []string{"stderr"}
-	// NewConfig leaves this at zero, and then every request is logged as slow.
+	// NewConfig leaves this at zero, which logs every request as slow.
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
-	// A test's data need not survive a power cut, and fsync is most of the cost
-	// of a write.
+	// Test data does not need to survive a power failure, and fsync dominates the cost of a write.
 	config.UnsafeNoFsync = true
 	config.WatchProgressNotifyInterval = progressInterval
 	return config, nil

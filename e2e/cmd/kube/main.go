@@ -1,9 +1,8 @@
-// Command kube is the real server of the end-to-end tests: etcd and a
-// kube-apiserver, both from their Go modules, in one binary.
+// Command kube runs the real servers of the end-to-end tests. It contains etcd and kube-apiserver from their Go modules
+// in one binary.
 //
-// Each runs in a process of its own, so that a test can kill one and keep the
-// other; the API server could not be started twice in one process anyway,
-// because it installs its signal handler once and for all.
+// Each server runs in its own process, so that a test can kill one and keep the other. kube-apiserver could not start
+// twice in one process because it installs its signal handler only once.
 package main
 
 import (
@@ -60,8 +59,8 @@ func main() {
 	}
 }
 
-// stopAtEOF exits when standard input ends. A parent that holds the other end
-// of the pipe closes it by dying, also on systems that send no signal then.
+// stopAtEOF exits when standard input ends. If the parent dies, its end of the pipe closes, even on systems that send
+// no signal.
 func stopAtEOF() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	fmt.Fprintln(os.Stderr, "kube: standard input ended, exiting")

@@ -1,4 +1,4 @@
-// Columns of what things run on, and of what is told of them.
+// Columns of infrastructure resources and of events.
 
 import { condition, count, created, labels, name, namespace, plain, since } from './format.js'
 

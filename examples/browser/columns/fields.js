@@ -1,5 +1,5 @@
-// Which fields the columns read. The table follows these and no others, which is a tenth of most objects. Labels are for the
-// search, and all kinds have them.
+// The fields that the columns read. The table requests only these, about a tenth of most objects. All kinds have
+// labels, which the search uses.
 
 const ALWAYS = 'metadata.labels metadata.creationTimestamp metadata.deletionTimestamp'
 const CONDITIONS = 'status.conditions[*].type status.conditions[*].status status.conditions[*].reason'
@@ -27,7 +27,7 @@ const KINDS = {
   'events.k8s.io/events': EVENTS,
   '/namespaces': 'status.phase',
   '/services': 'spec.type spec.clusterIP spec.ports status.loadBalancer.ingress',
-  '/configmaps': 'data binaryData', // whole, as their names alone cannot be kept
+  '/configmaps': 'data binaryData', // whole, because the keys alone cannot be requested
   '/secrets': 'type',
   '/persistentvolumeclaims': 'spec.storageClassName spec.volumeName status.phase status.capacity.storage',
   '/persistentvolumes': 'spec.storageClassName spec.claimRef.namespace spec.claimRef.name status.phase spec.capacity.storage',
@@ -36,7 +36,7 @@ const KINDS = {
 }
 
 /**
- * Returns the paths of the fields that the columns of a collection and the search read.
+ * Returns the paths of the fields that the search and the columns of a collection read.
  * @param {{ group: string, plural: string }} resource
  */
 export const fieldsOf = ({ group, plural }) => `${ALWAYS} ${KINDS[`${group}/${plural}`] ?? GENERIC}`.split(' ')

@@ -1,4 +1,4 @@
-// The parts that columns are made of.
+// Building blocks of columns.
 
 /**
  * @typedef {Record<string, any>} Kube A Kubernetes object of any kind.
@@ -7,15 +7,15 @@
  * @property {(object: Kube, text: string) => string | undefined} [tone]
  * @property {(object: Kube) => number} [rank] the number to sort by
  * @property {boolean} [end] aligns to the right
- * @property {boolean} [spare] gives way where there is no room
+ * @property {boolean} [spare] hidden if the table is too narrow
  * @property {boolean} [strong]
  * @property {boolean} [dot]
  *
  * @typedef {Options & { id: string, title: string, width: Width, text: (object: Kube) => string, time?: undefined }} TextColumn
  * @typedef {Options & { id: string, title: string, width: Width, text?: undefined, time: (object: Kube) => number }} TimeColumn
- * Shows the age of a moment, and sorts by it.
- * @typedef {TextColumn | TimeColumn} Column The id is for the URL.
- * @typedef {number | [number, number]} Width In pixels; or the least width, and the share of the rest.
+ * Shows the age of a time and sorts by it.
+ * @typedef {TextColumn | TimeColumn} Column The URL contains the id.
+ * @typedef {number | [number, number]} Width Pixels, or the minimum width in pixels and the share of the remaining width.
  */
 
 /** @type {(text: string | undefined) => number} */
@@ -61,7 +61,7 @@ export const plain = (id, title, width, text, more = {}) => ({ id, title, width,
 /** @type {(id: string, title: string, width: Width, number: (o: Kube) => any, more?: Options) => TextColumn} A column of a number. */
 export const count = (id, title, width, number, more = {}) => plain(id, title, width, number, { rank: (o) => Number(number(o) ?? 0), end: true, ...more })
 
-/** @type {(id: string, title: string, width: Width, parts: (o: Kube) => any[]) => TextColumn} "2/3", with a warning while they differ. */
+/** @type {(id: string, title: string, width: Width, parts: (o: Kube) => any[]) => TextColumn} A column such as "2/3", with a warning if the numbers differ. */
 export const outOf = (id, title, width, parts) => {
   const read = (/** @type {Kube} */ o) => parts(o).map((n) => n ?? 0)
   return {

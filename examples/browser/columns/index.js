@@ -1,4 +1,4 @@
-// Which columns a collection has: those of its kind, or what every object tells.
+// Selects the columns of a collection: those of its kind, or generic ones.
 
 import { condition, created, labels, name, namespace, plain } from './format.js'
 import { cluster } from './cluster.js'
@@ -12,7 +12,7 @@ import { workloads } from './workloads.js'
 /** @type {Record<string, Column[]>} */
 const known = { ...workloads, ...cluster }
 
-// Most custom resources tell their state in one of these ways.
+// Most custom resources report their state in one of these ways.
 /** @param {Kube} o */
 function status(o) {
   if (o.metadata?.deletionTimestamp) return 'Terminating'
@@ -28,7 +28,7 @@ const TONES = { Ready: 'ok', Available: 'ok', Active: 'ok', Running: 'ok', Bound
 const generic = [namespace, name, plain('status', 'Status', 140, status, { tone: (o, text) => TONES[text] ?? (text ? 'warn' : 'dim'), dot: true }), labels, created]
 
 /**
- * Returns the columns of a collection. A chosen namespace needs no column.
+ * Returns the columns of a collection. It omits the namespace column if a namespace is selected.
  * @param {Pick<Resource, 'group' | 'plural' | 'namespaced'>} resource
  * @param {string} chosen
  */

@@ -1,4 +1,4 @@
-// Columns of what runs.
+// Columns of workloads.
 
 import { age, condition, count, created, name, namespace, outOf, plain, since } from './format.js'
 
@@ -36,7 +36,7 @@ function podTone(o, text) {
 
 /** @type {(o: Kube, text: string) => string | undefined} */
 function readyTone(o, text) {
-  if (/^(Succeeded|Failed)$/.test(o.status?.phase)) return 'dim' // it will not be any more
+  if (/^(Succeeded|Failed)$/.test(o.status?.phase)) return 'dim' // a Pod that has ended never becomes ready
   const [is, of] = text.split('/')
   return is === of ? undefined : 'warn'
 }

@@ -4,7 +4,7 @@ import './support/package.js'
 import { all, byId, press, reload, size, texts, textOf, turn, type } from './support/page.js'
 import { added, calls, deleted, item, live, modified, opened } from './support/listwatch.js'
 
-// The page runs on clocks, frames and intervals of the test.
+// The tests control the page's clock, frames and intervals.
 mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.parse('2030-01-01T00:00:00Z') })
 let clock = 0, frames, intervals, listeners = [], runs = 0, answer, requests, visited
 Object.defineProperty(performance, 'now', { value: () => clock })
@@ -38,7 +38,7 @@ const feed = () => feeds().at(-1)
 const keys = () => all('.row').filter((row) => !row.hidden).sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map(({ dataset }) => dataset.key)
 const rowOf = (key) => all('.row').find((row) => !row.hidden && row.dataset.key === key)
 
-/** Loads the page and lets the server answer. */
+/** Loads the page and lets the server respond. */
 async function boot(at = '#/v1/pods') {
   location.hash = at
   await import(`../app.js?${runs++}`)
@@ -53,7 +53,7 @@ async function bootWith(at, ...items) {
 }
 
 beforeEach(async () => {
-  answer = () => new Promise(() => {}) // ends the retries of the page before
+  answer = () => new Promise(() => {}) // ends the retries of the previous page
   const before = listeners
   listeners = []
   for (const [name, listener] of before) if (name === 'focus') listener()
@@ -83,7 +83,7 @@ test('a page without a route shows Pods', async () => {
   assert.equal(byId('connection-text').textContent, 'Connecting')
 })
 
-test('a page shows the collection and the namespace of its URL', async () => {
+test('a page shows the collection and the namespace in its URL', async () => {
   await boot('#/v1/pods?ns=shop')
   assert.equal(feed().options.namespace, 'shop')
   assert.equal(byId('grid').getAttribute('aria-label'), 'Pods in shop')
@@ -92,7 +92,7 @@ test('a page shows the collection and the namespace of its URL', async () => {
   assert.deepEqual(visited, [])
 })
 
-test('the rows are drawn at the next frame, once', async () => {
+test('changes are drawn once in the next frame', async () => {
   await boot()
   feed().report({ ...live('10') }, first(pod('b')))
   feed().report({ ...live('11') }, first(pod('a')))
@@ -105,7 +105,7 @@ test('the rows are drawn at the next frame, once', async () => {
   assert.equal(frames.length, 0)
 })
 
-test('times are drawn twice a second', async () => {
+test('times are updated twice a second', async () => {
   await bootWith('#/v1/pods', pod('a'))
   const [[draw, ms]] = intervals
   assert.equal(ms, 500)
@@ -115,7 +115,7 @@ test('times are drawn twice a second', async () => {
   assert.equal(byId('connection-text').textContent, 'Live, last heard 20 s ago')
 })
 
-test('deleted rows leave, and marks end', async () => {
+test('deleted rows disappear and marks expire', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   feed().report(live('11'), [deleted(pod('a')), modified(pod('b', '2'), pod('b'))])
   drawn()
@@ -127,7 +127,7 @@ test('deleted rows leave, and marks end', async () => {
   assert.equal(rowOf('shop/b').dataset.mark, undefined)
 })
 
-test('the rate of changes is drawn', async () => {
+test('the change rate is shown', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report(live('11'), [modified(pod('a', '2'), pod('a'))])
   mock.timers.setTime(Date.now() + 2000)
@@ -136,7 +136,7 @@ test('the rate of changes is drawn', async () => {
   assert.equal(byId('rate').textContent, '0.2')
 })
 
-test('the search narrows the table, and its outcome is announced once', async () => {
+test('a search filters the table and announces the number of matches once', async () => {
   await bootWith('#/v1/pods', pod('web'), pod('db'))
   assert.equal(heard(), 'Live. 2 pods')
   type(byId('search'), 'web')
@@ -152,10 +152,10 @@ test('the search narrows the table, and its outcome is announced once', async ()
   type(byId('search'), '')
   drawn()
   assert.deepEqual(keys(), ['shop/db', 'shop/web'])
-  assert.equal(heard(), '', 'no search has no matches')
+  assert.equal(heard(), '', 'without a search, no matches are announced')
 })
 
-test('a search in the URL is in the field', async () => {
+test('a search in the URL appears in the field', async () => {
   await bootWith('#/v1/pods?q=web', pod('web'), pod('db'))
   assert.equal(byId('search').value, 'web')
   assert.deepEqual(keys(), ['shop/web'])
@@ -165,7 +165,7 @@ test('a search in the URL is in the field', async () => {
   assert.deepEqual(keys(), ['shop/db'])
 })
 
-test('the field of the search keeps its cursor while the user types', async () => {
+test('typing does not move the text cursor of the search field', async () => {
   await bootWith('#/v1/pods', pod('web'))
   let writes = 0
   const search = byId('search')
@@ -175,7 +175,7 @@ test('the field of the search keeps its cursor while the user types', async () =
   assert.equal(writes, 0)
 })
 
-test('a title sorts ascending, then descending, then by key', async () => {
+test('a column header sorts ascending, then descending, then by key', async () => {
   await bootWith('#/v1/pods', pod('a', '1', { spec: { nodeName: 'y' } }), pod('b', '1', { spec: { nodeName: 'x' } }))
   const node = () => all('.head [role="columnheader"]').find((e) => e.textContent === 'Node')
   const step = () => {
@@ -188,7 +188,7 @@ test('a title sorts ascending, then descending, then by key', async () => {
   assert.deepEqual(step(), ['#/v1/pods', 'shop/a shop/b', 'none', 'Sorted by key'])
 })
 
-test('the URL sorts, also when it changes', async () => {
+test('the URL determines the order', async () => {
   await bootWith('#/v1/pods?sort=-name', pod('a'), pod('b'))
   assert.deepEqual(keys(), ['shop/b', 'shop/a'])
   hash('#/v1/pods?sort=name')
@@ -199,7 +199,7 @@ test('the URL sorts, also when it changes', async () => {
   assert.deepEqual(keys(), ['shop/b', 'shop/a'])
 })
 
-test('events are sorted by age unless the user sorts', async () => {
+test('events are sorted by age by default', async () => {
   const event = (name, lastTimestamp) => item({ metadata: { name }, lastTimestamp })
   await bootWith('#/v1/events', event('a', '2029-01-01T00:00:00Z'), event('b', '2029-01-02T00:00:00Z'))
   assert.deepEqual(keys(), ['b', 'a'])
@@ -221,7 +221,7 @@ test('a click on a row selects it and opens its detail', async () => {
   assert.deepEqual(requests.at(-1), 'http://page.example/api/v1/namespaces/shop/pods/b')
 })
 
-test('the detail follows its object, and stays after a deletion', async () => {
+test('the detail follows its object and stays after a deletion', async () => {
   await bootWith('#/v1/pods?sel=shop/a', pod('a'), pod('b'))
   assert.equal(byId('detail-name').textContent, 'a')
   feed().report(live('11'), [modified(pod('a', '2', { status: { phase: 'Failed' } }), pod('a'))])
@@ -240,7 +240,7 @@ test('the detail follows its object, and stays after a deletion', async () => {
   assert.equal(visited.at(-1), '#/v1/pods')
 })
 
-test('the keyboard moves, opens and closes', async () => {
+test('the keyboard moves the cursor, opens and closes the detail', async () => {
   await bootWith('#/v1/pods', pod('a'), pod('b'))
   press(byId('grid'), 'j')
   press(byId('grid'), 'j')
@@ -270,7 +270,7 @@ test('another collection replaces the current one', async () => {
   assert.equal(textOf('#collections [aria-current]'), 'nodes')
   drawn()
   assert.deepEqual(keys(), [])
-  assert.equal(heard(), '', 'what was said of the pods is withdrawn')
+  assert.equal(heard(), '', 'the announcement about the Pods is cancelled')
   feed().report(live('10'), first(item({ metadata: { name: 'n' } })))
   drawn()
   press(byId('grid'), 'j')
@@ -284,10 +284,10 @@ test('the selected row of the URL is active', async () => {
   hash('#/v1/pods?sel=shop/a')
   drawn()
   assert.equal(rowOf('shop/a').getAttribute('aria-selected'), 'true')
-  assert.equal(feeds().length, 1, 'the feed goes on')
+  assert.equal(feeds().length, 1, 'the feed stays open')
 })
 
-test('a namespace replaces the feed and ends the selection', async () => {
+test('selecting a namespace replaces the feed and clears the selection', async () => {
   await bootWith('#/v1/pods?q=a&sel=shop/a', pod('a'))
   opened[0].items = [{ name: 'shop' }, { name: 'batch' }]
   opened[0].report(live())
@@ -298,7 +298,7 @@ test('a namespace replaces the feed and ends the selection', async () => {
   assert.deepEqual(feeds().map(({ closed, options }) => [closed, options.namespace]), [[true, undefined], [false, 'batch']])
 })
 
-test('a collection that the server does not list is tried all the same', async () => {
+test('a collection is opened even if the server does not list it', async () => {
   await boot('#/example.com/v1/widgets')
   assert.equal(feed().options.resource, 'example.com/v1/widgets')
   assert.equal(byId('title').textContent, 'widgets')
@@ -309,14 +309,14 @@ test('a collection that the server does not list is tried all the same', async (
   assert.equal(byId('connection-text').textContent, 'The server has no such collection')
 })
 
-test('a collection is known by its group and its plural', async () => {
+test('a collection is identified by group and plural', async () => {
   await boot('#/example.com/v1/pods')
   assert.equal(byId('title').textContent, 'pods')
   hash('#/v1beta1/pods')
-  assert.equal(feed().options.resource, 'v1/pods', 'in the version that the server prefers')
+  assert.equal(feed().options.resource, 'v1/pods', 'in the server\'s preferred version')
 })
 
-test('before the server answers, the page waits and shows no table', async () => {
+test('before the server responds, the page shows its status instead of the table', async () => {
   answer = () => { throw new TypeError('away') }
   await boot()
   assert.equal(byId('grid').hidden, true)
@@ -335,7 +335,7 @@ test('before the server answers, the page waits and shows no table', async () =>
   assert.equal(byId('grid').hidden, false)
 })
 
-test('the button wakes an interrupted collection, and opens a stopped one again', async () => {
+test('the button retries an interrupted collection and reopens a stopped one', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'network', message: 'away' } })
   click(byId('retry'))
@@ -346,7 +346,7 @@ test('the button wakes an interrupted collection, and opens a stopped one again'
   assert.equal(byId('connect').open, false)
 })
 
-test('after a 401 the button asks for another token', async () => {
+test('after a 401, the button asks for another token', async () => {
   await bootWith('#/v1/pods', pod('a'))
   feed().report({ ...live('10'), phase: 'interrupted', stale: true, cause: { code: 'unauthorized', message: 'listwatch: Unauthorized' } })
   drawn()
@@ -357,7 +357,7 @@ test('after a 401 the button asks for another token', async () => {
   assert.equal(calls.wake, 0)
 })
 
-test('a server that rejects the page is left', async () => {
+test('after a rejection, the page asks for another token', async () => {
   answer = () => refusal(401)
   await boot()
   assert.equal(byId('connect').open, true)
@@ -368,7 +368,7 @@ test('a server that rejects the page is left', async () => {
   assert.equal(byId('connect').open, true)
 })
 
-test('another server closes the feed', async () => {
+test('changing the server closes the feed', async () => {
   await bootWith('#/v1/pods', pod('a'))
   click(byId('server'))
   assert.equal(byId('connect').open, true)
@@ -396,11 +396,11 @@ test('the buttons open the help and refresh the menu', async () => {
   click(byId('refresh'))
   await settle()
   assert.ok(texts('#collections a').includes('widgets'))
-  assert.equal(feeds().length, 1, 'the feed goes on')
+  assert.equal(feeds().length, 1, 'the feed stays open')
   assert.equal(heard(), 'The collections have changed')
 })
 
-test('a collection whose definition has changed is opened again', async () => {
+test('a collection is reopened when its definition changes', async () => {
   await boot()
   answer = () => discovery(resource('pods', { scope: 'Cluster' }))
   click(byId('refresh'))
@@ -408,7 +408,7 @@ test('a collection whose definition has changed is opened again', async () => {
   assert.deepEqual(feeds().map(({ closed }) => closed), [true, false])
 })
 
-test('a stopped collection is opened again when the collections have changed', async () => {
+test('a stopped collection is reopened when the collections change', async () => {
   await boot()
   feed().report({ ...live('10'), phase: 'stopped' })
   answer = () => discovery(...RESOURCES, resource('widgets'))
@@ -417,7 +417,7 @@ test('a stopped collection is opened again when the collections have changed', a
   assert.equal(feeds().length, 2)
 })
 
-test('the menu is refreshed when the page is used again, but not often', async () => {
+test('focusing the page refreshes the menu, but not too often', async () => {
   for (const event of ['focus', 'online']) {
     const before = asks()
     clock += 10_000
@@ -430,7 +430,7 @@ test('the menu is refreshed when the page is used again, but not often', async (
   }
 })
 
-test('the menu is refreshed when the server is back, and when it does not know the collection', async () => {
+test('the menu is refreshed after a reconnect and when the collection is unknown', async () => {
   await bootWith('#/v1/pods', pod('a'))
   const after = async (state) => {
     const before = asks()
@@ -450,7 +450,7 @@ test('the menu is refreshed when the server is back, and when it does not know t
   assert.equal(await after({}), 0, 'it was not interrupted')
 })
 
-test('another theme draws again', async () => {
+test('a change of the theme redraws the page', async () => {
   await boot()
   assert.equal(frames.length, 0)
   document.dispatchEvent(new Event('themechange'))
@@ -466,14 +466,14 @@ test('scrolling draws other rows', async () => {
   assert.equal(keys()[0], 'shop/p044')
 })
 
-test('a long list is read over several frames, and its matches are announced at the end', async () => {
+test('a long list is read over several frames before its matches are announced', async () => {
   await boot()
   const slow = Array.from({ length: 10 }, (_, i) => {
     const one = pod(`p${i}`), { object } = one
     return Object.defineProperty(one, 'object', { get() { clock += 2; return object } })
   })
   feed().report(live('10'), slow.map((one) => ({ type: 'added', key: one.key, item: one, initial: true, finalStateUnknown: false })))
-  size(byId('grid'), 1000, -1000) // no row is in sight, so none is read to be drawn
+  size(byId('grid'), 1000, -1000) // no row is visible, so drawing reads none
   frame()
   assert.equal(heard(), 'Live. 10 pods')
   type(byId('search'), 'node-p')
@@ -486,7 +486,7 @@ test('a long list is read over several frames, and its matches are announced at 
   assert.equal(heard(), '10 of 10 match')
 })
 
-test('a list that is still arriving is arranged now and then', async () => {
+test('an incomplete list is sorted at intervals', async () => {
   await boot('#/v1/pods')
   const arrive = (name) => {
     feed().report({ phase: 'listing', stale: true, resourceVersion: '', lastEventAt: 0, progress: { received: 1 } }, first(pod(name)))

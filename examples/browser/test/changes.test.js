@@ -6,26 +6,26 @@ import { changeElement, inPart, objectsOf } from '../changes.js'
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
 const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
   ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
-// Stands in for a Versions with these answers by version.
+// A stand-in for Versions with these results by version.
 const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
 test('additions and deletions need no objects', () => {
   for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), versions({})), { complete: true })
 })
 
-test('the fields of the table are complete where the table has all that may be shown', () => {
+test('without versions, the fields of the table are complete', () => {
   const old = pod('1'), object = pod('2')
   assert.deepEqual(objectsOf(entry('modified', { old, object }), undefined), { old, object, complete: true })
 })
 
-test('both full objects replace the fields of the table', () => {
+test('the full objects replace the fields of the table', () => {
   const old = pod('1'), object = pod('2')
   const full = { 1: { object: pod('1', { full: true }) }, 2: { object: pod('2', { full: true }) } }, it = versions(full)
   assert.deepEqual(objectsOf(entry('modified', { old, object }), it), { old: full[1].object, object: full[2].object, complete: true })
   assert.deepEqual(it.asked, [['2', '20'], ['1', '10']])
 })
 
-test('the fields of the table are shown while a full object is missing', () => {
+test('the fields of the table are shown until both full objects arrive', () => {
   const old = pod('1'), object = pod('2'), part = (answers) => objectsOf(entry('modified', { old, object }), versions(answers))
   assert.deepEqual(part({}), { old, object, complete: undefined, reason: undefined })
   assert.deepEqual(part({ 1: { object: old } }), { old, object, complete: undefined, reason: undefined })
@@ -34,13 +34,13 @@ test('the fields of the table are shown while a full object is missing', () => {
   assert.deepEqual(part({ 1: { reason: 'gone' }, 2: { reason: 'expired' } }), { old, object, complete: false, reason: 'expired' })
 })
 
-test('a modified object without an old one has no past version to request', () => {
+test('a modification without an old object requests no past version', () => {
   assert.equal(objectsOf(entry('modified'), versions({})).old, undefined)
 })
 
 const field = (element) => all('.field', element).map((one) => [textOf('dt', one), all('dd > *', one).map((e) => `${e.tagName.toLowerCase()} ${e.textContent}`)])
 
-test('a modification lists its fields and opens on demand', () => {
+test('a modification shows its fields in an expandable element', () => {
   const old = pod('1', { a: 1, gone: 'x' }), object = pod('2', { a: 2, more: 'y' })
   const element = changeElement(entry('modified', { old, object }), { old, object, complete: true }, true)
   assert.equal(element.tagName, 'LI')
@@ -54,28 +54,28 @@ test('a modification lists its fields and opens on demand', () => {
   assert.equal(changeElement(entry('modified'), { old, object, complete: true }, false).firstElementChild.open, false)
 })
 
-test('a change with only some fields gives the reason', () => {
+test('an incomplete change shows the reason', () => {
   const old = pod('1', { a: 1 }), object = pod('2', { a: 2 }), reason = 'the server answered 403'
   assert.equal(inPart(reason), 'Only the fields of the table. The server did not return the rest: the server answered 403.')
   assert.equal(textOf('details > .part', changeElement(entry('modified'), { old, object, complete: false, reason }, true)), inPart(reason))
   assert.equal(textOf('.summary + .part', changeElement(entry('modified'), { old, object: old, complete: false, reason }, true)), inPart(reason))
 })
 
-test('a change without a visible difference says so', () => {
+test('a change without visible differences is labeled', () => {
   const old = pod('1'), paths = (pair) => textOf('.paths', changeElement(entry('modified'), pair, true))
   assert.equal(paths({ old, object: old, complete: undefined }), '…')
-  assert.equal(paths({ old, object: old, complete: true }), 'no field')
+  assert.equal(paths({ old, object: old, complete: true }), 'no visible field')
   assert.equal(paths({ old, object: old, complete: false, reason: 'gone' }), 'no field of the table')
-  assert.equal(paths({ old, object: undefined, complete: true }), 'no field')
+  assert.equal(paths({ old, object: undefined, complete: true }), 'no visible field')
 })
 
-test('additions and deletions are named, and one with an unknown final state is marked', () => {
+test('additions and deletions are labeled, including an unknown final state', () => {
   const summary = (type, finalStateUnknown) => texts('.summary > *', changeElement(entry(type, { finalStateUnknown }), { complete: true }, true)).slice(0, 2)
   assert.deepEqual(summary('added'), ['appeared', ''])
-  assert.deepEqual(summary('deleted', true), ['deleted', 'while nobody watched'])
+  assert.deepEqual(summary('deleted', true), ['deleted', 'while disconnected'])
 })
 
-test('of many differences, the first 30 are listed', () => {
+test('only the first 30 differences are listed', () => {
   const numbered = (n, value) => pod('1', Object.fromEntries(Array.from({ length: n }, (_, i) => [`f${i}`, value])))
   const fields = (n) => field(changeElement(entry('modified'), { old: numbered(n, 1), object: numbered(n, 2), complete: true }, true))
   assert.equal(fields(30).length, 30)

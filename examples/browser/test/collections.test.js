@@ -7,7 +7,8 @@ const version = { version: 'v1', resources: [{ resource: 'pods', verbs: ['list',
 const collections = { kind: 'APIGroupDiscoveryList', items: [{ metadata: {}, versions: [version] }] }
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 
-// Returns a Collections and all that it tells. `answers` are the responses to requests for /api; /apis has no collections.
+// Returns a Collections object and a log of its callbacks. `answers` are the responses to requests for /api; /apis has
+// no collections.
 function collectionsWith(t, answers, storage = { getItem: () => null, setItem() {} }) {
   const told = []
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] })
@@ -24,7 +25,7 @@ const turn = () => new Promise(setImmediate)
 const answer = (body, status = 200) => () => Response.json(body, { status })
 const away = () => { throw new TypeError('Failed to fetch') }
 
-test('a server is asked until it answers, and each failure is told', async (t) => {
+test('requests are retried until the server responds, and each failure is reported', async (t) => {
   const { collections: it, told } = collectionsWith(t, [away, answer({ message: 'overloaded' }, 503), () => new Response('<html>'), answer(collections)])
   const asked = it.load(link)
   for (const delay of [1000, 2000, 4000]) {
@@ -36,18 +37,18 @@ test('a server is asked until it answers, and each failure is told', async (t) =
   assert.deepEqual(told.slice(0, 3).map(([name, { cause }]) => [name, cause.code, cause.message]), [
     ['waiting', 'network', 'the server did not answer: Failed to fetch'],
     ['waiting', 'status', 'the server answered 503: overloaded'],
-    ['waiting', 'malformed', 'the answer is not a JSON object'],
+    ['waiting', 'malformed', 'the response is not a JSON object'],
   ])
   assert.deepEqual(told.slice(3), [['found', [pods]]])
 })
 
-test('a server that refuses the token is not asked again', async (t) => {
+test('a rejected token is not retried', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'Unauthorized' }, 401)])
   await it.load(link)
   assert.deepEqual(told.map(([name, { status, message }]) => [name, status, message]), [['refused', 401, 'the server answered 401: Unauthorized']])
 })
 
-test('a refresh returns the failure', async (t) => {
+test('refresh returns the failure', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403), answer(collections)])
   assert.equal((await it.refresh(link)).message, 'the server answered 403: no')
   assert.deepEqual(told, [])
@@ -56,7 +57,7 @@ test('a refresh returns the failure', async (t) => {
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('a refresh that the previous server answers late is ignored', async (t) => {
+test('a late response of the previous server is ignored', async (t) => {
   let answerLate
   const late = new Promise((resolve) => { answerLate = resolve })
   const nodes = { ...collections, items: [{ metadata: {}, versions: [{ ...version, resources: [{ ...version.resources[0], resource: 'nodes' }] }] }] }
@@ -69,13 +70,13 @@ test('a refresh that the previous server answers late is ignored', async (t) => 
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('a collection has the first version that the server lists', async (t) => {
+test('the first version of a collection is used', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ ...collections, items: [{ metadata: {}, versions: [version, { ...version, version: 'v1beta1' }] }] })])
   await it.load(link)
   assert.deepEqual(told, [['found', [pods]]])
 })
 
-test('storage that fails is told, and the collections are shown all the same', async (t) => {
+test('a storage failure is reported, and the collections are still shown', async (t) => {
   const forbidden = () => { throw new Error('forbidden') }
   const { collections: it, told } = collectionsWith(t, [answer(collections)], { getItem: forbidden, setItem: forbidden })
   await it.load(link)
@@ -89,14 +90,14 @@ test('an unexpected error is not swallowed', async (t) => {
 
 const memory = (value) => ({ value, getItem(key) { assert.equal(key, 'listwatch-collections'); return this.value ?? null }, setItem(key, value) { assert.equal(key, 'listwatch-collections'); this.value = value } })
 
-test('the collections are kept for the next visit of the same server', async (t) => {
+test('the collections are saved for the next visit of the same server', async (t) => {
   const storage = memory()
   const { collections: it, told } = collectionsWith(t, [answer(collections), away, away], storage)
   await it.load(link)
   assert.deepEqual(JSON.parse(storage.value), { server: 'http://host', resources: [pods] })
   told.length = 0
   it.load(link)
-  assert.deepEqual(told, [['found', [pods]]], 'before the server answers')
+  assert.deepEqual(told, [['found', [pods]]], 'before the server responds')
   await turn()
   assert.equal(told[1][0], 'waiting')
   told.length = 0
@@ -104,20 +105,20 @@ test('the collections are kept for the next visit of the same server', async (t)
   assert.deepEqual(told, [])
 })
 
-test('nothing is kept of a server that requires a token, and nothing kept is shown of it', async (t) => {
+test('collections of a server that requires a token are neither saved nor restored', async (t) => {
   const storage = memory(JSON.stringify({ server: 'http://host', resources: [pods] }))
   const { collections: it, told } = collectionsWith(t, [answer(collections)], storage), before = storage.value = storage.value.replace('pods', 'kept')
   await it.load({ ...link, token: 'secret' })
   assert.deepEqual([told, storage.value], [[['found', [pods]]], before])
 })
 
-test('a kept value that is not JSON is told', async (t) => {
+test('invalid saved data is reported', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer(collections)], memory('{'))
   await it.load(link)
   assert.deepEqual(told.map(([name]) => name), ['storageFailed', 'found'])
 })
 
-test('the delay between two tries doubles up to half a minute', async (t) => {
+test('the delay between retries doubles up to half a minute', async (t) => {
   const { collections: it, told } = collectionsWith(t, Array.from({ length: 8 }, () => away))
   it.load(link)
   const delays = []
@@ -131,7 +132,7 @@ test('the delay between two tries doubles up to half a minute', async (t) => {
   assert.deepEqual(delays, [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
 })
 
-test('a later question ends the retries of an earlier one', async (t) => {
+test('a new request ends the retries of an earlier one', async (t) => {
   const { collections: it, told } = collectionsWith(t, [away, answer(collections)])
   const first = it.load(link)
   await turn()
@@ -139,11 +140,11 @@ test('a later question ends the retries of an earlier one', async (t) => {
   const before = globalThis.fetch.mock.callCount()
   t.mock.timers.tick(1000)
   await first
-  assert.equal(globalThis.fetch.mock.callCount(), before, 'the server before is not asked again')
+  assert.equal(globalThis.fetch.mock.callCount(), before, 'the previous server is not retried')
   assert.deepEqual(told.map(([name]) => name), ['waiting', 'found'])
 })
 
-test('an answer to an earlier question is ignored', async (t) => {
+test('a response to an earlier request is ignored', async (t) => {
   let fail
   const { collections: it, told } = collectionsWith(t, [() => new Promise((resolve, reject) => { fail = reject }), answer(collections)])
   const first = it.load(link)
@@ -153,13 +154,13 @@ test('an answer to an earlier question is ignored', async (t) => {
   assert.deepEqual(told.map(([name]) => name), ['found'])
 })
 
-test('a server that forbids the collections is not asked again', async (t) => {
+test('a 403 is not retried', async (t) => {
   const { collections: it, told } = collectionsWith(t, [answer({ message: 'no' }, 403)])
   await it.load(link)
   assert.deepEqual(told.map(([name, { status }]) => [name, status]), [['refused', 403]])
 })
 
-test('a quiet refresh waits five seconds after another one', async (t) => {
+test('a throttled refresh is skipped within five seconds', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const { collections: it, told } = collectionsWith(t, [answer(collections), answer(collections)])

@@ -11,7 +11,7 @@ const resource = (kind) => {
   return { group, plural, namespaced: true }
 }
 const columns = (kind) => columnsOf(resource(kind), '')
-// Returns the text of a column and its tone, if it has one, or the age at T plus an hour.
+// Returns the text of a column with its tone, or its age one hour after T.
 function cell(kind, id, object) {
   const column = columns(kind).find((one) => one.id === id), o = { metadata: meta, ...object }
   if (column.time) return age(Date.parse(at(3600)) - column.time(o))
@@ -44,14 +44,14 @@ const HEADS = {
   'example.com/widgets': 'Namespace, Name, Status, Labels, Age',
 }
 for (const [kind, titles] of Object.entries(HEADS)) {
-  test(`${kind} have their columns, with distinct ids for the URL`, () => {
+  test(`${kind} have columns with unique ids`, () => {
     assert.equal(heads(kind), titles)
     assert.equal(new Set(columns(kind).map(({ id }) => id)).size, columns(kind).length)
     assert.ok(columns(kind).every(({ id, width }) => /^[a-z]+$/.test(id) && [width].flat().every((n) => n > 0)))
   })
 }
 
-test('the namespace has a column only where it tells something', () => {
+test('the namespace column is hidden if all objects have the same namespace', () => {
   const ids = (more, chosen) => columnsOf({ ...resource('/pods'), ...more }, chosen).map(({ id }) => id)
   assert.equal(ids({}, '')[0], 'namespace')
   assert.equal(ids({}, 'shop')[0], 'name')
@@ -63,7 +63,7 @@ test('events are sorted by age and all others by key', () => {
   assert.deepEqual(sortOf({ plural: 'pods' }), { sort: '', descending: false })
 })
 
-test('an age is rounded as by kubectl', () => {
+test('ages are rounded like in kubectl', () => {
   const minute = 60_000, hour = 60 * minute, day = 24 * hour
   const ages = [[NaN, '—'], [-5000, '0s'], [999, '0s'], [59_999, '59s'], [minute, '1m'], [hour - 1, '59m'], [hour, '1h'], [48 * hour - 1, '47h'],
     [48 * hour, '2d'], [730 * day - 1, '729d'], [730 * day, '2y'], [1095 * day - 1, '2y'], [1095 * day, '3y']]
@@ -72,7 +72,7 @@ test('an age is rounded as by kubectl', () => {
   assert.equal(since('1970-01-01T00:00:01Z'), 1000)
 })
 
-test('names sort by their numbers and without case', () => {
+test('names are sorted numerically and ignore case', () => {
   assert.deepEqual(['web-10', 'Web-2', 'db'].sort((a, b) => (natural(a) < natural(b) ? -1 : 1)), ['db', 'Web-2', 'web-10'])
 })
 
@@ -83,7 +83,7 @@ test('every object has a name, a namespace, labels and an age', () => {
   assert.equal(cell(kind, 'labels', { metadata: { labels: { 'app.example.com/part/of': 'x', b: 'y' } } }), 'of=x  b=y (dim)')
 })
 
-test('a custom resource tells its state in one of several ways', () => {
+test('the status of a custom resource comes from several fields', () => {
   const status = (status, metadata = meta) => cell('example.com/widgets', 'status', { metadata, status })
   const conditions = (...all) => ({ conditions: all.map(([type, status, reason]) => ({ type, status, reason })) })
   assert.equal(status(undefined), ' (dim)')
@@ -117,7 +117,7 @@ test("a Pod's status has a tone", () => {
   assert.equal(status([], { phase: 'Failed' }), 'Failed (bad)')
 })
 
-test("a Pod's status is that of its first container that tells something", () => {
+test("a Pod's status is that of its first container with a reason", () => {
   const status = (containerStatuses, more) => podStatus(pod(containerStatuses, more))
   const ended = (exitCode, reason) => container({ terminated: { exitCode, reason } })
   assert.equal(status([ended(3)]), 'Exit 3')
@@ -130,7 +130,7 @@ test("a Pod's status is that of its first container that tells something", () =>
   assert.equal(podStatus({ metadata: { deletionTimestamp: T }, status: { reason: 'NodeLost' } }), 'Unknown')
 })
 
-test('a Pod that starts tells about its init containers', () => {
+test('the status of a starting Pod comes from its init containers', () => {
   const status = (...initContainerStatuses) => podStatus({ status: { phase: 'Pending', initContainerStatuses } })
   const done = container({ terminated: { exitCode: 0 } })
   assert.equal(status(done, running(false), done), 'Init:1/3')
@@ -141,7 +141,7 @@ test('a Pod that starts tells about its init containers', () => {
   assert.equal(status(running(false, { started: true })), 'Pending', 'a sidecar that has started')
 })
 
-test('the other columns of a Pod', () => {
+test('other columns of a Pod', () => {
   const one = pod([running(true, { restartCount: 2 }), running(false, { restartCount: 3 }), { ready: true }], { podIP: '10.0.0.1' }, { nodeName: 'n1', containers: [{}, {}, {}] })
   assert.deepEqual(['ready', 'restarts', 'node', 'ip'].map((id) => cell('/pods', id, one)), ['2/3 (warn)', '5 (warn)', 'n1', '10.0.0.1 (dim)'])
   assert.deepEqual([rank('/pods', 'ready', one), rank('/pods', 'restarts', one)], [2 / 3, 5])
@@ -153,7 +153,7 @@ test('the other columns of a Pod', () => {
 
 const template = { spec: { containers: [{ image: 'host/path/web:1@sha256:x' }, { image: 'db' }, {}] } }
 
-test('workloads tell how many replicas are ready', () => {
+test('workloads show the number of ready replicas', () => {
   for (const kind of ['apps/deployments', 'apps/statefulsets', 'apps/replicasets']) {
     assert.equal(cell(kind, 'ready', { spec: { replicas: 3 }, status: { readyReplicas: 1 } }), '1/3 (warn)')
     assert.equal(cell(kind, 'ready', { status: { readyReplicas: 1 } }), '1/1')
@@ -169,7 +169,7 @@ test('workloads tell how many replicas are ready', () => {
   assert.equal(rank('apps/daemonsets', 'current', {}), 0)
 })
 
-test('a Job tells whether it runs, and how long it took', () => {
+test('a Job shows its status and duration', () => {
   const status = (spec, status) => cell('batch/jobs', 'status', { spec, status })
   const is = (type) => ({ active: 1, conditions: [{ type, status: 'True' }] })
   assert.equal(status({}, is('Failed')), 'Failed (bad)')
@@ -184,20 +184,20 @@ test('a Job tells whether it runs, and how long it took', () => {
   assert.equal(cell('batch/jobs', 'completions', { status: { succeeded: 1 } }), '1/1')
 })
 
-test('a CronJob tells its schedule', () => {
+test('a CronJob shows its schedule', () => {
   const one = { spec: { schedule: '* * * * *', suspend: true, jobTemplate: { spec: { template } } }, status: { active: [{}, {}], lastScheduleTime: at(3000) } }
   assert.deepEqual(['schedule', 'suspend', 'active', 'last', 'image'].map((id) => cell('batch/cronjobs', id, one)), ['* * * * *', 'yes (warn)', '2', '10m', 'web:1, db,  (dim)'])
   assert.deepEqual(['schedule', 'suspend', 'active', 'last', 'image'].map((id) => cell('batch/cronjobs', id, {})), ['', 'no (dim)', '', '—', ' (dim)'])
 })
 
-test('an autoscaler tells its target and its limits', () => {
+test('an autoscaler shows its target and limits', () => {
   const kind = 'autoscaling/horizontalpodautoscalers', ids = ['target', 'min', 'max', 'replicas']
   const one = { spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' }, minReplicas: 2, maxReplicas: 5 }, status: { currentReplicas: 3 } }
   assert.deepEqual(ids.map((id) => cell(kind, id, one)), ['Deployment/web', '2', '5', '3'])
   assert.equal(cell(kind, 'min', {}), '1')
 })
 
-test('a Node tells whether it is ready, and what presses it', () => {
+test('a Node shows its readiness and pressures', () => {
   const ready = (status, spec) => cell('/nodes', 'status', { spec, status: { conditions: [{ type: 'Ready', status }] } })
   assert.deepEqual([ready('True'), ready('False'), ready('Unknown'), cell('/nodes', 'status', {})], ['Ready (ok)', 'Not ready (bad)', 'Unknown (bad)', 'Unknown (bad)'])
   assert.equal(ready('True', { unschedulable: true }), 'Ready, cordoned (warn)')
@@ -215,7 +215,7 @@ test('a Node tells whether it is ready, and what presses it', () => {
   assert.deepEqual(ids.map((id) => cell('/nodes', id, {})), ['', '', '', '', '', 'none (dim)'])
 })
 
-test('an Event of either group tells when, what and how often', () => {
+test('an Event of either group shows its time, object and count', () => {
   const ids = ['type', 'reason', 'object', 'message', 'count', 'namespace']
   const old = { type: 'Warning', reason: 'Failed', message: 'why', count: 3, involvedObject: { kind: 'Pod', name: 'web' } }
   const now = { type: 'Normal', reason: 'Ok', note: 'why', series: { count: 7 }, deprecatedCount: 2, regarding: { kind: 'Node', name: 'n' } }
@@ -230,7 +230,7 @@ test('an Event of either group tells when, what and how often', () => {
   assert.deepEqual([...last, cell('/events', 'last', {})], ['1m', '2m', '3m', '4m', '1h'])
 })
 
-test('a Service tells its addresses and ports', () => {
+test('a Service shows its addresses and ports', () => {
   const ids = ['type', 'ip', 'outside', 'ports']
   const one = {
     spec: { type: 'LoadBalancer', clusterIP: '10.2.2.2', ports: [{ port: 80, nodePort: 30080, protocol: 'UDP' }, { port: 443, protocol: 'TCP' }, { port: 1 }] },
@@ -240,7 +240,7 @@ test('a Service tells its addresses and ports', () => {
   assert.deepEqual(ids.map((id) => cell('/services', id, {})), ['ClusterIP', '', '—', ''])
 })
 
-test('other kinds tell what matters of them', () => {
+test('columns of other kinds', () => {
   const phases = (kind, ...all) => all.map((phase) => cell(kind, 'status', { status: { phase } }))
   assert.deepEqual(phases('/namespaces', 'Active', 'Odd'), ['Active (ok)', 'Odd (warn)'])
   assert.equal(cell('/namespaces', 'status', { metadata: { deletionTimestamp: T }, status: { phase: 'Active' } }), 'Terminating (warn)')
@@ -260,7 +260,7 @@ test('other kinds tell what matters of them', () => {
   assert.deepEqual(['holder', 'renewed'].map((id) => cell('coordination.k8s.io/leases', id, lease)), ['me', '1m'])
 })
 
-test('an empty object of any kind is shown', () => {
+test('columns accept empty objects of any kind', () => {
   for (const kind of Object.keys(HEADS)) {
     for (const column of columns(kind)) {
       const text = column.text?.({})
@@ -281,7 +281,7 @@ test('numbers and times are aligned to the right', () => {
   assert.equal(right('coordination.k8s.io/leases'), 'renewed age')
 })
 
-test('a narrow table can spare some columns', () => {
+test('a narrow table can hide some columns', () => {
   const spare = (kind) => columns(kind).filter(({ spare }) => spare).map(({ id }) => id).join(' ')
   assert.equal(spare('/pods'), 'namespace restarts node ip')
   assert.equal(spare('/nodes'), 'roles address cpu memory')
@@ -291,7 +291,7 @@ test('a narrow table can spare some columns', () => {
   assert.equal(spare('/configmaps'), 'namespace labels')
 })
 
-test('a status has a dot, and a name is strong', () => {
+test('a status has a dot and a name is bold', () => {
   for (const kind of ['/pods', 'batch/jobs', '/nodes', '/namespaces', '/persistentvolumes', '/persistentvolumeclaims', 'example.com/widgets']) {
     assert.deepEqual(columns(kind).filter(({ dot }) => dot).map(({ id }) => id), ['status'])
     assert.deepEqual(columns(kind).filter(({ strong }) => strong).map(({ id }) => id), ['name'])

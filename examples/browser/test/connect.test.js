@@ -10,7 +10,7 @@ beforeEach(() => {
   at('http://page.example/')
 })
 
-test('the URL of the page names the server; by default it is the origin', () => {
+test('the server is in the page\'s URL and defaults to the page\'s origin', () => {
   assert.equal(serverOfPage(), 'http://page.example')
   at('http://page.example/?server=http://api.example/k8s//')
   assert.equal(serverOfPage(), 'http://api.example/k8s')
@@ -18,7 +18,7 @@ test('the URL of the page names the server; by default it is the origin', () => 
   assert.equal(serverOfPage(), 'http://page.example')
 })
 
-test('another server is kept in the URL, and the own origin is not', () => {
+test('another server is saved in the URL, the page\'s origin is not', () => {
   at('http://page.example/?x=1#/v1/pods')
   remember('http://api.example')
   assert.equal(location.href, 'http://page.example/?x=1&server=http%3A%2F%2Fapi.example#/v1/pods')
@@ -27,7 +27,7 @@ test('another server is kept in the URL, and the own origin is not', () => {
   assert.equal(location.href, 'http://page.example/?x=1#/v1/pods')
 })
 
-test('the dialog returns the server and the token, and forgets the token', async () => {
+test('the dialog returns the server and the token and clears the token field', async () => {
   const answer = askForServer({ server: 'http://old.example', token: 'old' })
   assert.equal(byId('connect').open, true)
   assert.equal(byId('connect-server').value, 'http://old.example')
@@ -41,14 +41,14 @@ test('the dialog returns the server and the token, and forgets the token', async
   assert.equal(byId('connect-token').value, '')
 })
 
-test('an empty URL is the own origin', async () => {
+test('an empty URL means the page\'s origin', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' })
   byId('connect-server').value = ' '
   submit()
   assert.deepEqual(await answer, { server: 'http://page.example', token: '' })
 })
 
-test('the reason is shown, and the token is asked for first', async () => {
+test('with a reason, the focus is on the token', async () => {
   const answer = askForServer({ server: 'http://old.example', token: '' }, 'the token is wrong')
   assert.equal(byId('connect-why').textContent, 'the token is wrong')
   assert.equal(byId('connect-why').hidden, false)
@@ -58,7 +58,7 @@ test('the reason is shown, and the token is asked for first', async () => {
   assert.equal(await answer, undefined)
 })
 
-test('Escape cancels, also after an earlier answer', async () => {
+test('Escape cancels the dialog even after an earlier submission', async () => {
   const first = askForServer({ server: 'http://a.example', token: '' })
   submit()
   await first
@@ -68,7 +68,7 @@ test('Escape cancels, also after an earlier answer', async () => {
   assert.equal(await second, undefined)
 })
 
-test('a dialog that is already open is not opened again', async () => {
+test('an open dialog is not opened twice', async () => {
   byId('connect').showModal()
   byId('connect').showModal = () => assert.fail('a browser throws here')
   const answer = askForServer({ server: 'http://a.example', token: '' })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Cursor } from '../cursor.js'
 import { Rows } from '../rows.js'
 
-// Returns a cursor over rows a to e, and a log of its calls.
+// Returns a cursor over the rows a to e and a log of its calls.
 function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
   const log = []
   const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }
@@ -16,7 +16,7 @@ function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } =
   return { cursor, grid, rows, log, taken: () => log.splice(0) }
 }
 
-test('without an active row, a step leads to the first row', () => {
+test('without an active row, the first step selects the first row', () => {
   for (const [by, key, index] of [[1, 'a', 0], [0, 'a', 0], [-1, 'a', 0], [3, 'c', 2]]) {
     const { cursor, grid, log } = setup()
     cursor.move(by)
@@ -39,7 +39,7 @@ test('steps, pages and edges stay within the table', () => {
   assert.equal(at(() => cursor.move(0)), 'a')
 })
 
-test('an active row that the search hides counts as none', () => {
+test('an active row hidden by the search is ignored', () => {
   const { cursor, grid, rows } = setup()
   grid.active = 'e'
   rows.search('b')
@@ -48,7 +48,7 @@ test('an active row that the search hides counts as none', () => {
   assert.equal(grid.active, 'b')
 })
 
-test('an empty or missing table has no row to move to', () => {
+test('moving in an empty or missing table does nothing', () => {
   const { cursor, grid, log } = setup({ names: [] })
   cursor.move(1)
   cursor.rows = undefined
@@ -64,7 +64,7 @@ test('an open detail follows the cursor', () => {
   assert.deepEqual(log, ['reveal 0', { selected: 'a' }])
 })
 
-test('open selects the active row, and then enters the detail', () => {
+test('open selects the active row and then focuses the detail', () => {
   const closed = setup()
   closed.cursor.open()
   assert.deepEqual(closed.taken(), [], 'no row is active')
@@ -78,7 +78,7 @@ test('open selects the active row, and then enters the detail', () => {
   assert.deepEqual(open.taken(), ['focus detail'])
 })
 
-test('escape closes the detail, then clears the search, and returns to the table', () => {
+test('escape closes the detail, then clears the search, and focuses the table', () => {
   const after = (route) => {
     const { cursor, log } = setup({ route })
     cursor.escape()

@@ -10,7 +10,7 @@ const pods = { group: '', plural: 'pods', kind: 'Pod' }
 const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
   key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
 })
-// Stands in for a Versions with these answers by version.
+// A stand-in for Versions with these results by version.
 const versions = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
 const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
@@ -25,7 +25,7 @@ const show = (row, full, { resource = pods, now = NOW } = {}) => detail.show(row
 const yaml = () => texts('.yaml .line')
 const copy = () => byId('detail').querySelector('header .quiet')
 
-test('the detail opens with the kind, the name and the version', () => {
+test('the detail shows the kind, the name and the version', () => {
   assert.equal(detail.open, false)
   show(new Row(item('7')), undefined)
   assert.equal(detail.open, true)
@@ -36,7 +36,7 @@ test('the detail opens with the kind, the name and the version', () => {
   assert.equal(textOf('.sub'), 'version 8')
 })
 
-test('the detail closes and takes the keyboard', () => {
+test('the detail can be closed and focused', () => {
   show(new Row(item('7')), undefined)
   const focused = []
   byId('detail-name').focus = (how) => focused.push(how)
@@ -50,7 +50,7 @@ test('the detail closes and takes the keyboard', () => {
   assert.equal(detail.open, false)
 })
 
-test('its parts have names for screen readers and take the focus', () => {
+test('the detail is accessible to screen readers and the keyboard', () => {
   assert.equal(byId('detail-name').tabIndex, -1)
   const region = byId('detail').querySelector('.scroll'), pre = byId('detail').querySelector('pre.yaml')
   assert.deepEqual([region.tabIndex, region.getAttribute('role'), region.getAttribute('aria-label')], [0, 'region', 'Details'])
@@ -66,16 +66,16 @@ test('a deleted object is marked', () => {
   assert.ok(byId('detail').classList.contains('gone'))
   row.mark.finalStateUnknown = true
   show(row, undefined)
-  assert.equal(textOf('.sub'), 'deleted while nobody watched · in shop · version 7')
+  assert.equal(textOf('.sub'), 'deleted while disconnected · in shop · version 7')
 })
 
-test('an object without changes says so', () => {
+test('an object without changes shows a message', () => {
   show(new Row(item('7')), undefined)
-  assert.deepEqual(texts('.changes > li'), ['Nothing since this page began to watch.'])
+  assert.deepEqual(texts('.changes > li'), ['No changes since this page was opened.'])
   assert.equal(document.querySelector('.changes > li').className, 'none')
 })
 
-test('the changes are listed newest first, only the newest open, with their ages', () => {
+test('changes are listed newest first with their ages, and only the newest is open', () => {
   const one = item('1', { n: 1 }), two = item('2', { n: 2 }), three = item('3', { n: 3 })
   history.add(modified(one, two, { at: NOW - 60_000 }))
   history.add(modified(two, three))
@@ -85,13 +85,13 @@ test('the changes are listed newest first, only the newest open, with their ages
   const elements = all('.changes > li')
   show(new Row(three), undefined, { now: NOW + 1000 })
   assert.deepEqual(texts('.changes .ago'), ['6s ago', '1m ago'])
-  assert.ok(all('.changes > li').every((element, i) => element === elements[i]), 'the elements stay')
+  assert.ok(all('.changes > li').every((element, i) => element === elements[i]), 'the elements are reused')
   history.add(modified(three, item('4', { n: 4 })))
   show(new Row(item('4', { n: 4 })), undefined)
   assert.deepEqual(all('.changes > li').slice(1), elements)
 })
 
-test('the list of another object replaces the one before', () => {
+test('the changes of another object replace the list', () => {
   const a = [item('1', { n: 1 }), item('2', { n: 2 })], b = [item('1', { m: 1 }, 'other'), item('2', { m: 2 }, 'other')]
   history.add(modified(...a))
   history.add(modified(...b))
@@ -102,7 +102,7 @@ test('the list of another object replaces the one before', () => {
   assert.equal(all('.changes > li').length, 1)
 })
 
-test('a change is drawn again when its full objects arrive, and stays open or closed', () => {
+test('a change is redrawn when its full objects arrive and keeps its open state', () => {
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), answers = {}, full = versions(answers), row = new Row(now)
   history.add(modified(old, now))
   show(row, full)
@@ -117,12 +117,12 @@ test('a change is drawn again when its full objects arrive, and stays open or cl
   assert.deepEqual(texts('.changes .paths'), ['n, full'])
   assert.equal(document.querySelector('.changes details').open, false)
   const after = document.querySelector('.changes > li')
-  delete answers[1] // forgotten, because only some versions are held
+  delete answers[1] // dropped, because only some versions are stored
   show(row, full)
-  assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not drawn again')
+  assert.equal(document.querySelector('.changes > li'), after, 'a complete change is not redrawn')
 })
 
-test('the object is shown as YAML, and its changed fields are marked', () => {
+test('the object is shown as YAML with marked changes', () => {
   const old = item('1', { a: { b: 1, c: 1 }, d: [1], e: 1 }), now = item('2', { a: { b: 2, c: 1 }, d: { x: 1 }, e: 1 })
   history.add(modified(old, now))
   show(new Row(now), undefined)
@@ -133,14 +133,14 @@ test('the object is shown as YAML, and its changed fields are marked', () => {
   assert.deepEqual(texts('.yaml .changed'), [])
 })
 
-test('a field whose name begins like a changed one is not marked', () => {
+test('a field with the prefix of a changed field is not marked', () => {
   const old = item('1', { a: 1, ab: 1 }), now = item('2', { a: 2, ab: 1 })
   history.add(modified(old, now))
   show(new Row(now), undefined)
   assert.deepEqual(texts('.yaml .changed'), ['a: 2\n'])
 })
 
-test('the full object replaces the fields of the table when it arrives', () => {
+test('the full object replaces the fields of the table on arrival', () => {
   const one = item('7', { part: true }), answers = {}, full = versions(answers), row = new Row(one)
   show(row, full)
   assert.ok(yaml().includes('part: true\n'))
@@ -151,11 +151,11 @@ test('the full object replaces the fields of the table when it arrives', () => {
   assert.ok(yaml().includes('full: true\n'))
   const before = document.querySelector('.yaml').firstChild
   show(row, full)
-  assert.equal(document.querySelector('.yaml').firstChild, before, 'nothing new is drawn')
+  assert.equal(document.querySelector('.yaml').firstChild, before, 'unchanged content is not redrawn')
   assert.equal(document.querySelector('.yaml .comment'), null)
 })
 
-test('a missing full object has its reason, unless a newer one is known', () => {
+test('without a full object, the detail shows the reason or a newer object', () => {
   const one = item('7', { part: true }), full = versions({ 7: { reason: 'the server answered 503' } })
   show(new Row(one), full)
   assert.equal(yaml()[0], '# Only the fields of the table. The server did not return the rest: the server answered 503.\n')
@@ -169,7 +169,7 @@ test('a missing full object has its reason, unless a newer one is known', () => 
   assert.deepEqual(yaml(), ['newest: again\n'])
 })
 
-test('the full object is requested as it was after the last change, and before a deletion', () => {
+test('the full object is requested as of the last change, or before a deletion', () => {
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), row = new Row(now)
   history.add(modified(old, now))
   const asOf = () => {
@@ -182,7 +182,7 @@ test('the full object is requested as it was after the last change, and before a
   assert.deepEqual(asOf(), ['2', { asOf: '10', current: true }])
 })
 
-test('a Secret says that its values are removed', () => {
+test('the detail of a Secret explains that its values are removed', () => {
   const resource = { group: '', plural: 'secrets', kind: 'Secret' }
   show(new Row(item('7')), undefined, { resource })
   assert.equal(yaml()[0], '# The values of a Secret are removed before it reaches this page.\n')
@@ -191,7 +191,7 @@ test('a Secret says that its values are removed', () => {
   assert.equal(isSecret({ group: 'example.com', plural: 'secrets' }), false)
 })
 
-test('an object is drawn again after the detail was closed', () => {
+test('an object is redrawn after the detail was closed', () => {
   const row = new Row(item('7'))
   show(row, undefined)
   document.querySelector('.yaml').replaceChildren()
@@ -200,7 +200,7 @@ test('an object is drawn again after the detail was closed', () => {
   assert.equal(yaml().length, 3)
 })
 
-test('the object is copied as YAML, and the button shows the outcome until another object is drawn', async (t) => {
+test('the object is copied as YAML, and the button shows the result until another object is drawn', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: NOW })
   const copied = []
   let fail
@@ -226,5 +226,5 @@ test('the object is copied as YAML, and the button shows the outcome until anoth
   assert.equal(copy().textContent, 'Copy YAML')
   clipboard.writeText = undefined
   await click()
-  assert.equal(copy().textContent, 'Not copied: it needs https or localhost')
+  assert.equal(copy().textContent, 'Not copied: the clipboard requires https or localhost')
 })

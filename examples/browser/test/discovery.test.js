@@ -7,7 +7,7 @@ const link = { server: 'http://host', token: '' }
 const list = (...items) => ({ kind: 'APIGroupDiscoveryList', items })
 const group = (name, version, ...resources) => ({ metadata: name ? { name } : {}, versions: [{ version, resources }] })
 const resource = (plural, more) => ({ resource: plural, verbs: ['list', 'watch'], scope: 'Namespaced', responseKind: { kind: 'Kind' }, ...more })
-// Answers requests by path; returns the requests.
+// Responds to requests by path and returns the requests.
 function answers(t, byPath) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url, how) => {
@@ -18,7 +18,7 @@ function answers(t, byPath) {
   return requests
 }
 
-test('a server has the collections of both documents that can be listed and watched', async (t) => {
+test('both documents contribute collections that can be listed and watched', async (t) => {
   const requests = answers(t, {
     '/api': list(group('', 'v1', resource('pods', { shortNames: ['po'] }), resource('nodes', { scope: 'Cluster' }), resource('bindings', { verbs: ['create'] }), resource('old', { verbs: ['list'] }), resource('odd', { verbs: ['watch'] }))),
     '/apis': list(group('apps', 'v1', resource('pods', { responseKind: { kind: '' } }), resource('plain', { verbs: undefined, responseKind: undefined })), {}, { metadata: { name: 'x' }, versions: [{ version: 'v1' }] }),
@@ -33,7 +33,7 @@ test('a server has the collections of both documents that can be listed and watc
   assert.equal(requests[0].headers.Accept, 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList')
 })
 
-test('an older server is asked for the older form', async (t) => {
+test('older servers receive a request for the older format', async (t) => {
   const forms = []
   const old = (accept) => {
     forms.push(accept)
@@ -44,17 +44,17 @@ test('an older server is asked for the older form', async (t) => {
   assert.deepEqual(forms.map((form) => /v=(\w+)/.exec(form)[1]), ['v2', 'v2beta1'])
 })
 
-test('an answer without a list has the reason', async (t) => {
+test('a response without a list is an error', async (t) => {
   answers(t, { '/api': { kind: 'APIVersions' }, '/apis': list() })
   await assert.rejects(discover(link), { code: 'malformed', message: 'http://host/api does not list collections: it is not a Kubernetes API server of version 1.26 or later' })
 })
 
-test('other errors of the server are passed on', async (t) => {
+test('other server errors are returned', async (t) => {
   answers(t, { '/api': () => Response.json({ message: 'no' }, { status: 403 }), '/apis': list() })
   await assert.rejects(discover(link), { code: 'status', status: 403 })
 })
 
-test('the menu has what is used often first, then other groups, then the rest of Kubernetes', () => {
+test('the menu starts with frequently used collections, then other groups, then the rest of Kubernetes', () => {
   const one = (plural, group = '') => ({ plural, group })
   const groups = menu([
     one('zebras', 'b.example'), one('ants', 'b.example'), one('pods', 'a.example'), one('endpoints'), one('namespaces'), one('deployments', 'apps'), one('controllers', 'apps'),
@@ -66,7 +66,7 @@ test('the menu has what is used often first, then other groups, then the rest of
   ])
 })
 
-test('the often used collections are in a fixed order', () => {
+test('the frequently used collections have a fixed order', () => {
   const often = ['pods', 'deployments', 'nodes', 'events', 'services', 'configmaps', 'secrets', 'jobs', 'namespaces']
   const [{ members }] = menu(often.toReversed().map((plural) => ({ plural, group: '' })))
   assert.deepEqual(members.map(({ plural }) => plural), often)
@@ -78,7 +78,7 @@ test('titles are plurals of the kind', () => {
     ['Pods', 'Endpoints', 'Foo', 'Bays', 'Policys', 'Policy'])
 })
 
-test('a request has the token, the form and the cache mode', async (t) => {
+test('a request contains the token, the format and the cache mode', async (t) => {
   const requests = answers(t, { '/x': {} }), { signal } = new AbortController()
   await get({ server: 'http://host', token: 'secret' }, '/x', { accept: 'a/b', cache: 'no-cache', signal })
   await get(link, '/x')
@@ -86,7 +86,7 @@ test('a request has the token, the form and the cache mode', async (t) => {
   assert.deepEqual(requests.map((request) => request.signal), [signal, undefined])
 })
 
-test('a failed request has a code, a message and its cause', async (t) => {
+test('a failed request has a code, a message and a cause', async (t) => {
   const fails = async (answer, expected) => {
     answers(t, { '/x': answer })
     await assert.rejects(get(link, '/x'), (error) => {
@@ -101,11 +101,11 @@ test('a failed request has a code, a message and its cause', async (t) => {
   await fails(() => ({ text: async () => { throw lost } }), ['network', 'the server did not answer: away', undefined])
   await fails(() => Response.json({ message: 'no' }, { status: 500 }), ['status', 'the server answered 500: no', 500])
   await fails(() => new Response('null', { status: 404 }), ['status', 'the server answered 404', 404])
-  for (const text of ['1', 'null', '{']) await fails(() => new Response(text), ['malformed', 'the answer is not a JSON object', undefined])
+  for (const text of ['1', 'null', '{']) await fails(() => new Response(text), ['malformed', 'the response is not a JSON object', undefined])
   answers(t, { '/x': () => { throw lost } })
   await assert.rejects(get(link, '/x'), { cause: lost })
 })
 
-test('any thrown value has a message', () => {
+test('every thrown value has a message', () => {
   assert.deepEqual([messageOf(new Error('a')), messageOf('b'), messageOf(undefined)], ['a', 'b', 'undefined'])
 })

@@ -14,14 +14,14 @@ test('an element has the given attributes, listeners and children', () => {
   assert.equal(h('br').outerHTML, '<br>')
 })
 
-test('a missing element and one of the wrong class are errors', () => {
+test('a missing element and a wrong class are errors', () => {
   assert.equal($('grid'), byId('grid'))
   assert.equal($of('search', HTMLInputElement), byId('search'))
   assert.throws(() => $('nothing'), /index\.html has no element #nothing/)
   assert.throws(() => $of('grid', HTMLInputElement), /#grid is not an HTMLInputElement/)
 })
 
-test('a text is written only if it differs', () => {
+test('setText writes only different text', () => {
   const element = h('p')
   setText(element, 'a')
   assert.equal(element.textContent, 'a')
@@ -35,7 +35,7 @@ test('a text is written only if it differs', () => {
   assert.deepEqual([...element.childNodes], [node])
 })
 
-test('an attribute is written only if it differs, and removed without a value', () => {
+test('setAttribute writes only different values and removes missing ones', () => {
   const element = h('p'), writes = []
   const { setAttribute: write } = element
   element.setAttribute = (...args) => { writes.push(args); write.apply(element, args) }
@@ -49,7 +49,7 @@ test('an attribute is written only if it differs, and removed without a value', 
   assert.equal(element.hasAttribute('title'), false)
 })
 
-test('announcements are at least three seconds apart, and the newest one wins', (t) => {
+test('announcements are at least three seconds apart and the newest replaces others', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   const heard = () => byId('announcer').textContent
   const after = (ms) => { t.mock.timers.tick(ms); return heard() }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { byId, reload } from './support/page.js'
 
-// A window whose listeners a test calls. Each test loads the script again.
+// The tests call the listeners of the window. Each test loads the script again.
 let listeners, readyState, runs = 0, reloads
 globalThis.addEventListener = (type, listener, capture) => { listeners[type] = { listener, capture } }
 Object.defineProperty(document, 'readyState', { get: () => readyState })
@@ -18,7 +18,7 @@ beforeEach(async () => {
   await import(`../failure.js?${runs++}`)
 })
 
-test('a page without a failure shows none', () => {
+test('a page without a failure shows no message', () => {
   loaded()
   assert.equal(shown(), undefined)
 })
@@ -30,7 +30,7 @@ test('a failure before the page is loaded is shown afterwards', () => {
   assert.equal(shown(), 'too early')
 })
 
-test('exceptions and rejections are shown, each message once, and at most three', () => {
+test('exceptions and rejections are shown once per message, at most three', () => {
   loaded()
   error('first')
   listeners.unhandledrejection.listener({ reason: new Error('second') })
@@ -43,14 +43,14 @@ test('exceptions and rejections are shown, each message once, and at most three'
   assert.equal(shown(), 'third; fourth; undefined')
 })
 
-test('a loop of a ResizeObserver is harmless, and so is a failed picture', () => {
+test('ResizeObserver loops and failed images are ignored', () => {
   loaded()
   error('ResizeObserver loop completed with undelivered notifications.')
   error(undefined, document.createElement('img'))
   assert.equal(shown(), undefined)
 })
 
-test('a script and a style that do not load are named', () => {
+test('scripts and styles that fail to load are named', () => {
   loaded()
   const make = (tag, attributes) => Object.defineProperties(document.createElement(tag), Object.fromEntries(Object.entries(attributes).map(([k, value]) => [k, { value }])))
   error(undefined, make('script', { src: 'http://page.example/app.js' }))
@@ -59,7 +59,7 @@ test('a script and a style that do not load are named', () => {
   assert.equal(listeners.error.capture, true, 'errors of elements do not bubble')
 })
 
-test('the button loads the page again', () => {
+test('the button reloads the page', () => {
   loaded()
   byId('reload').dispatchEvent(new Event('click'))
   assert.equal(reloads, 1)

@@ -21,40 +21,40 @@ const optionsOf = (how) => {
   return opened.at(-1).options
 }
 
-test('a feed follows the collection with the fields of its columns', () => {
+test('a feed requests the fields of its columns', () => {
   const { project, ...options } = optionsOf()
   assert.deepEqual(options, { server: 'http://host', resource: 'v1/pods', persist: true })
   assert.ok(project.includes('status.phase') && project.includes('metadata.labels'))
   assert.equal(optionsOf({ resource: { ...pods, group: 'apps', plural: 'deployments' } }).resource, 'apps/v1/deployments')
 })
 
-test('the namespace narrows only a collection that has namespaces', () => {
+test('only namespaced collections use the namespace', () => {
   assert.equal(optionsOf({ namespace: 'shop' }).namespace, 'shop')
   assert.equal('namespace' in optionsOf({ namespace: 'shop', resource: { ...pods, plural: 'nodes', namespaced: false } }), false)
   assert.deepEqual(feedOf({ namespace: 'shop' }).columns.map(({ id }) => id)[0], 'name')
   assert.deepEqual(feedOf().columns.map(({ id }) => id)[0], 'namespace')
 })
 
-test('with a token nothing is saved', () => {
+test('nothing is saved with a token', () => {
   const { token, persist } = optionsOf({ to: { server: 'http://host', token: 'secret' } })
   assert.deepEqual({ token, persist }, { token: 'secret', persist: false })
 })
 
-test('Secrets are not saved, and their values are not requested', () => {
+test('Secrets are not saved and their values are not requested', () => {
   const { persist, project } = optionsOf({ resource: { ...pods, plural: 'secrets' } })
   assert.equal(persist, false)
   assert.deepEqual(project, ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable'])
   assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
-test('changes reach the rows, the history and the rate, and are reported', (t) => {
+test('changes update the rows, the history and the rate and are reported', (t) => {
   const now = 1_000_000_000
   t.mock.timers.enable({ apis: ['Date'], now })
   const feed = feedOf(), [collection] = opened, one = pod('1'), two = pod('2', { n: 2 })
   assert.deepEqual(feed.state.phase, 'loading')
   collection.report(live('10'), [added(one, { initial: true }), added(pod('1', {}, 'db'), { initial: true })])
   assert.deepEqual([feed.rows.size, told, feed.history.of('shop/web').length], [2, 1, 0])
-  assert.equal(feed.rate.list(now).at(-1), 0, 'a first list is no news')
+  assert.equal(feed.rate.list(now).at(-1), 0, 'the first list does not count')
   assert.equal(feed.state.resourceVersion, '10')
   collection.report(live('20'), [modified(two, one)])
   collection.report(live('30'), [deleted(two)])
@@ -64,7 +64,7 @@ test('changes reach the rows, the history and the rate, and are reported', (t) =
   assert.deepEqual([feed.rows.get('shop/web').gone, feed.rows.get('shop/web').mark.at, told], [true, now, 3])
 })
 
-test('the state is as old as the rows, which come with the next report', () => {
+test('the state and the rows change together', () => {
   const feed = feedOf()
   opened[0].state = live('10')
   assert.deepEqual([feed.state.phase, feed.rows.size], ['loading', 0])
@@ -72,19 +72,19 @@ test('the state is as old as the rows, which come with the next report', () => {
   assert.deepEqual([feed.state.phase, feed.rows.size], ['live', 1])
 })
 
-test('the version before the first change is unknown', () => {
+test('the resourceVersion before the first change is unknown', () => {
   const feed = feedOf()
   opened[0].report({ phase: 'listing', stale: true, lastEventAt: 0 }, [added(pod('1'))])
   assert.deepEqual(feed.history.of('shop/web').map(({ before, after }) => [before, after]), [['', '']])
 })
 
-test('a feed reports states without changes', () => {
+test('states without changes are reported', () => {
   const feed = feedOf()
   opened[0].report(live('10'))
   assert.deepEqual([told, feed.state.phase], [1, 'live'])
 })
 
-test('a resource that the server does not list has a cause, and opens nothing', () => {
+test('an unlisted resource has a cause and opens no collection', () => {
   const feed = feedOf({ resource: { ...pods, version: '', plural: 'nosuch' } })
   assert.equal(opened.length, 0)
   assert.deepEqual(feed.state, { phase: 'stopped', stale: true, cause: { code: 'not-found', message: 'the server does not list nosuch' }, resourceVersion: '', lastEventAt: 0 })
@@ -92,14 +92,14 @@ test('a resource that the server does not list has a cause, and opens nothing', 
   feed.close()
 })
 
-test('options that the package rejects are a cause, and other errors are thrown', () => {
+test('rejected options become a cause and other errors are thrown', () => {
   calls.refuse = new ListWatchError('invalid', 'bad namespace')
   assert.equal(feedOf().state.cause.message, 'bad namespace')
   calls.refuse = new TypeError('a defect')
   assert.throws(() => feedOf(), TypeError)
 })
 
-test('close ends the collection and the requests of the detail', (t) => {
+test('close closes the collection and cancels the detail\'s requests', (t) => {
   let signal
   t.mock.method(globalThis, 'fetch', (url, how) => { signal = how.signal; return new Promise(() => {}) })
   const feed = feedOf()
@@ -126,7 +126,7 @@ test('the full object of a row is kept until another row is shown', (t) => {
   assert.equal(urls[1][0], 'http://host/api/v1/namespaces/shop/pods/db')
 })
 
-test('the answer for a full object is reported', async (t) => {
+test('the arrival of a full object is reported', async (t) => {
   const answered = new Promise((resolve) => {
     t.mock.method(globalThis, 'fetch', async () => Response.json(pod('1').object))
     const feed = new Feed(link, pods, '', resolve)
@@ -135,7 +135,7 @@ test('the answer for a full object is reported', async (t) => {
   await answered
 })
 
-test('full objects are requested again when the connection is back', () => {
+test('full objects are requested again after a reconnect', () => {
   const feed = feedOf(), [collection] = opened, row = { key: 'shop/web', item: pod('1') }
   collection.report(live('10'))
   const first = feed.versionsOf(row)
@@ -153,7 +153,7 @@ function namespaces(to = link) {
   return { heard, end, collection: opened[0] }
 }
 
-test('the namespaces are followed by name', () => {
+test('the names of the namespaces are watched', () => {
   const { heard, end, collection } = namespaces({ server: 'http://host', token: 'secret' })
   assert.deepEqual(collection.options, { server: 'http://host', resource: 'v1/namespaces', project: ['metadata.name'], token: 'secret' })
   collection.items = [{ name: 'a' }, { name: 'b' }]
@@ -164,7 +164,7 @@ test('the namespaces are followed by name', () => {
   assert.equal(collection.report(live()), 0)
 })
 
-test('without a token none is sent', () => {
+test('no token is sent without a token', () => {
   assert.equal('token' in namespaces().collection.options, false)
 })
 
@@ -174,21 +174,21 @@ test('namespaces that cannot be listed are reported as null with the cause', () 
   assert.deepEqual(heard, [[null, cause]])
 })
 
-test('the known namespaces stay when their watch stops', () => {
+test('known namespaces stay when their watch stops', () => {
   const { heard, collection } = namespaces(), cause = { code: 'unauthorized', message: 'no', status: 401 }
   collection.items = [{ name: 'a' }]
   collection.report({ phase: 'stopped', cause })
   assert.deepEqual(heard, [[['a'], cause]])
 })
 
-test('only an error of the server is reported while the watch goes on', () => {
+test('an interruption is reported only for an error response', () => {
   const { heard, collection } = namespaces(), refused = { code: 'status', message: 'no', status: 500 }
   collection.report({ phase: 'interrupted', cause: { code: 'network', message: 'away' } })
   collection.report({ phase: 'interrupted', cause: refused })
   assert.deepEqual(heard, [[[], undefined], [[], refused]])
 })
 
-test('namespaces with rejected options are reported once', () => {
+test('rejected options for namespaces are reported once', () => {
   calls.refuse = new ListWatchError('invalid', 'bad server')
   const { heard, end } = namespaces()
   assert.deepEqual(heard.map(([names, { message }]) => [names, message]), [[null, 'bad server']])

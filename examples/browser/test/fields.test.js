@@ -9,7 +9,7 @@ const template = { spec: { containers: [{ name: 'c', image: 'host/web:1', args: 
 const conditions = [{ type: 'Ready', status: 'False', reason: 'Because', message: 'long' }, { type: 'Failed', status: 'True' }, { type: 'DiskPressure', status: 'True' }]
 const status = (state, ready = false) => ({ name: 'c', image: 'host/web:1', ready, started: false, restartCount: 3, state })
 
-// Of each kind some that between them take every way through its columns.
+// Samples of each kind that cover all branches of its columns.
 const SAMPLES = {
   '/pods': [
     { spec: { nodeName: 'n1', containers: template.spec.containers }, status: { phase: 'Running', podIP: '10.0.0.1', containerStatuses: [status({ running: {} }, true)] } },
@@ -48,7 +48,7 @@ const SAMPLES = {
 }
 SAMPLES['events.k8s.io/events'] = SAMPLES['/events']
 
-// What is left of an object under paths, as the package's `project` leaves it.
+// Returns the parts of an object at the paths, like the package's `project`.
 function project(value, paths) {
   if (paths.some((path) => !path.length)) return value
   if (Array.isArray(value)) return value.map((element) => project(element, paths.filter(([step]) => step === '[*]').map(([, ...rest]) => rest)))
@@ -60,7 +60,7 @@ function project(value, paths) {
 const ALWAYS = ['metadata.name', 'metadata.namespace']
 
 for (const [kind, samples] of Object.entries(SAMPLES)) {
-  test(`the columns of ${kind} show the same of the fields that the table holds as of the whole object`, () => {
+  test(`the requested fields are enough for the columns of ${kind}`, () => {
     const [group, plural] = kind.split('/'), resource = { group, plural, namespaced: true }
     const paths = [...ALWAYS, ...fieldsOf(resource)].map((path) => path.replaceAll('[*]', '.[*]').split('.'))
     for (const sample of samples) {

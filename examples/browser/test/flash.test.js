@@ -22,7 +22,7 @@ beforeEach(() => {
 const mark = (type, cells = []) => ({ type, at: 1000, finalStateUnknown: false, cells })
 const lit = () => lights.splice(0).map(({ name, from, to, duration, delay, easing, cancelled }) => [name, from, to, duration, delay, easing, !!cancelled])
 
-test('an added, deleted or unknown change lights the row', () => {
+test('added, deleted and unspecific changes highlight the row', () => {
   for (const type of ['added', 'modified', 'deleted']) {
     flash.show(mark(type), 1400)
     assert.equal(element.dataset.mark, type)
@@ -30,14 +30,14 @@ test('an added, deleted or unknown change lights the row', () => {
   }
 })
 
-test('a modification lights the cells that differ for longer', () => {
+test('a modification highlights the changed cells for longer', () => {
   flash.show(mark('modified', [1]), 1000)
   assert.deepEqual(lit(), [['cell 1', 'var(--modified)', 'transparent', 3200, -0, 'ease-in', false]])
   flash.show(mark('added', [0]), 1000)
   assert.deepEqual(lit().map(([name]) => name), ['row', 'cell 0'])
 })
 
-test('a light that has ended is not shown again', () => {
+test('an expired highlight is not shown again', () => {
   flash.show(mark('added', [0]), 2599)
   assert.deepEqual(lit().map(([name]) => name), ['row', 'cell 0'])
   flash.show(mark('added', [0]), 2600)
@@ -47,7 +47,7 @@ test('a light that has ended is not shown again', () => {
   assert.equal(element.dataset.mark, 'added', 'the edge stays')
 })
 
-test('the next row ends the lights of the row before', () => {
+test('the next row cancels the highlights of the previous row', () => {
   flash.show(mark('modified', [0, 1]), 1000)
   const before = lights.splice(0)
   flash.show(undefined, 1000)
@@ -55,10 +55,10 @@ test('the next row ends the lights of the row before', () => {
   assert.equal(element.dataset.mark, undefined)
   for (const light of before) light.cancelled = false
   flash.show(undefined, 1000)
-  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each light is cancelled once')
+  assert.deepEqual(before.map(({ cancelled }) => cancelled), [false, false], 'each highlight is cancelled once')
 })
 
-test('without motion only the edge shows a change', () => {
+test('with reduced motion, only the edge shows a change', () => {
   motion.matches = true
   flash.show(mark('added', [0]), 1000)
   assert.deepEqual(lit(), [])

@@ -37,7 +37,7 @@ const scroll = (top) => {
   grid.draw(NOW)
 }
 
-test('the table has a head, a label and its size', () => {
+test('the table has a header, a label and a size', () => {
   show(3, 'Pods in shop')
   assert.deepEqual(texts('[role="columnheader"] button', element), ['Name', 'Note', 'Extra', 'N', 'Age'])
   assert.deepEqual(all('[role="columnheader"]', element).map((e) => e.className), ['', '', '', 'end', 'end'])
@@ -48,7 +48,7 @@ test('the table has a head, a label and its size', () => {
   assert.equal(element.querySelector('.body').style.height, `${3 * HEIGHT}px`)
 })
 
-test('a row has its cells, its place and its number', () => {
+test('a row has cells, a position and an index', () => {
   show(5)
   assert.deepEqual(keys(), names(5))
   const row = lines()[1]
@@ -61,7 +61,7 @@ test('a row has its cells, its place and its number', () => {
   assert.deepEqual(lines().map((line) => line.classList.contains('odd')), [false, true, false, true, false])
 })
 
-test('only the rows in sight and a few around them are in the page', () => {
+test('only visible rows and a few around them have elements', () => {
   show(1000)
   assert.deepEqual(keys(), names(1000).slice(0, 16))
   assert.equal(all('.row', element).length, 23)
@@ -76,7 +76,7 @@ test('only the rows in sight and a few around them are in the page', () => {
   assert.equal(new Set(all('.row', element).map(({ id }) => id)).size, 23)
 })
 
-test('a larger table gets more rows', () => {
+test('a larger table creates more rows', () => {
   show(100)
   size(element, 1000, 20 * HEIGHT)
   resized[0]()
@@ -87,7 +87,7 @@ test('a larger table gets more rows', () => {
   assert.equal(all('.row', element).length, 33)
 })
 
-test('rows that are gone from the view are hidden', () => {
+test('rows that leave the view are hidden', () => {
   show(3)
   rows.search('0001')
   rows.update()
@@ -97,7 +97,7 @@ test('rows that are gone from the view are hidden', () => {
   assert.equal(lines()[0].classList.contains('odd'), false)
 })
 
-test('a change is drawn with its texts, tones and mark', () => {
+test('a change updates texts, tones and mark', () => {
   show(3)
   rows.apply([change('modified', item('web-0001', { note: 'a note of more than 18 letters', tone: 'bad', n: 7 }))], NOW)
   rows.update()
@@ -117,7 +117,7 @@ test('a change is drawn with its texts, tones and mark', () => {
   assert.deepEqual([rowOf('web-0001').classList.contains('gone'), rowOf('web-0001').dataset.mark], [true, 'deleted'])
 })
 
-test('an unchanged row is not drawn again, but its age is', () => {
+test('an unchanged row is not redrawn except for its age', () => {
   show(2)
   const [first] = lines(), text = first.children[0].firstChild
   first.children[0].firstChild.nodeValue = 'untouched'
@@ -136,7 +136,7 @@ test('a row without a time shows a dash', () => {
   assert.equal(lines()[0].children[4].textContent, '—')
 })
 
-test('the active row is selected and is the active descendant while it is in sight', () => {
+test('the visible active row is selected and is the active descendant', () => {
   show(1000)
   grid.active = 'web-0003'
   grid.draw(NOW)
@@ -149,7 +149,7 @@ test('the active row is selected and is the active descendant while it is in sig
   assert.deepEqual(selected(), [])
 })
 
-test('a hidden row that was active is not the active descendant', () => {
+test('a hidden row is not the active descendant', () => {
   show(3)
   grid.active = 'web-0002'
   grid.draw(NOW)
@@ -159,7 +159,7 @@ test('a hidden row that was active is not the active descendant', () => {
   assert.equal(element.hasAttribute('aria-activedescendant'), false)
 })
 
-test('a click on a row opens it, and one on a title sorts', () => {
+test('a click on a row opens it and a click on a header sorts', () => {
   show(3)
   lines()[1].children[0].dispatchEvent(new Event('click', { bubbles: true }))
   element.querySelector('.body').dispatchEvent(new Event('click', { bubbles: true }))
@@ -168,7 +168,7 @@ test('a click on a row opens it, and one on a title sorts', () => {
   assert.deepEqual(told, ['open web-0001', 'sort n', 'scrolled'])
 })
 
-test('the title of the order is marked', () => {
+test('the sort column is marked', () => {
   show(1)
   const marks = () => all('[role="columnheader"]', element).map((e) => e.getAttribute('aria-sort'))
   grid.sorted('n', true)
@@ -177,7 +177,7 @@ test('the title of the order is marked', () => {
   assert.deepEqual(marks(), ['ascending', 'none', 'none', 'none', 'none'])
 })
 
-test('another collection replaces the rows and begins at the top', () => {
+test('another collection replaces the rows and scrolls to the top', () => {
   show(100)
   scroll(50 * HEIGHT)
   show(2, 'Nodes')
@@ -186,11 +186,11 @@ test('another collection replaces the rows and begins at the top', () => {
   assert.equal(all('.head > *', element).length, 5)
 })
 
-test('a narrow table hides spare columns, the last one first', () => {
+test('a narrow table hides spare columns, starting with the last one', () => {
   const least = 170 + 50 + 64 + 16
   const shown = () => {
     const hidden = [...all('[role="columnheader"]', element), ...lines()[0].children].map((e) => e.hidden)
-    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'a title and its cells')
+    assert.deepEqual(hidden.slice(0, 5), hidden.slice(5), 'headers and cells')
     return columns.filter((_, i) => !hidden[i]).map(({ id }) => id).join(' ')
   }
   const style = (property) => element.style.getPropertyValue(property)
@@ -214,18 +214,18 @@ test('a narrow table hides spare columns, the last one first', () => {
   assert.equal(shown(), 'name n age', 'also in new rows')
 })
 
-test('a row is scrolled into sight, below the head', () => {
+test('a row is scrolled into view below the header', () => {
   show(1000)
   const at = (index) => { grid.reveal(index); return element.scrollTop }
   assert.equal(at(3), 0)
   assert.equal(at(8), 2)
   assert.equal(at(20), 20 * HEIGHT + HEIGHT - (9 * HEIGHT - 2))
   const top = element.scrollTop
-  assert.equal(at(18), top, 'it is in sight')
+  assert.equal(at(18), top, 'it is visible')
   assert.equal(at(5), 5 * HEIGHT)
 })
 
-test('a page is two rows less than fit', () => {
+test('a page is two rows shorter than the table', () => {
   assert.equal(grid.page, 8)
   size(element, 1000, 2 * HEIGHT)
   assert.equal(grid.page, 1)
@@ -233,7 +233,7 @@ test('a page is two rows less than fit', () => {
   assert.equal(grid.page, 8)
 })
 
-test('the table takes the keyboard without scrolling', () => {
+test('focus does not scroll the table', () => {
   const focused = []
   element.focus = (how) => focused.push(how)
   grid.focus()

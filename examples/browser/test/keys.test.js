@@ -19,18 +19,18 @@ for (const [key, call] of Object.entries(inGrid)) {
   })
 }
 
-test('other keys and keys elsewhere are left to the browser', () => {
+test('the browser handles other keys and keys outside of the table', () => {
   assert.equal(press(byId('grid'), 'x'), false)
   for (const key of ['ArrowDown', 'j', 'Enter', ' ']) assert.equal(press(document.body, key), false)
   assert.deepEqual(log, [])
 })
 
-test('keys with a modifier are left to the browser', () => {
+test('the browser handles keys with a modifier', () => {
   for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) assert.equal(press(byId('grid'), 'j', { [modifier]: true }), false)
   assert.deepEqual(log, [])
 })
 
-test('shortcuts lead to the search, the menu, the theme and the help from anywhere', () => {
+test('shortcuts for the search, the menu, the theme and the help work everywhere', () => {
   let clicks = 0
   byId('theme').addEventListener('click', () => clicks++)
   for (const target of [document.body, byId('grid')]) {
@@ -43,12 +43,12 @@ test('shortcuts lead to the search, the menu, the theme and the help from anywhe
   assert.equal(clicks, 2)
   assert.equal(press(document.body, '?'), true)
   assert.equal(byId('help').open, true)
-  assert.equal(press(byId('grid'), 'j'), false, 'the dialog has the keyboard')
+  assert.equal(press(byId('grid'), 'j'), false, 'the dialog receives the keys')
   byId('help').close()
   assert.deepEqual(log, [])
 })
 
-test('a user who types in a field keeps the keys, except Escape', () => {
+test('text fields receive all keys except Escape', () => {
   const input = byId('goto'), select = document.createElement('select'), area = document.createElement('textarea')
   document.body.append(select, area)
   for (const field of [input, select, area]) {
@@ -59,7 +59,7 @@ test('a user who types in a field keeps the keys, except Escape', () => {
   assert.deepEqual(log, ['escape'])
 })
 
-test('ArrowDown and Enter in the search lead into the table', () => {
+test('ArrowDown and Enter in the search move to the table', () => {
   for (const key of ['ArrowDown', 'Enter']) {
     byId('search').focus()
     assert.equal(press(byId('search'), key), true)

@@ -5,7 +5,7 @@ import { notice } from '../notices.js'
 
 const shown = () => texts('#notices li span')
 
-test('each kind has one line, which an empty text removes', (t) => {
+test('each kind has one line and an empty text removes it', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
   notice('a', 'first')
   notice('b', 'other')
@@ -14,7 +14,7 @@ test('each kind has one line, which an empty text removes', (t) => {
   assert.equal(byId('announcer').textContent, 'other')
   const line = byId('notices').firstElementChild
   notice('a', 'first')
-  assert.equal(byId('notices').firstElementChild, line, 'the line is the same')
+  assert.equal(byId('notices').firstElementChild, line, 'the element is reused')
   notice('a', 'second')
   assert.deepEqual(shown(), ['other', 'second'])
   notice('a', '')
@@ -25,7 +25,7 @@ test('each kind has one line, which an empty text removes', (t) => {
   notice('a', '')
 })
 
-test('a dismissed text does not come back, but another text of its kind does', (t) => {
+test('a dismissed text does not return, but another text of its kind does', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 2_000_000 })
   notice('c', 'no room')
   const button = byId('notices').querySelector('[data-kind="c"] button')
@@ -42,7 +42,7 @@ test('a dismissed text does not come back, but another text of its kind does', (
   assert.deepEqual(shown(), ['forbidden'])
 })
 
-test('scripts that are not modules show a line by an event', (t) => {
+test('scripts that are not modules show a line with an event', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 3_000_000 })
   document.dispatchEvent(new Event('notice'))
   document.dispatchEvent(new CustomEvent('notice', { detail: { kind: 'theme', text: 'not kept' } }))

@@ -9,7 +9,7 @@ const change = (type, of, more) => ({ type, key: of.key, item: of, initial: fals
 const keys = (rows) => rows.view.map((row) => row.key).join(' ')
 const readAll = (rows) => rows.read(() => false)
 
-// The view as it would be made from nothing.
+// Computes the view from scratch.
 function expected(all, term, column, sign) {
   const value = ({ key, object }) => (column === 'n' ? object.n : column ? key.replace(/\d+/, (d) => d.padStart(12, '0')) : key)
   const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0)
@@ -17,7 +17,7 @@ function expected(all, term, column, sign) {
     .sort((a, b) => sign * (order(value(a), value(b)) || order(a.key, b.key))).map((one) => one.key).join(' ')
 }
 
-test('after any changes, in any order and search, the view is what it would be if made anew', () => {
+test('the view always equals a view computed from scratch', () => {
   let seed = 7
   const random = (n) => (seed = (seed * 48271) % 2147483647) % n
   const rows = new Rows(columns), all = new Map()
@@ -43,11 +43,11 @@ test('after any changes, in any order and search, the view is what it would be i
   }
 })
 
-test('a change is marked with the cells that differ, for a while', () => {
+test('a change marks the different cells for a while', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1), { initial: true })], 0)
   rows.get('a').read(columns)
-  assert.equal(rows.get('a').mark, undefined, 'a first list is no news')
+  assert.equal(rows.get('a').mark, undefined, 'the first list marks nothing')
   rows.apply([change('modified', item('a', 2))], 10)
   rows.get('a').read(columns)
   assert.deepEqual(rows.get('a').mark, { type: 'modified', at: 10, finalStateUnknown: undefined, cells: [1] })
@@ -55,7 +55,7 @@ test('a change is marked with the cells that differ, for a while', () => {
   assert.equal(rows.get('a').mark, undefined)
 })
 
-test('changes that were not drawn in between are marked with the cells of all of them', () => {
+test('changes between two redraws are marked together', () => {
   const three = [...columns, count('m', 'M', 50, (o) => o.m)], rows = new Rows(three)
   const version = (n, m) => ({ ...item('a', n), object: { metadata: { name: 'a' }, n, m } })
   rows.apply([change('added', version(1, 1), { initial: true })], 0)
@@ -65,7 +65,7 @@ test('changes that were not drawn in between are marked with the cells of all of
   assert.deepEqual(rows.get('a').mark.cells, [1, 2])
 })
 
-test('what is deleted stays to be seen, and goes; what comes back stays', () => {
+test('a deleted row stays for a while and a recreated row stays', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1)), change('added', item('b', 1))], 0)
   rows.apply([change('deleted', item('a', 1)), change('deleted', item('b', 1))], 10)
@@ -80,7 +80,7 @@ test('what is deleted stays to be seen, and goes; what comes back stays', () => 
   assert.equal(rows.size, 1)
 })
 
-test('labels are found as name=value, and all words must be there', () => {
+test('a search matches labels as name=value and requires all words', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('a', 1, { app: 'web' })), change('added', item('b', 1, { app: 'db' }))], 0)
   rows.search('APP=web')
@@ -89,10 +89,10 @@ test('labels are found as name=value, and all words must be there', () => {
   assert.equal(keys(rows), 'a')
   rows.search('app=web b')
   rows.update()
-  assert.equal(keys(rows), 'a', 'b is a part of web')
+  assert.equal(keys(rows), 'a', 'web also contains b')
 })
 
-test('ages are sorted as they are shown: ascending is the youngest first, and what has none comes last', () => {
+test('ages are sorted with the youngest first and missing ages last', () => {
   const rows = new Rows([name, created])
   const born = (key, creationTimestamp) => ({ key, name: key, object: { metadata: { name: key, creationTimestamp } } })
   const all = [born('old', '2030-01-01T00:00:00Z'), born('none'), born('young', '2030-01-01T00:01:00Z')]
@@ -105,7 +105,7 @@ test('ages are sorted as they are shown: ascending is the youngest first, and wh
   }
 })
 
-test('objects are looked at only when they are drawn, sorted by or searched', () => {
+test('objects are parsed only for drawing, sorting or searching', () => {
   const rows = new Rows(columns)
   let looks = 0
   const lazy = (key, n) => ({ ...item(key, n), get object() { return looks++, item(key, n).object } })
@@ -116,7 +116,7 @@ test('objects are looked at only when they are drawn, sorted by or searched', ()
   rows.update()
   assert.deepEqual([rows.view.length, looks], [100, 0])
   rows.get('a-7').read(columns)
-  assert.deepEqual([rows.get('a-7').mark.cells, looks], [[1], 1], 'what it was is compared though it was never drawn')
+  assert.deepEqual([rows.get('a-7').mark.cells, looks], [[1], 1], 'the old object is compared although it was never drawn')
   rows.sort('n', true)
   readAll(rows)
   rows.update()
@@ -129,13 +129,13 @@ const rowOf = (...more) => {
   return { rows, row: rows.get('a') }
 }
 
-test('an unread row compares with the object before its first change', () => {
+test('an unread row is compared with the object before its first change', () => {
   const { row } = rowOf(change('added', item('a', 5), { initial: true }), change('modified', item('a', 2), { old: item('a', 1).object }))
   row.read(columns)
   assert.deepEqual(row.mark.cells, [1])
 })
 
-test('a row that was read compares with what was shown, not with the object before the change', () => {
+test('a read row is compared with its shown texts', () => {
   const { rows, row } = rowOf()
   row.read(columns)
   rows.apply([change('modified', item('a', 2), { old: item('a', 2).object })], 1)
@@ -143,10 +143,10 @@ test('a row that was read compares with what was shown, not with the object befo
   assert.deepEqual(row.mark.cells, [1])
   rows.apply([change('modified', item('a', 2), { old: item('a', 1).object })], 2)
   row.read(columns)
-  assert.deepEqual(row.mark.cells, [], 'nothing differs from what was shown')
+  assert.deepEqual(row.mark.cells, [], 'the shown texts are equal')
 })
 
-test('a change of the age alone marks no cell', () => {
+test('a change of the age marks no cell', () => {
   const aged = [name, created], rows = new Rows(aged)
   const born = (creationTimestamp) => ({ ...item('a', 1), object: { metadata: { name: 'a', creationTimestamp } } })
   rows.apply([change('added', born('2030-01-01T00:00:00Z'), { initial: true })], 0)
@@ -156,7 +156,7 @@ test('a change of the age alone marks no cell', () => {
   assert.deepEqual(rows.get('a').mark.cells, [])
 })
 
-test('a row has the texts, the values and the tones of its columns', () => {
+test('a row has the texts, values and tones of its columns', () => {
   const toned = [{ ...name, tone: (o, text) => `${text} ${o.n}` }, columns[1], created], rows = new Rows(toned)
   const one = { ...item('a', 3), object: { metadata: { name: 'a', creationTimestamp: '1970-01-01T00:00:01Z' }, n: 3 } }
   rows.apply([change('added', one, { initial: true })], 0)
@@ -165,7 +165,7 @@ test('a row has the texts, the values and the tones of its columns', () => {
   assert.deepEqual([row.values, row.tones], [[undefined, 3, 1000], ['a 3', undefined, undefined]])
 })
 
-test('the version of a row counts each visible change', () => {
+test('the version of a row counts visible changes', () => {
   const { rows, row } = rowOf(), seen = []
   const after = (...changes) => { rows.apply(changes, 0); seen.push(row.version) }
   after(change('modified', item('a', 2)))
@@ -177,14 +177,14 @@ test('the version of a row counts each visible change', () => {
   assert.equal(row.gone, false)
 })
 
-test('a deletion of an unknown object changes nothing', () => {
+test('deleting an unknown object changes nothing', () => {
   const { rows } = rowOf()
   rows.update()
   rows.apply([change('deleted', item('b', 1))], 0)
   assert.deepEqual([rows.size, rows.update(), rows.sweep(0)], [1, false, false])
 })
 
-test('marks last as long as they should', () => {
+test('marks and deleted rows expire on time', () => {
   assert.deepEqual([MARKED, LEAVING], [6000, 2500])
   const { rows, row } = rowOf(change('modified', item('a', 2), { finalStateUnknown: false }))
   assert.equal(rows.sweep(MARKED - 1), true)
@@ -199,7 +199,7 @@ test('marks last as long as they should', () => {
   assert.equal(rows.get('a'), undefined)
 })
 
-test('an object before an old change is no longer compared', () => {
+test('the object before an expired change is not compared', () => {
   const { rows, row } = rowOf(change('modified', item('a', 2), { old: item('a', 1).object }))
   rows.sweep(MARKED)
   rows.apply([change('modified', item('a', 3), { old: item('a', 3).object })], MARKED)
@@ -207,7 +207,7 @@ test('an object before an old change is no longer compared', () => {
   assert.deepEqual(row.mark.cells, [])
 })
 
-test('an update reports whether anything moved', () => {
+test('update reports whether rows moved', () => {
   const { rows } = rowOf()
   assert.equal(rows.update(), true)
   assert.equal(rows.update(), false)
@@ -218,7 +218,7 @@ test('an update reports whether anything moved', () => {
   }
 })
 
-test('many changes at once and few have the same result', () => {
+test('many changes at once have the same result as few', () => {
   for (const n of [200, 201]) {
     const rows = new Rows(columns)
     rows.sort('n', true)
@@ -234,7 +234,7 @@ test('many changes at once and few have the same result', () => {
   }
 })
 
-test('reading stops when it has to, and goes on later', () => {
+test('reading can stop and continue later', () => {
   const rows = new Rows(columns)
   rows.apply(['a', 'b', 'c'].map((key) => change('added', item(key, 1, { app: 'x' }), { initial: true })), 0)
   assert.equal(rows.read(() => assert.fail('no row has to be read')), false)
@@ -248,7 +248,7 @@ test('reading stops when it has to, and goes on later', () => {
   assert.equal(keys(rows), 'a b c')
 })
 
-test('a row that was not read comes last in either order, until it is', () => {
+test('unread rows come last in either order', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('b', 2), { initial: true }), change('added', item('a', 1), { initial: true })], 0)
   for (const descending of [false, true]) {
@@ -261,7 +261,7 @@ test('a row that was not read comes last in either order, until it is', () => {
     readAll(rows)
     rows.update()
   }
-  assert.equal(keys(rows), 'new-true new-false b a', 'equal ones are in the order of the keys')
+  assert.equal(keys(rows), 'new-true new-false b a', 'equal rows are sorted by key')
 })
 
 test('an unknown column sorts by key', () => {
@@ -271,7 +271,7 @@ test('an unknown column sorts by key', () => {
   assert.equal(keys(rows), 'b a')
 })
 
-test('a search finds keys before a row is read, in any case', () => {
+test('a search matches keys of unread rows and ignores case', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('Shop/Web', 1), { initial: true }), change('added', item('db', 77), { initial: true })], 0)
   rows.search('  WEB   shop ')
@@ -283,7 +283,7 @@ test('a search finds keys before a row is read, in any case', () => {
   assert.equal(keys(rows), 'db', 'the text of a column')
 })
 
-test('a row that was read is found in any case', () => {
+test('a search of read rows ignores case', () => {
   const rows = new Rows(columns)
   rows.apply([change('added', item('Shop/Web', 1), { initial: true })], 0)
   rows.get('Shop/Web').read(columns)
@@ -292,7 +292,7 @@ test('a row that was read is found in any case', () => {
   assert.equal(keys(rows), 'Shop/Web')
 })
 
-test('a changed row stays in its place until it is read', () => {
+test('a changed row keeps its position until it is read', () => {
   const rows = new Rows(columns)
   rows.sort('n', false)
   rows.apply(['a', 'b', 'c'].map((key, i) => change('added', item(key, i), { initial: true })), 0)

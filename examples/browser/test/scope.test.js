@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 const options = () => [...select.options].map(({ value, textContent }) => `${value}:${textContent}`)
 
-test('the choice is a list that begins with all namespaces', () => {
+test('the list of namespaces starts with all namespaces', () => {
   assert.deepEqual([select.hidden, input.hidden], [false, true])
   assert.deepEqual(options(), [':All namespaces'])
   scope.names(['a', 'b'])
@@ -21,7 +21,7 @@ test('the choice is a list that begins with all namespaces', () => {
   for (const element of [select, input]) assert.equal(element.getAttribute('aria-label'), 'Namespace')
 })
 
-test('the choice is a field where namespaces cannot be listed', () => {
+test('a text field replaces the list if namespaces cannot be listed', () => {
   scope.names(['a'])
   scope.names(null)
   assert.deepEqual([select.hidden, input.hidden], [true, false])
@@ -34,7 +34,7 @@ test('the choice is a field where namespaces cannot be listed', () => {
   assert.deepEqual(chosen, ['shop', 'a'])
 })
 
-test('the current namespace is selected, also if the server does not list it', () => {
+test('the current namespace is selected even if the server does not list it', () => {
   scope.names(['a', 'b'])
   scope.show('b', true)
   assert.deepEqual([select.value, input.value], ['b', 'b'])
@@ -48,7 +48,7 @@ test('the current namespace is selected, also if the server does not list it', (
   assert.deepEqual([select.value, input.value], ['', ''])
 })
 
-test('the same names leave an open list alone', () => {
+test('unchanged names do not redraw an open list', () => {
   scope.names(['a', 'b'])
   const option = select.options[1]
   scope.names(['a', 'b'])
@@ -58,7 +58,7 @@ test('the same names leave an open list alone', () => {
   assert.deepEqual(options(), [':All namespaces', 'a:a', 'c:c'])
 })
 
-test('a collection without namespaces offers no choice', () => {
+test('a cluster-scoped collection hides the list', () => {
   scope.show('', false)
   assert.equal(byId('scope').hidden, true)
   scope.show('', true)

@@ -18,7 +18,7 @@ globalThis.fetch = async (url, { headers }) => {
 }
 let answer, requests, log, page, session
 const calls = () => log.splice(0)
-// Makes a session. `answer` returns the response to /api; /apis has no collections.
+// Creates a session. `answer` returns the response to /api; /apis has no collections.
 function begin(feed) {
   page = {
     feed, leave: () => { log.push('leave'); page.feed = undefined }, show: () => { log.push('show'); page.feed ??= { state: { phase: 'live' } } },
@@ -31,7 +31,7 @@ const plurals = () => session.resources.map(({ plural }) => plural).join(' ')
 const line = (kind) => textOf(`#notices [data-kind="${kind}"] span`)
 const heard = () => { mock.timers.tick(10_000); return byId('announcer').textContent }
 
-afterEach(() => { // no retry of this test reaches the next one
+afterEach(() => { // prevents retries during the next test
   answer = () => new Promise(() => {})
   session.connect()
 })
@@ -45,7 +45,7 @@ beforeEach(() => {
   answer = () => discovery('pods')
 })
 
-test('a session finds the collections and follows the namespaces', async () => {
+test('a session loads the collections and watches the namespaces', async () => {
   begin()
   session.connect()
   assert.equal(byId('server-name').textContent, 'page.example')
@@ -59,19 +59,19 @@ test('a session finds the collections and follows the namespaces', async () => {
   assert.equal(line('namespaces'), undefined)
 })
 
-test('namespaces that are not followed have a notice, until they are', async () => {
+test('a notice is shown while the namespaces are not watched', async () => {
   begin()
   session.connect()
   await settle()
   calls()
   opened[0].report({ phase: 'stopped', cause: { code: 'forbidden', message: 'listwatch: user ann may not' } })
-  assert.equal(line('namespaces'), 'The namespaces are not followed. Not allowed: user ann may not')
+  assert.equal(line('namespaces'), 'The namespaces are not watched. Not allowed: user ann may not')
   assert.deepEqual(calls(), [['namespaces', null]])
   opened[0].report({ phase: 'live' })
   assert.equal(line('namespaces'), undefined)
 })
 
-test('until the server answers, the page waits with the cause', async () => {
+test('the page waits with the cause until the server responds', async () => {
   begin()
   answer = away
   session.connect()
@@ -85,7 +85,7 @@ test('until the server answers, the page waits with the cause', async () => {
   assert.deepEqual([session.waiting, plurals(), calls()], [undefined, 'pods', ['show']])
 })
 
-test('a server that is away while the collections of the last visit are shown has a notice only if the page is live', async () => {
+test('a notice about an unreachable server is shown only if the page is live', async () => {
   localStorage.setItem('listwatch-collections', JSON.stringify({ server: 'http://page.example', resources: [{ plural: 'pods' }] }))
   begin()
   answer = away
@@ -102,18 +102,18 @@ test('a server that is away while the collections of the last visit are shown ha
   assert.deepEqual([line('collections'), session.waiting], [undefined, undefined])
 })
 
-test('a browser that stores nothing has a notice', async (t) => {
+test('a storage failure shows a notice', async (t) => {
   const storage = globalThis.localStorage
   globalThis.localStorage = { getItem: () => null, setItem() { throw new Error('no room') } }
   t.after(() => { globalThis.localStorage = storage })
   begin()
   session.connect()
   await settle()
-  assert.equal(line('storage'), 'The next visit must wait for the server, because this browser stores nothing: no room')
+  assert.equal(line('storage'), 'The next visit must wait for the server because the browser cannot save data: no room')
 })
 
 for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
-  test(`a server that answers ${status} is left, and the page asks for a token`, async () => {
+  test(`after a ${status}, the page asks for a token`, async () => {
     begin({ state: { phase: 'live' } })
     answer = () => refusal(status)
     session.load()
@@ -125,7 +125,7 @@ for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
   })
 }
 
-test('another server replaces the current one, its notices and its namespaces', async () => {
+test('changing the server replaces its notices and namespaces', async () => {
   begin()
   session.connect()
   await settle()
@@ -157,7 +157,7 @@ test('another server replaces the current one, its notices and its namespaces', 
   assert.deepEqual(opened[1].options.server, 'https://other.example')
 })
 
-test('the state of the server before is not shown while the next one is asked', async () => {
+test('connecting clears the status of the previous server', async () => {
   begin()
   answer = away
   session.connect()
@@ -168,7 +168,7 @@ test('the state of the server before is not shown while the next one is asked', 
   assert.equal(session.waiting, undefined)
 })
 
-test('a user who cancels stays with the server', async () => {
+test('cancelling keeps the server', async () => {
   begin()
   session.connect()
   await settle()
@@ -180,15 +180,15 @@ test('a user who cancels stays with the server', async () => {
   assert.deepEqual([calls(), session.link.server, opened[0].closed], [[], 'http://page.example', false])
 })
 
-test('the user hears whether a refresh found other collections', async () => {
+test('a refresh announces whether the collections have changed', async () => {
   begin()
   session.connect()
   await settle()
   calls()
   session.refresh()
   await settle()
-  assert.equal(heard(), 'No other collections')
-  assert.deepEqual(calls(), [], 'the feed goes on')
+  assert.equal(heard(), 'The collections have not changed')
+  assert.deepEqual(calls(), [], 'the feed stays open')
   answer = () => discovery('pods', 'nodes')
   session.refresh()
   await settle()
@@ -196,7 +196,7 @@ test('the user hears whether a refresh found other collections', async () => {
   assert.deepEqual([plurals(), calls(), opened.length], ['pods nodes', ['show'], 1])
 })
 
-test('a refresh that fails has a notice, until one succeeds', async () => {
+test('a failed refresh shows a notice until the next success', async () => {
   begin()
   session.connect()
   await settle()
@@ -210,7 +210,7 @@ test('a refresh that fails has a notice, until one succeeds', async () => {
   assert.equal(line('collections'), undefined)
 })
 
-test('a quiet refresh that fails has a notice only if the page is live', async () => {
+test('a failed quiet refresh shows a notice only if the page is live', async () => {
   begin()
   session.connect()
   await settle()
@@ -230,7 +230,7 @@ test('a quiet refresh that fails has a notice only if the page is live', async (
   assert.equal(heard(), line('collections'))
 })
 
-test('a quiet refresh that follows another one soon does nothing if it may', async () => {
+test('a throttled refresh is skipped soon after another one', async () => {
   begin()
   session.connect()
   await settle()
@@ -245,7 +245,7 @@ test('a quiet refresh that follows another one soon does nothing if it may', asy
   assert.equal(requests.length, 2)
 })
 
-test('the same collections are shown again if the page has no feed', async () => {
+test('unchanged collections are shown again if the page has no feed', async () => {
   begin()
   session.connect()
   await settle()

@@ -20,14 +20,14 @@ const link = (title) => document.querySelector(`#collections a[title="${title}"]
 const visible = () => all('#collections a').filter((a) => !a.hidden && !a.closest('li').hidden && !a.closest('section').hidden).map((a) => a.title)
 const current = () => all('#collections [aria-current]').map((a) => `${a.title} ${a.getAttribute('aria-current')}`)
 
-test('the menu has the groups with their collections', () => {
+test('the menu groups the collections', () => {
   assert.deepEqual(texts('#collections h2'), ['Often used', 'example.com', 'Kubernetes'])
   assert.deepEqual(all('#collections section').map((section) => texts('a', section)), [['pods', 'nodes'], ['widgets'], ['endpoints', 'ingressesnetworking']])
   for (const section of all('#collections section')) assert.equal(byId(section.getAttribute('aria-labelledby')), section.querySelector('h2'))
   assert.deepEqual(texts('.group'), ['networking'])
 })
 
-test('a link leads to its collection, in the namespace of the route if the collection has namespaces', () => {
+test('links of namespaced collections keep the namespace', () => {
   const href = (title) => link(title).getAttribute('href')
   assert.equal(href('v1/pods'), '#/v1/pods')
   route.namespace = 'shop'
@@ -35,7 +35,7 @@ test('a link leads to its collection, in the namespace of the route if the colle
   assert.deepEqual(['v1/pods', 'v1/nodes', 'example.com/v1/widgets'].map(href), ['#/v1/pods?ns=shop', '#/v1/nodes', '#/example.com/v1/widgets?ns=shop'])
 })
 
-test('the collection of the route is marked and in sight', () => {
+test('the current collection is marked and scrolled into view', () => {
   assert.deepEqual(current(), ['v1/pods page'])
   assert.equal(link('v1/pods').dataset.scrolled, 'true')
   assert.equal(link('v1/nodes').dataset.scrolled, undefined)
@@ -47,7 +47,7 @@ test('the collection of the route is marked and in sight', () => {
   assert.equal(all('#collections a').length, 2)
 })
 
-test('the filter finds plurals, kinds and short names, and hides empty groups', () => {
+test('the filter matches plurals, kinds and short names, and hides empty groups', () => {
   for (const [text, found] of [['PO', ['v1/pods', 'v1/endpoints']], [' widg ', ['example.com/v1/widgets']], ['gadget', ['example.com/v1/widgets']],
     ['ing', ['networking.k8s.io/v1/ingresses']], ['nothing', []], ['', ['v1/pods', 'v1/nodes', 'example.com/v1/widgets', 'v1/endpoints', 'networking.k8s.io/v1/ingresses']]]) {
     type(byId('goto'), text)
@@ -55,7 +55,7 @@ test('the filter finds plurals, kinds and short names, and hides empty groups', 
   }
 })
 
-test('Enter opens the first match, Escape none, and both clear the filter', () => {
+test('Enter opens the first match, Escape opens none, and both clear the filter', () => {
   const clicked = []
   for (const a of all('#collections a')) a.addEventListener('click', (event) => { event.preventDefault(); clicked.push(a.title) })
   type(byId('goto'), 'd')
@@ -76,7 +76,7 @@ test('Enter opens the first match, Escape none, and both clear the filter', () =
   assert.deepEqual([clicked.length, byId('goto').value, visible().length, document.activeElement.id], [2, '', 5, 'grid'])
 })
 
-test('Escape in the filter does not close the detail, and other keys reach the page', () => {
+test('only Escape in the filter is hidden from the page', () => {
   const reached = []
   const listener = ({ key }) => reached.push(key)
   document.addEventListener('keydown', listener)

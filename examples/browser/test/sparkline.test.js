@@ -8,7 +8,7 @@ const NOW = 1_000_000
 const canvas = byId('sparkline')
 canvas.style.color = 'red'
 canvas.style.borderColor = 'gray'
-// Draws counts per second, the newest last, and returns the bars.
+// Draws counts per second, newest last, and returns the bars.
 function draw(...counts) {
   const rate = new Rate(), bars = [], calls = []
   counts.forEach((n, i) => rate.add(n, NOW - (counts.length - 1 - i) * 1000))
@@ -20,7 +20,7 @@ function draw(...counts) {
   return { bars, calls }
 }
 
-test('the rate is the mean of the last full seconds', () => {
+test('the rate is the average of the last full seconds', () => {
   draw(1, 2, 3, 4, 5, 100)
   assert.equal(byId('rate').textContent, '3.0')
   draw(50, 0, 0, 0, 0, 0)
@@ -29,7 +29,7 @@ test('the rate is the mean of the last full seconds', () => {
   assert.equal(byId('rate').textContent, '9.8')
 })
 
-test('each second has a bar, relative to the highest', () => {
+test('each second has a bar relative to the highest', () => {
   const { bars, calls } = draw(0, 1, 100, 50)
   assert.equal(bars.length, 60)
   assert.deepEqual(bars[0], ['gray', 0, 21, 1.5, 1])
@@ -37,11 +37,11 @@ test('each second has a bar, relative to the highest', () => {
   assert.deepEqual(calls, [['setTransform', 1, 0, 0, 1, 0, 0], ['clearRect', 0, 0, 120, 22]])
 })
 
-test('few changes have low bars', () => {
+test('a few changes have low bars', () => {
   assert.deepEqual(draw(1, 2).bars.slice(-2), [['red', 116, 17, 1.5, 5], ['red', 118, 12, 1.5, 10]])
 })
 
-test('the canvas has the pixels of the screen', () => {
+test('the canvas has the resolution of the screen', () => {
   draw()
   assert.deepEqual([canvas.width, canvas.height], [120, 22])
   globalThis.devicePixelRatio = 2
@@ -54,7 +54,7 @@ test('the canvas has the pixels of the screen', () => {
   globalThis.devicePixelRatio = 1
 })
 
-test('a browser without a 2d context shows the number', () => {
+test('without a 2d context, the number is shown', () => {
   canvas.getContext = () => null
   const rate = new Rate()
   rate.add(20, NOW - 2000)

@@ -7,23 +7,23 @@ const cause = (code, message = 'why', more) => ({ code, message, ...more })
 const state = (phase, more) => ({ phase, stale: phase !== 'live', ...more })
 
 const WORDS = {
-  unauthorized: 'The server does not know the token', forbidden: 'Not allowed', 'not-found': 'The server has no such collection',
-  expired: 'The version was too old; listing again', 'too-many-requests': 'The server asks to wait', 'too-large': 'The collection is too large',
-  status: 'The server answered with an error', closed: 'The server ended the watch', silent: 'Nothing was heard for too long',
-  unsupported: 'The server or this browser cannot do this', network: 'No connection', malformed: 'The answer could not be read',
-  invalid: 'The request is not valid', load: 'The WASM module could not be loaded', crashed: 'The WASM module crashed: reload the page',
+  unauthorized: 'The server rejected the token', forbidden: 'Not allowed', 'not-found': 'The server has no such collection',
+  expired: 'The resourceVersion has expired; relisting', 'too-many-requests': 'The server limits the rate of requests', 'too-large': 'The collection is too large',
+  status: 'The server answered with an error', closed: 'The server ended the watch', silent: 'The server sent nothing for too long',
+  unsupported: 'The server or this browser does not support this', network: 'No connection', malformed: 'The response could not be read',
+  invalid: 'The request is invalid', load: 'The WASM module could not be loaded', crashed: 'The WASM module crashed: reload the page',
   other: 'Something went wrong',
 }
 for (const [code, short] of Object.entries(WORDS)) {
-  test(`the cause "${code}" has words`, () => assert.deepEqual(explain(cause(code)), { short, long: 'why' }))
+  test(`the cause "${code}" has a description`, () => assert.deepEqual(explain(cause(code)), { short, long: 'why' }))
 }
 
-test('the message of a cause has no prefixes of the package', () => {
+test('the message of a cause omits the prefixes of the package', () => {
   assert.equal(explain(cause('network', 'listwatch: http: dial: TypeError: Failed to fetch')).long, 'dial')
   assert.deepEqual(explain(undefined), { short: '', long: '' })
 })
 
-test('only a failed connection of an offline computer is called offline', (t) => {
+test('only a failed connection is described as offline', (t) => {
   const real = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
   const navigator = { onLine: false }
   Object.defineProperty(globalThis, 'navigator', { value: navigator, configurable: true })
@@ -34,7 +34,7 @@ test('only a failed connection of an offline computer is called offline', (t) =>
   assert.equal(explain(cause('network')).short, 'No connection')
 })
 
-test('the indicator says what a page does that is not live', () => {
+test('the indicator describes pages that are not live', () => {
   const shown = (phase, more) => indicator(state(phase, more), 1000)
   assert.deepEqual(shown('loading'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
   assert.deepEqual(shown('listing'), { tone: 'busy', text: 'Listing', more: '', title: '' })
@@ -49,7 +49,7 @@ test('the indicator says what a page does that is not live', () => {
   assert.deepEqual(next(31_000), { ...lost, more: ' · next try in 30 s' })
 })
 
-test('a live page that never heard of an event is quiet', () => {
+test('a live page without any event is quiet', () => {
   assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
 })
 
@@ -59,29 +59,29 @@ test('only a 401 needs another token', () => {
   assert.equal(needsToken(state('live')), false)
 })
 
-test('the button offers nothing while the page connects', () => {
+test('the button is hidden while the page connects', () => {
   for (const phase of ['loading', 'listing']) assert.equal(actionLabel(state(phase)), '')
   assert.equal(actionLabel(state('interrupted')), 'Try now')
 })
 
-test('rows are stale only after they were listed and while no list arrives', () => {
+test('rows are stale only after a complete list', () => {
   const at = new Date(2030, 0, 1, 13, 3, 4).getTime(), stale = { stale: true, lastEventAt: at }
-  assert.equal(staleness(stale, 3, at + 34_000), 'Stale: as it was at 13:03:04, 34s ago. What happened since then is not known.')
-  assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: as it was at 13:03:04, 0s ago. What happened since then is not known. Cause: why')
+  assert.equal(staleness(stale, 3, at + 34_000), 'Stale: last update at 13:03:04, 34s ago. Later changes are unknown.')
+  assert.equal(staleness({ ...stale, cause: cause('network') }, 1, at), 'Stale: last update at 13:03:04, 0s ago. Later changes are unknown. Cause: why')
   assert.equal(staleness({ ...stale, progress: { received: 1 } }, 3, at), '')
   assert.equal(staleness({ stale: true, lastEventAt: 0 }, 3, at), '')
 })
 
-test('the number of objects is known if there are any or a list was complete', () => {
+test('the number of objects is known after a complete list', () => {
   assert.equal(isKnown(state('loading', { resourceVersion: '' }), 0), false)
   assert.equal(isKnown(state('loading', { resourceVersion: '' }), 1), true)
   assert.equal(isKnown(state('live', { resourceVersion: '1' }), 0), true)
 })
 
-test('an empty table says why, and what to do', () => {
+test('an empty table shows the reason and the next step', () => {
   const lines = (of, size = 0, where = {}) => emptyMessage(of, size, { ...route, ...where })
   assert.deepEqual(lines(state('stopped', { cause: cause('not-found') })),
-    ['The server has no such collection', 'why', 'Choose another one in the menu, or ask the server with ⟳ for what it has now.'])
+    ['The server has no such collection', 'why', 'Choose another collection in the menu, or refresh the menu with ⟳.'])
   assert.deepEqual(lines(state('stopped', { cause: cause('forbidden') })), ['Not allowed', 'why'])
   assert.deepEqual(lines(state('loading')), [])
   assert.deepEqual(lines(state('interrupted', { cause: cause('network') })), ['Not listed yet: No connection', 'why'])
@@ -90,11 +90,11 @@ test('an empty table says why, and what to do', () => {
   assert.deepEqual(lines(live, 0, { namespace: 'shop' }), ['No pods in shop', 'They appear here as soon as there are any.'])
   assert.deepEqual(lines(live, 3, { search: 'x' }), ['Nothing matches “x”', 'Esc clears the search.'])
   assert.deepEqual(lines(state('interrupted', { resourceVersion: '1', cause: cause('network') })),
-    ['There were no pods', 'What happened since then is not known. Cause: why'])
+    ['There were no pods', 'Later changes are unknown. Cause: why'])
   assert.deepEqual(lines(state('listing', { resourceVersion: '1' })), [])
 })
 
-test('the first list shows how far it is', () => {
+test('the first list shows its progress', () => {
   assert.deepEqual(progress(state('loading')), { text: 'Loading' })
   assert.equal(progress(state('live')), undefined)
   const listing = (received, remaining) => progress(state('listing', { progress: { received, remaining } }))

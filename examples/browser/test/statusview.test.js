@@ -20,7 +20,7 @@ beforeEach(() => {
   resetAnnouncements()
 })
 
-test('a live collection has its state, its count and its title', () => {
+test('a live collection shows its state, count and title', () => {
   show(live)
   assert.equal(text('connection-text'), 'Live')
   assert.equal(byId('connection').dataset.tone, 'ok')
@@ -31,12 +31,12 @@ test('a live collection has its state, its count and its title', () => {
   assert.equal(document.body.classList.contains('is-stale'), false)
 })
 
-test('an interrupted collection is stale, and offers another try', () => {
+test('an interrupted collection is stale and offers a retry', () => {
   show(lost)
   assert.equal(text('connection-text'), 'No connection · next try in 3 s')
   assert.deepEqual(['retry', 'stale'].map(hidden), [false, false])
   assert.equal(text('retry'), 'Try now')
-  assert.match(text('stale'), /^Stale: as it was at 11:59:26, 34s ago/)
+  assert.match(text('stale'), /^Stale: last update at 11:59:26, 34s ago/)
   assert.equal(document.title, '⚠ · Pods · listwatch')
   assert.ok(document.body.classList.contains('is-stale'))
   show(live)
@@ -44,7 +44,7 @@ test('an interrupted collection is stale, and offers another try', () => {
   assert.equal(document.body.classList.contains('is-stale'), false)
 })
 
-test('without a feed there is no table', () => {
+test('without a feed, the table is hidden', () => {
   showState({ phase: 'loading', stale: true }, undefined, route, NOW)
   assert.equal(hidden('grid'), true)
   assert.equal(text('connection-text'), 'Connecting')
@@ -54,7 +54,7 @@ test('without a feed there is no table', () => {
   assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
 })
 
-test('the keyboard moves to the table when the button goes', () => {
+test('the focus moves to the table when the button disappears', () => {
   show(lost)
   byId('retry').focus()
   show(lost)
@@ -67,7 +67,7 @@ test('the keyboard moves to the table when the button goes', () => {
   assert.equal(document.activeElement.id, 'search')
 })
 
-test('the button says what helps, and keeps its name while it is hidden', () => {
+test('a hidden button keeps its label', () => {
   show({ ...lost, cause: { code: 'unauthorized', message: 'no' } })
   assert.equal(text('retry'), 'Enter another token')
   show(live)
@@ -89,13 +89,13 @@ test('the first list shows its progress', () => {
   assert.ok(bar.classList.contains('unknown'))
   assert.equal(byId('progress-bar').style.width, '')
   assert.equal(text('count'), '700 received')
-  assert.equal(hidden('empty'), true, 'nothing is known of an empty table yet')
+  assert.equal(hidden('empty'), true, 'the list is incomplete')
   show(live)
   assert.equal(bar.hidden, true)
   assert.equal(text('count'), '3')
 })
 
-test('the count is that of the matches during a search', () => {
+test('during a search, the count is the number of matches', () => {
   show(live, feed(2500, 1200), { search: 'web' })
   assert.equal(text('count'), '1,200 of 2,500')
   show(live, feed(2500))
@@ -104,20 +104,20 @@ test('the count is that of the matches during a search', () => {
   assert.equal(text('count'), '')
 })
 
-test('an empty table says why', () => {
+test('an empty table shows the reason', () => {
   show(live, feed(0))
   assert.equal(hidden('empty'), false)
   assert.equal(byId('empty').innerHTML, '<strong>No pods</strong><p>They appear here as soon as there are any.</p>')
   const line = byId('empty').firstChild
   show(live, feed(0))
-  assert.equal(byId('empty').firstChild, line, 'it is not drawn again')
+  assert.equal(byId('empty').firstChild, line, 'it is not redrawn')
   show(live, feed(3, 0), { search: 'x' })
   assert.deepEqual(texts('#empty > *'), ['Nothing matches “x”', 'Esc clears the search.'])
   show(live)
   assert.equal(hidden('empty'), true)
 })
 
-test('screen readers hear each state once, with the count of a live collection', () => {
+test('each state is announced once, with the count of a live collection', () => {
   show(live)
   assert.equal(later(), 'Live. 3 pods')
   byId('announcer').textContent = ''
@@ -126,7 +126,7 @@ test('screen readers hear each state once, with the count of a live collection',
   show(lost)
   assert.equal(later(), 'No connection')
   show({ phase: 'listing', stale: true })
-  assert.equal(later(), 'No connection', 'a page that is busy says nothing')
+  assert.equal(later(), 'No connection', 'a busy page announces nothing')
   byId('announcer').textContent = ''
   show(lost)
   assert.equal(later(), '')
@@ -134,7 +134,7 @@ test('screen readers hear each state once, with the count of a live collection',
   assert.equal(later(), 'Live. 3 pods')
 })
 
-test('another collection withdraws the announcement, and is announced itself', () => {
+test('another collection cancels the announcement and is announced itself', () => {
   show(live)
   resetAnnouncements()
   assert.equal(later(), '')

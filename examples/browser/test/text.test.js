@@ -8,7 +8,7 @@ import { collectionOf, format, parse } from '../route.js'
 import { indicator, progress, actionLabel, staleness } from '../status.js'
 import { linesOf, partsOf, toYAML } from '../yaml.js'
 
-test('a difference names the field, and elements of arrays by what names them', () => {
+test('a difference contains the path of the field, with names of array elements', () => {
   const old = { spec: { n: 1, 'a/b': 'x' }, status: { conditions: [{ type: 'Ready', status: 'False' }], ips: ['1', '2'] } }
   const now = { spec: { n: 2, 'a/b': 'x' }, status: { conditions: [{ type: 'New', status: 'True' }, { type: 'Ready', status: 'True' }], ips: ['1'] } }
   assert.deepEqual(diff(old, now), [
@@ -22,15 +22,15 @@ test('a difference names the field, and elements of arrays by what names them', 
   assert.deepEqual(diff(now, structuredClone(now)), [])
 })
 
-test('the version is told only when nothing else differs', () => {
+test('the resourceVersion is shown only without other differences', () => {
   const version = (v) => ({ path: 'metadata.resourceVersion', old: '1', now: v })
   assert.deepEqual(visibleDifferences([version('2')]), [version('2')])
   assert.deepEqual(visibleDifferences([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
   const [when, what] = ['lastTransitionTime', 'status'].map((field) => ({ path: `status.conditions[Ready].${field}` }))
-  assert.deepEqual(visibleDifferences([when, what]), [what, when], 'what differs comes before when')
+  assert.deepEqual(visibleDifferences([when, what]), [what, when], 'timestamps come last')
 })
 
-test('a route is a URL and back', () => {
+test('a route can be converted to a URL and back', () => {
   const routes = [
     { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web' },
     { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '' },
@@ -41,7 +41,7 @@ test('a route is a URL and back', () => {
   assert.equal(parse('').plural, '')
 })
 
-test('YAML quotes what would be read as something else', () => {
+test('YAML quotes ambiguous strings', () => {
   assert.equal(toYAML({ a: 'yes', b: '1', c: 'x: y', d: [], e: ['p', { q: 1, r: [true] }, [2]], f: 'one\ntwo\n', g: '', h: null, i: '10.0.0.1', j: '128Mi', k: '1e3' }), `a: "yes"
 b: "1"
 c: "x: y"
@@ -63,7 +63,7 @@ k: "1e3"
 `)
 })
 
-test("a Pod's status is what tells most", () => {
+test("a Pod's status comes from its most specific field", () => {
   const pod = (status, metadata = {}) => podStatus({ metadata, status })
   const container = (state, ready = false) => ({ state, ready })
   assert.equal(pod({ phase: 'Running', containerStatuses: [container({ running: {} }, true)] }), 'Running')
@@ -76,21 +76,21 @@ test("a Pod's status is what tells most", () => {
   assert.equal(pod(undefined), 'Unknown')
 })
 
-test('titles are plurals in words', () => {
+test('titles are plurals with spaces', () => {
   assert.equal(titleOf({ kind: 'ConfigMap', plural: 'configmaps' }), 'Config Maps')
   assert.equal(titleOf({ kind: 'NetworkPolicy', plural: 'networkpolicies' }), 'Network Policies')
   assert.equal(titleOf({ kind: 'Ingress', plural: 'ingresses' }), 'Ingresses')
 })
 
-test('stale is said when it is, and how old', () => {
+test('stale data is shown with its time and age', () => {
   const at = new Date(2030, 0, 1, 12, 3, 4).getTime()
   assert.match(staleness({ stale: true, lastEventAt: at, cause: { message: 'gone' } }, 3, at + 34_000), /12:03:04, 34s ago.*Cause: gone/)
   assert.equal(staleness({ stale: false, lastEventAt: at }, 3, at), '')
-  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'nothing is shown that could be stale')
+  assert.equal(staleness({ stale: true, lastEventAt: at }, 0, at), '', 'there are no rows that could be stale')
   assert.deepEqual(progress({ phase: 'listing', progress: { received: 500, remaining: 1500 } }), { part: 0.25, text: '500 of 2,000' })
 })
 
-test('a live page says when it last heard from a quiet server', () => {
+test('a live page shows when a quiet server last sent something', () => {
   const at = Date.UTC(2030, 0, 1)
   const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
   const words = (ms) => shown(ms).text + shown(ms).more
@@ -100,14 +100,14 @@ test('a live page says when it last heard from a quiet server', () => {
   assert.equal(words(-5000), 'Live', 'the clock was set back')
 })
 
-test('a live page says that changes arrive late while watches take turns', () => {
+test('a live page reports delayed changes while watches take turns', () => {
   const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
   const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
   assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, some seconds late', more: '', title: cause.message })
   assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, some seconds late', more: ', last heard 12 s ago', title: cause.message })
 })
 
-test('the button offers another token after a 401, and otherwise a retry unless the server asked to wait', () => {
+test('the button offers another token after a 401, and otherwise a retry unless the server requested a delay', () => {
   const offered = (phase, code, status) => actionLabel({ phase, stale: true, cause: { code, message: 'x', status } })
   assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
   assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
@@ -117,14 +117,14 @@ test('the button offers another token after a 401, and otherwise a retry unless 
   assert.equal(offered('live', 'turns'), '')
 })
 
-test('only the part that screen readers skip changes while nothing happens', () => {
+test('without events, only the part hidden from screen readers changes', () => {
   const state = { phase: 'interrupted', stale: true, cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
   assert.deepEqual(indicator(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
   assert.deepEqual(indicator(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
   assert.equal(indicator({ ...state, phase: 'stopped', cause: { code: 'status', message: 'x' } }, 0).text, 'The server answered with an error')
 })
 
-test('history is bounded, in all and for each object', () => {
+test('the history is limited in total and per object', () => {
   const history = new History()
   for (let i = 0; i < 5000; i++) history.add({ change: { key: `k${i % 3}` }, at: i })
   assert.equal(history.of('k0').length, 20)
@@ -134,7 +134,7 @@ test('history is bounded, in all and for each object', () => {
   assert.equal(history.of('once-2999').length, 1)
 })
 
-test('the rate forgets what is older than a minute', () => {
+test('the rate covers one minute', () => {
   const rate = new Rate()
   rate.add(10, 100_000)
   rate.add(5, 101_000)
@@ -143,7 +143,7 @@ test('the rate forgets what is older than a minute', () => {
   assert.equal(rate.list(170_000).reduce((a, b) => a + b), 0)
 })
 
-test('an object keeps its last 20 changes, and all objects together their last 1000 to 2000', () => {
+test('an object keeps its last 20 changes and all objects their last 1000 to 2000', () => {
   const history = new History(), add = (key, at) => history.add({ change: { key }, at })
   for (let i = 0; i < 21; i++) add('a', i)
   assert.deepEqual(history.of('a').map(({ at }) => at), Array.from({ length: 20 }, (_, i) => 20 - i))
@@ -158,7 +158,7 @@ test('an object keeps its last 20 changes, and all objects together their last 1
   assert.deepEqual(['kept', 'b'].map((key) => history.of(key).length), [0, 20])
 })
 
-test('a list of changes does not change when it is read', () => {
+test('reading a list of changes does not modify it', () => {
   const history = new History()
   for (let at = 0; at < 3; at++) history.add({ change: { key: 'a' }, at })
   for (let i = 0; i < 2; i++) assert.deepEqual(history.of('a').map(({ at }) => at), [2, 1, 0])
@@ -178,7 +178,7 @@ test('the rate has one count per second', () => {
   assert.deepEqual([163_000, 166_000, 167_000].map((now) => rate.now(now)), [0.8, 2.4, 1.6])
 })
 
-test('a long silence empties the rate', () => {
+test('the rate is zero after a long pause', () => {
   const rate = new Rate()
   for (let s = 0; s < 60; s++) rate.add(1, s * 1000)
   assert.equal(rate.list(59_000).reduce((a, b) => a + b), 60)
@@ -187,12 +187,12 @@ test('a long silence empties the rate', () => {
   assert.equal(rate.list(320_000).reduce((a, b) => a + b), 0)
 })
 
-test('values in a difference are short', () => {
+test('values of a difference are short', () => {
   assert.deepEqual([brief('x'), brief(''), brief(1), brief(null), brief(true), brief({ a: 1, b: [2] }), brief([])],
     ['x', '""', '1', 'null', 'true', 'a: 1\nb:\n- 2', ''])
 })
 
-test('a difference compares lists by name only if all elements have one and no two have the same', () => {
+test('lists are compared by name only if all elements have unique names', () => {
   const paths = (old, now) => diff({ l: old }, { l: now }).map(({ path }) => path)
   const named = (name, v) => ({ name, v })
   assert.deepEqual(paths([named('a', 1), named('b', 1)], [named('b', 2), named('a', 1)]), ['l[b].v'])
@@ -205,7 +205,7 @@ test('a difference compares lists by name only if all elements have one and no t
   assert.deepEqual(paths([1, 2], [1, 3, 4]), ['l[1]', 'l[2]'])
 })
 
-test('a list that becomes an object differs as a whole, and so does null', () => {
+test('a value that changes its type differs as a whole', () => {
   const found = (old, now) => diff({ a: old }, { a: now })
   assert.deepEqual(found([1], { 0: 2 }), [{ path: 'a', at: ['a'], old: [1], now: { 0: 2 } }])
   assert.deepEqual(found({ 0: 2 }, [1]).length, 1)
@@ -216,13 +216,13 @@ test('a list that becomes an object differs as a whole, and so does null', () =>
   assert.deepEqual(diff({ l: [{ name: 'a' }, { name: 'b' }] }, { l: [{ name: 'a' }] })[0], { path: 'l[b]', at: ['l'], old: { name: 'b' }, now: undefined })
 })
 
-test('versions and generations are noise, and times come last', () => {
+test('the resourceVersion and the generation are hidden, and times come last', () => {
   const paths = (...all) => visibleDifferences(all.map((path) => ({ path }))).map(({ path }) => path)
   assert.deepEqual(paths('metadata.generation', 'metadata.resourceVersion'), ['metadata.generation', 'metadata.resourceVersion'])
   assert.deepEqual(paths('metadata.generation', 'status.lastSeenTime', 'spec.lastTime.x', 'status.n'), ['spec.lastTime.x', 'status.n', 'status.lastSeenTime'])
 })
 
-test('a route has empty parts for all that its URL does not name', () => {
+test('a route has empty parts if its URL omits them', () => {
   const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '' }
   for (const hash of ['', '#', '#/']) assert.deepEqual(parse(hash), none)
   assert.deepEqual(parse('#pods'), { ...none, plural: 'pods' })
@@ -230,7 +230,7 @@ test('a route has empty parts for all that its URL does not name', () => {
   assert.equal(parse('#/v1/a%20b').plural, 'a b')
 })
 
-test('a URL names only what a route has', () => {
+test('a URL contains only the set parts of a route', () => {
   const route = { group: '', version: 'v1', plural: 'pods' }
   assert.equal(format(route), '#/v1/pods')
   assert.equal(format({ ...route, descending: true }), '#/v1/pods')
@@ -240,7 +240,7 @@ test('a URL names only what a route has', () => {
   assert.equal(collectionOf({ ...route, group: 'apps' }), 'apps/v1/pods')
 })
 
-test('YAML has blocks, nested lists and quoted keys', () => {
+test('YAML supports blocks, nested lists and quoted keys', () => {
   assert.equal(toYAML({ 'a b': 1, 'x: y': 2, yes: 3, t: 'one\ntwo', l: [[1, 2], [{ a: 1, b: 'x\ny' }], {}], o: {}, u: 'a:b', v: 'a ', w: '2030-01-01', id: '01234567-89ab-cdef-0123-456789abcdef', cidr: '10.0.0.0/8', d: '"' }), `a b: 1
 "x: y": 2
 "yes": 3
@@ -265,7 +265,7 @@ d: "\\""
 `)
 })
 
-test('each line knows the field that it shows', () => {
+test('each line has the path of its field', () => {
   const lines = linesOf({ a: { b: ['x', { c: 'y\nz' }] }, d: [] })
   assert.deepEqual(lines.map((line) => [partsOf(line).join(''), line.at.join('.')]), [
     ['a:', 'a'], ['  b:', 'a.b'], ['  - x', 'a.b.0'], ['  - c: |-', 'a.b.1.c'], ['      y', 'a.b.1.c'], ['      z', 'a.b.1.c'], ['d: []', 'd'],

@@ -4,7 +4,7 @@ import { byId, media, reload } from './support/page.js'
 
 const KEY = 'listwatch-theme'
 let runs = 0, notices = []
-// Runs the script as a page that loads.
+// Runs the script as on page load.
 async function load() {
   delete document.documentElement.dataset.theme
   await import(`../theme.js?${runs++}`)
@@ -22,9 +22,9 @@ beforeEach(() => {
   notices = []
 })
 
-test('the theme is that of the system, and the button leads through all themes', async () => {
+test('the default theme is the system setting, and the button cycles through all themes', async () => {
   assert.equal(await load(), 'auto')
-  assert.deepEqual(button(), ['◐', 'Theme: as the system has it (t)', 'Theme: as the system has it'])
+  assert.deepEqual(button(), ['◐', 'Theme: system setting (t)', 'Theme: system setting'])
   click()
   assert.equal(theme(), 'light')
   assert.deepEqual(button(), ['☀', 'Theme: light (t)', 'Theme: light'])
@@ -36,7 +36,7 @@ test('the theme is that of the system, and the button leads through all themes',
   assert.deepEqual([theme(), localStorage.getItem(KEY)], ['auto', 'auto'])
 })
 
-test('the chosen theme is there before the page is drawn', async () => {
+test('the saved theme is set before the page is rendered', async () => {
   byId('theme').remove()
   localStorage.setItem(KEY, 'dark')
   assert.equal(await load(), 'dark')
@@ -44,7 +44,7 @@ test('the chosen theme is there before the page is drawn', async () => {
   assert.equal(await load(), 'auto')
 })
 
-test('the page hears of a change, also of one of the system', async () => {
+test('changes of the theme and of the system setting are reported', async () => {
   await load()
   let changes = 0
   const listener = () => changes++
@@ -55,13 +55,13 @@ test('the page hears of a change, also of one of the system', async () => {
   assert.equal(changes, 2)
 })
 
-test('a browser that stores nothing is reported, and the theme changes all the same', async (t) => {
+test('a storage failure is reported, and the theme still changes', async (t) => {
   const forbidden = { getItem() { throw new Error('forbidden') }, setItem() { throw 'full' } }
   const storage = globalThis.localStorage
   globalThis.localStorage = forbidden
   t.after(() => { globalThis.localStorage = storage })
   assert.equal(await load(), 'auto')
-  const text = (why) => ({ kind: 'theme', text: `The theme is for this page only, because this browser stores nothing: ${why}` })
+  const text = (why) => ({ kind: 'theme', text: `The theme applies only to this page because the browser cannot save it: ${why}` })
   assert.deepEqual(notices, [text('forbidden')])
   click()
   assert.equal(theme(), 'light')

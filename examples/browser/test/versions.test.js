@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Versions } from '../versions.js'
 
-globalThis.reportError ??= (error) => { throw error } // Node has none; the rejection fails the test
+globalThis.reportError ??= (error) => { throw error } // missing in Node; the rejection fails the test
 
 const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
 const link = { server: 'http://host', token: '' }
@@ -15,7 +15,8 @@ const withoutManagedFields = (resourceVersion) => {
 }
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
 
-// Returns a Versions of the Pod "web", its requests, and a promise of the answer to a question. `respond` gets each URL.
+// Returns a Versions object for the Pod "web", its requests, and a promise of the result for one version. `respond`
+// receives each URL.
 function ask(t, respond, version, how) {
   const requests = []
   t.mock.method(globalThis, 'fetch', async (url) => {
@@ -30,13 +31,13 @@ function ask(t, respond, version, how) {
   return { answered, requests, versions: () => versions }
 }
 
-test('an object that is unchanged since the page loaded is requested in full', async (t) => {
+test('the full object is requested if it has not changed since the page loaded', async (t) => {
   const { answered, requests } = ask(t, () => json(pod('5')), '5', { current: true })
   assert.deepEqual(await answered, { object: withoutManagedFields('5') })
   assert.deepEqual(requests, ['/web'])
 })
 
-test('a past version comes from the list at that time', async (t) => {
+test('a past version comes from a list at that time', async (t) => {
   const { answered, requests } = ask(t, () => json(list(pod('5'))), '5', { asOf: '7' })
   assert.deepEqual(await answered, { object: { apiVersion: 'v1', ...withoutManagedFields('5') } })
   assert.deepEqual(requests, ['?fieldSelector=metadata.name%3Dweb&resourceVersion=7&resourceVersionMatch=Exact'])
@@ -48,7 +49,7 @@ test('if the past version is lost, the current object is requested', async (t) =
   assert.equal(requests.length, 2)
 })
 
-test('an object that has changed meanwhile becomes the newest', async (t) => {
+test('an object that has changed since then becomes the newest', async (t) => {
   const { answered, versions } = ask(t, () => json(pod('6')), '5', { current: true })
   assert.deepEqual(await answered, { reason: 'the object has changed since then' })
   assert.deepEqual(versions().newest, withoutManagedFields('6'))
@@ -56,51 +57,51 @@ test('an object that has changed meanwhile becomes the newest', async (t) => {
 
 const failures = {
   'the server no longer keeps this version': [() => json({ message: 'too old resource version' }, 410), { asOf: '7' }],
-  'the object did not exist then': [() => json(list()), { asOf: '7' }],
+  'the object did not exist at that time': [() => json(list()), { asOf: '7' }],
   'the object no longer exists': [() => json({ message: 'pods "web" not found' }, 404), { current: true }],
   'the server answered 403: pods "web" is forbidden': [() => json({ message: 'pods "web" is forbidden' }, 403), { current: true }],
   'the server answered 502': [() => new Response('<html>', { status: 502 }), { current: true }],
   'the server did not answer: Failed to fetch': [() => { throw new TypeError('Failed to fetch') }, { current: true }],
-  'the answer is not a JSON object': [() => new Response('<html>'), { current: true }],
+  'the response is not a JSON object': [() => new Response('<html>'), { current: true }],
 }
 for (const [reason, [respond, how]] of Object.entries(failures)) {
-  test(`a failure has its reason: ${reason}`, async (t) => {
+  test(`a failure has the reason: ${reason}`, async (t) => {
     const answer = await ask(t, respond, '5', how).answered
     assert.equal(answer.reason, reason)
     assert.equal(answer.object, undefined)
   })
 }
 
-test('a question without an answer is asked once', async (t) => {
+test('a failed version is requested only once', async (t) => {
   const { answered, requests, versions } = ask(t, () => json({}, 404), '5', { current: true })
   await answered
   assert.equal(versions().at('5', { current: true }).reason, 'the object no longer exists')
   assert.equal(requests.length, 1)
 })
 
-test('close cancels the request, and nothing is reported', async (t) => {
+test('close cancels the request and suppresses its result', async (t) => {
   let cancelled
   const cancellation = new Promise((resolve) => { cancelled = resolve })
   t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => { reject(signal.reason); cancelled() })
   }))
-  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported an answer'))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported a result'))
   versions.at('5', { current: true })
   versions.close()
   await cancellation
   await new Promise(setImmediate)
 })
 
-test('a version whose time nobody knows cannot be requested', async (t) => {
+test('a version without a known time is not requested', async (t) => {
   const { answered, requests } = ask(t, () => assert.fail('it was requested'), '5', {})
-  assert.deepEqual([await answered, requests], [{ reason: 'nobody knows when the object had this version' }, []])
+  assert.deepEqual([await answered, requests], [{ reason: 'the time of this version is unknown' }, []])
 })
 
-test('a list with another version of the object is no answer', async (t) => {
-  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version then' })
+test('a list with another version of the object is a failure', async (t) => {
+  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version at that time' })
 })
 
-test('of a list, the object with the same name is taken', async (t) => {
+test('the object with the same name is selected from a list', async (t) => {
   const other = { ...pod('5'), metadata: { ...pod('5').metadata, name: 'db' } }
   const { answered } = ask(t, () => json(list(other, { ...pod('5'), kind: undefined })), '5', { asOf: '7' })
   assert.equal((await answered).object.metadata.name, 'web')
@@ -109,7 +110,7 @@ test('of a list, the object with the same name is taken', async (t) => {
   assert.equal((await ask(t, () => json(list(kindless)), '5', { asOf: '7' }).answered).object.kind, 'Pod')
 })
 
-test('the path has the group, and the namespace if there is one', async (t) => {
+test('the path contains the group and the namespace', async (t) => {
   const urls = []
   t.mock.method(globalThis, 'fetch', async (url) => { urls.push(url); return json({}) })
   const asked = (resource, item) => new Promise((resolve) => { new Versions(link, resource, item, resolve).at('5', { current: true }) })
@@ -118,7 +119,7 @@ test('the path has the group, and the namespace if there is one', async (t) => {
   assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
 })
 
-// Returns a Versions whose versions are answered one at a time by calling the functions in `pending`.
+// Returns a Versions object whose requests wait until the test calls the functions in `pending`.
 function stepwise(t) {
   const pending = [], told = []
   t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))
@@ -127,7 +128,7 @@ function stepwise(t) {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('versions are requested one after the other, each once', async (t) => {
+test('versions are requested one after the other and only once', async (t) => {
   const { versions, pending, told } = stepwise(t)
   for (const version of ['5', '6', '5']) assert.equal(versions.at(version, { asOf: version }), undefined)
   assert.equal(pending.length, 1)
@@ -141,7 +142,7 @@ test('versions are requested one after the other, each once', async (t) => {
   assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
 })
 
-test('the pending and the held versions are bounded, and the oldest go first', async (t) => {
+test('pending and stored versions are limited, and the oldest are dropped first', async (t) => {
   const { versions, pending } = stepwise(t)
   const ask = (from, to) => { for (let v = from; v <= to; v++) versions.at(String(v), { asOf: String(v) }) }
   const drain = async () => {
@@ -156,11 +157,11 @@ test('the pending and the held versions are bounded, and the oldest go first', a
   ask(41, 70)
   await drain()
   assert.equal(versions.arrivals, 61)
-  assert.ok(versions.at('11', {}), 'the second of 61 is held')
+  assert.ok(versions.at('11', {}), 'the second of 61 versions is stored')
   assert.equal(versions.at('1', {}), undefined, 'the first one is not')
 })
 
-test('an answer after close is dropped', async (t) => {
+test('a result after close is dropped', async (t) => {
   const { versions, pending, told } = stepwise(t)
   versions.at('5', { asOf: '5' })
   versions.close()
@@ -169,7 +170,7 @@ test('an answer after close is dropped', async (t) => {
   assert.deepEqual([versions.at('5', {}), told, versions.arrivals], [undefined, [], 0])
 })
 
-test('the newest object stays when a later request fails', async (t) => {
+test('a failed request keeps the newest object', async (t) => {
   const answers = [json(pod('5')), json({}, 404)]
   t.mock.method(globalThis, 'fetch', async () => answers.shift())
   let told
@@ -178,7 +179,7 @@ test('the newest object stays when a later request fails', async (t) => {
   assert.deepEqual(versions.newest, withoutManagedFields('5'))
 })
 
-test('a past object becomes the newest only for a current question', async (t) => {
+test('a past object becomes the newest only for a current request', async (t) => {
   const { versions, pending } = stepwise(t)
   versions.at('5', { asOf: '5' })
   pending[0].resolve('5')

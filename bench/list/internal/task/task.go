@@ -1,4 +1,4 @@
-// Package task holds the code that the programs of bench/list share.
+// Package task provides the code that the programs of bench/list share.
 package task
 
 import (
@@ -9,17 +9,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
 )
 
-// Task tells a process which list to read, and how.
+// Task describes the list that a process reads.
 type Task struct {
 	Way  string // the key of the function that reads the list
 	URL  string
 	Pods int // the expected number of Pods
 }
 
-// Result is the cost: seconds of CPU time, and the peak RSS of the process in bytes.
+// Result is the cost of a list: CPU time in seconds, and the peak RSS of the process in bytes.
 type Result struct{ CPU, Peak float64 }
 
-// Held is a list that was read: the number of its objects, and a value that keeps them in memory.
+// Held is the result of reading a list: the number of its objects, and a value that keeps them in memory.
 type Held struct {
 	N  int
 	By any
@@ -43,6 +43,6 @@ func Main(ways map[string]func(ctx context.Context, url string) Held) {
 		return r
 	}))
 	if !worked {
-		panic("bench/list runs this program")
+		panic("run bench/list instead of this program")
 	}
 }

@@ -1,11 +1,11 @@
-// Stands in for the package: a test decides what its collections report.
+// A stand-in for the package. Tests control the reports of its collections.
 import { ListWatchError } from '../../listwatch/error.js'
 
 export { ListWatchError }
 
-/** All collections that were opened, oldest first. */
+/** All opened collections, oldest first. */
 export const opened = []
-/** How often wake was called. `refuse` is thrown by the next listWatch. */
+/** `wake` counts calls of wake. The next listWatch throws `refuse`. */
 export const calls = { wake: 0, refuse: undefined }
 export const wake = () => { calls.wake++ }
 

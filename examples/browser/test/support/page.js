@@ -1,4 +1,4 @@
-// A document of happy-dom with index.html, for the tests of modules that draw. Importing this file makes it the global document.
+// Provides index.html as the global document, using happy-dom. Tests of modules with DOM access import this file.
 import { readFileSync } from 'node:fs'
 import { Window } from '../../../../wasm/node_modules/happy-dom/lib/index.js'
 
@@ -15,18 +15,18 @@ for (const name of ['addEventListener', 'removeEventListener', 'dispatchEvent'])
 globalThis.devicePixelRatio = 1
 globalThis.reportError = (error) => { throw error } // fails the test
 
-/** The observers of element sizes. happy-dom has no layout, so a test calls them. */
+/** The callbacks of all ResizeObservers. Tests call them because happy-dom has no layout. */
 export const resized = []
 globalThis.ResizeObserver = class {
   constructor(callback) { resized.push(callback) }
   observe() { return undefined }
 }
 
-/** What the system prefers, by media query. A listener of a change is `listener`. */
+/** The system's preferences by media query. `listener` receives changes. */
 export const media = {}
 globalThis.matchMedia = (query) => media[query] ??= { matches: false, addEventListener(type, listener) { this.listener = listener } }
 
-window.Element.prototype.animate = () => ({ cancel() { return undefined } }) // that of happy-dom rejects a promise
+window.Element.prototype.animate = () => ({ cancel() { return undefined } }) // happy-dom's version rejects a promise
 window.Element.prototype.scrollIntoView = function () { this.dataset.scrolled = 'true' }
 
 const { addEventListener: listen } = document
@@ -36,7 +36,7 @@ document.addEventListener = (...args) => {
   listen.apply(document, args)
 }
 
-/** Writes the body of index.html again, and removes the listeners of the document. */
+/** Restores the body of index.html and removes the document's listeners. */
 export function reload() {
   for (const [type, listener] of listeners.splice(0)) document.removeEventListener(type, listener)
   document.body.innerHTML = body
@@ -49,10 +49,10 @@ export const all = (selector, root = document) => [...root.querySelectorAll(sele
 export const textOf = (selector, root = document) => root.querySelector(selector)?.textContent
 export const texts = (selector, root = document) => all(selector, root).map((element) => element.textContent)
 
-/** Lets promises that have resolved run their callbacks. */
+/** Lets callbacks of resolved promises run. */
 export const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Sends a key to an element. Reports whether a handler took it. */
+/** Sends a key to an element. Reports whether it was handled. */
 export function press(element, key, more) {
   return !element.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }))
 }
@@ -62,7 +62,7 @@ export function type(input, value, event = 'input') {
   input.dispatchEvent(new Event(event))
 }
 
-/** Gives an element a size, because happy-dom has no layout. */
+/** Sets the size of an element, because happy-dom has no layout. */
 export function size(element, width, height) {
   Object.defineProperty(element, 'clientWidth', { value: width, configurable: true })
   Object.defineProperty(element, 'clientHeight', { value: height, configurable: true })
