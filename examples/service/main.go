@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-6d2a410a/listwatch/cache"
 	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
 )
 
@@ -31,12 +32,19 @@ func main() {
 	log.Fatal(http.ListenAndServe("127.0.0.1:8080", handler(reflector.Store(), &live)))
 }
 
-func connect(server string) (*lw.Client[*lw.Object], error) {
-	config, err := kubeconfig.Load(&kubeconfig.Options{Server: server})
+func open(server string) (lw.Transport, error) {
+	if server != "" {
+		return lwhttp.New(server, nil)
+	}
+	config, err := kubeconfig.Load(nil)
 	if err != nil {
 		return nil, err
 	}
-	transport, err := config.Transport()
+	return config.Transport()
+}
+
+func connect(server string) (*lw.Client[*lw.Object], error) {
+	transport, err := open(server)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func TestListsOneOrAllNamespaces(t *testing.T) {
 	require.Len(t, get(t, s.URL+"/api/v1/nodes").list(t).Items, 1)
 }
 
-func TestEveryPageIsAtTheFirstPagesVersion(t *testing.T) {
+func TestPagesKeepTheFirstResourceVersion(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 5)
 	first := get(t, s.URL+configMaps+"?limit=2").list(t)
@@ -94,7 +94,7 @@ func TestPagesOfAllNamespaces(t *testing.T) {
 	require.Empty(t, token)
 }
 
-func TestTheLastPageOfASelectorMayBeEmpty(t *testing.T) {
+func TestLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	s := start(t, nil)
 	put(t, s, configMap("a", "1", `"x":"y"`))
 	put(t, s, configMap("b", "1"))
@@ -107,7 +107,7 @@ func TestTheLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	require.Empty(t, last.Metadata.Continue)
 }
 
-func TestAnExpiredContinueGivesAnInconsistentOne(t *testing.T) {
+func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 4)
 	first := get(t, s.URL+configMaps+"?limit=2").list(t)
@@ -129,7 +129,7 @@ func TestAnExpiredContinueGivesAnInconsistentOne(t *testing.T) {
 }
 
 // Revisions 2, 3 and 4 create cm-1 to cm-3, and revision 5 changes cm-1. The server is compacted at 3.
-func TestListsAtAVersion(t *testing.T) {
+func TestListsAtAResourceVersion(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: time.Millisecond, History: 2})
 	fill(t, s, 3)
 	put(t, s, configMap("cm-1", "changed"))
@@ -187,7 +187,7 @@ func TestListsAtAVersion(t *testing.T) {
 	}
 }
 
-func TestARefusedFutureSaysWhenToRetry(t *testing.T) {
+func TestFutureResourceVersionHasRetryAfter(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: time.Millisecond})
 	a := get(t, s.URL+configMaps+"?resourceVersion=999")
 	require.Equal(t, "1", a.Header.Get("Retry-After"))

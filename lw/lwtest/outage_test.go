@@ -19,7 +19,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func TestCompactionLeavesWatchesThatKeepUpAlone(t *testing.T) {
+func TestCompactionKeepsCurrentWatches(t *testing.T) {
 	s := start(t, nil)
 	w := openWatch(t, s.URL+watchConfigMaps)
 	_, err := s.Create("nodes", `{"metadata":{"name":"n"}}`)
@@ -37,7 +37,7 @@ func TestHistoryBoundsTheLog(t *testing.T) {
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4").expect("ADDED cm-4", "ADDED cm-5")
 }
 
-func TestASlowReaderIsCutOffWithoutAReason(t *testing.T) {
+func TestSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
 	client := &http.Client{Transport: &http.Transport{

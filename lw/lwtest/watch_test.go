@@ -56,7 +56,7 @@ func TestWatchHeadersAreSentImmediately(t *testing.T) {
 	openWatch(t, s.URL+watchConfigMaps) // blocks until the events arrive
 }
 
-func TestWhereAWatchBegins(t *testing.T) {
+func TestWatchStartsAtItsResourceVersion(t *testing.T) {
 	tests := map[string][]string{ // after fill(3), a change of cm-1 and a deletion of cm-2
 		"":                                    {"ADDED cm-1", "ADDED cm-3"},
 		"resourceVersion=0":                   {"ADDED cm-1", "ADDED cm-3"},
@@ -95,7 +95,7 @@ func TestGetByNameIgnoresWatch(t *testing.T) {
 	require.Equal(t, "cm-1", get(t, s.URL+configMaps+"/cm-1?watch=1").object(t).Metadata.Name)
 }
 
-func TestATooOldVersionIsOneErrorEvent(t *testing.T) {
+func TestExpiredResourceVersionIsAnErrorEvent(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 3)
 	s.Compact()
@@ -106,7 +106,7 @@ func TestATooOldVersionIsOneErrorEvent(t *testing.T) {
 	openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=4")
 }
 
-func TestRefusedWatches(t *testing.T) {
+func TestRejectedWatches(t *testing.T) {
 	s := start(t, nil)
 	tests := map[string]struct {
 		code    int
@@ -128,7 +128,7 @@ func TestRefusedWatches(t *testing.T) {
 	}
 }
 
-func TestAnInvalidVersionIs500WithoutAReason(t *testing.T) {
+func TestInvalidResourceVersionIs500(t *testing.T) {
 	s := start(t, nil)
 	a := get(t, s.URL+watchConfigMaps+"&resourceVersion=abc")
 	require.Equal(t, http.StatusInternalServerError, a.Code)
@@ -136,7 +136,7 @@ func TestAnInvalidVersionIs500WithoutAReason(t *testing.T) {
 		`strconv.ParseUint: parsing \"abc\": invalid syntax","code":500}`+"\n", a.Body)
 }
 
-func TestAFutureVersionIsSilentUntilTheTimeout(t *testing.T) {
+func TestFutureResourceVersionSendsNothing(t *testing.T) {
 	t.Parallel()
 	s := start(t, &Options{BookmarkInterval: time.Millisecond})
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=99999&timeoutSeconds=1&allowWatchBookmarks=true")
@@ -283,7 +283,7 @@ func TestWatchesWithoutInitialEventsReportOnlyChanges(t *testing.T) {
 	w.expect("ADDED cm-2")
 }
 
-func TestAStreamingListOfTheFutureIsAnErrorEvent(t *testing.T) {
+func TestFutureStreamingListIsAnErrorEvent(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: time.Millisecond})
 	w := openWatch(t, s.URL+streamingList+"&allowWatchBookmarks=true&resourceVersion=99")
 	e := w.next()
@@ -292,7 +292,7 @@ func TestAStreamingListOfTheFutureIsAnErrorEvent(t *testing.T) {
 	require.NoError(t, w.end())
 }
 
-func TestAServerWithoutStreamingListsRefusesThem(t *testing.T) {
+func TestStreamingListsCanBeDisabled(t *testing.T) {
 	s := start(t, &Options{NoStreamingLists: true})
 	a := get(t, s.URL+streamingList+"&allowWatchBookmarks=true")
 	require.Equal(t, http.StatusUnprocessableEntity, a.Code)

@@ -121,7 +121,7 @@ func TestHandshakes(t *testing.T) {
 	}
 }
 
-func TestRefusedUpgradesAreBare(t *testing.T) {
+func TestRejectedUpgradesHaveNoBody(t *testing.T) {
 	s := start(t, nil)
 	for _, header := range [][]string{nil, {"Origin", "null"}, {"Origin", someOrigin, "Sec-Websocket-Protocol", "a, b"}} {
 		_, res, err := dial(t, s.URL+watchConfigMaps, header...)
