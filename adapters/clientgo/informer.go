@@ -1,0 +1,205 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. The requests of lister must
+// go through an HTTP client of [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and
+// the type from example. It never calls the Watch method.
+//
+// The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
+// whose Run does nothing, as in client-go.
+func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	i := &informer{
+		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
+		decoder: newDecoder(example),
+		resync:  resync,
+	}
+	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
+	i.codec = &objectCodec{decoder: &i.decoder}
+	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly()})
+	if err != nil {
+		panic(err) // the arguments are valid
+	}
+	i.inner = lwcache.NewInformer(client, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
+	i.indexer = newIndexer(i)
+	if err := i.indexer.AddIndexers(indexers); err != nil {
+		panic(err) // there is no other index
+	}
+	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
+	return i
+}
+
+// informer is a [cache.SharedIndexInformer].
+type informer struct {
+	name      string
+	source    *source
+	decoder   decoder
+	codec     *objectCodec
+	inner     *lwcache.Informer[*object]
+	indexer   *indexer
+	resync    time.Duration
+	reflector *cache.Reflector // only names the informer for a watch error handler
+
+	mu               sync.Mutex
+	ctx              context.Context // of the run
+	started, stopped bool
+	onError          cache.WatchErrorHandlerWithContext
+}
+
+var errStarted = errors.New("informer has already started")
+
+// Run implements [cache.SharedInformer].
+func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
+
+// RunWithContext implements [cache.SharedInformer].
+func (i *informer) RunWithContext(ctx context.Context) {
+	i.mu.Lock()
+	again := i.started
+	if !again {
+		i.started, i.ctx = true, ctx
+	}
+	i.mu.Unlock()
+	if again {
+		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
+		return
+	}
+	// The cause of the end is that of ctx, because interrupted never stops the run.
+	_ = i.inner.Run(ctx)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+}
+
+// IsStopped implements [cache.SharedInformer].
+func (i *informer) IsStopped() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stopped
+}
+
+// HasSynced implements [cache.SharedInformer].
+func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+
+// HasSyncedChecker implements [cache.SharedInformer].
+func (i *informer) HasSyncedChecker() cache.DoneChecker {
+	return checker{i.name, i.inner.Store().Synced()}
+}
+
+// checker is a [cache.DoneChecker].
+type checker struct {
+	name string
+	done <-chan struct{}
+}
+
+func (c checker) Name() string          { return c.name }
+func (c checker) Done() <-chan struct{} { return c.done }
+
+// LastSyncResourceVersion implements [cache.SharedInformer].
+func (i *informer) LastSyncResourceVersion() string { return i.inner.Store().ResourceVersion() }
+
+// GetStore implements [cache.SharedInformer].
+func (i *informer) GetStore() cache.Store { return i.indexer }
+
+// GetIndexer implements [cache.SharedIndexInformer].
+func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
+
+// AddIndexers implements [cache.SharedIndexInformer].
+func (i *informer) AddIndexers(indexers cache.Indexers) error {
+	if i.IsStopped() {
+		return errors.New("indexer was not added because it has stopped already")
+	}
+	return i.indexer.AddIndexers(indexers)
+}
+
+// GetController implements [cache.SharedInformer].
+func (i *informer) GetController() cache.Controller { return controller{i} }
+
+// controller is a [cache.Controller] that cannot run.
+type controller struct{ *informer }
+
+func (controller) Run(<-chan struct{})            {}
+func (controller) RunWithContext(context.Context) {}
+
+// SetTransform implements [cache.SharedInformer].
+func (i *informer) SetTransform(transform cache.TransformFunc) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	i.codec.transform = transform
+	return nil
+}
+
+// SetWatchErrorHandler implements [cache.SharedInformer].
+func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
+	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+}
+
+// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, errors are logged.
+func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	i.onError = handler
+	return nil
+}
+
+// running returns the context of the run, and the error handler.
+func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ctx == nil {
+		return context.Background(), i.onError
+	}
+	return i.ctx, i.onError
+}
+
+// interrupted reports an interruption to the error handler. It never stops the run.
+func (i *informer) interrupted(cause error) bool {
+	if ctx, handler := i.running(); handler != nil && cause != lw.ErrWatchClosed {
+		handler(ctx, i.reflector, apiError(cause))
+	}
+	return false
+}
+
+// logger writes warnings of the engine to klog, unless there is an error handler.
+type logger informer
+
+// Warn implements [lw.Logger].
+func (l *logger) Warn(msg string, args ...any) {
+	ctx, handler := (*informer)(l).running()
+	if handler != nil {
+		return
+	}
+	for n := 0; n+1 < len(args); n += 2 {
+		if args[n] == "collection" {
+			args[n+1] = l.source.String()
+		}
+	}
+	klog.FromContext(ctx).Info(msg, args...)
+}
+
+var _ cache.SharedIndexInformer = (*informer)(nil)
+
+// sameFunc reports whether a func is the given package-level func.
+func sameFunc(f, known cache.IndexFunc) bool {
+	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
+}

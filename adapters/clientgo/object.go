@@ -1,0 +1,63 @@
+package clientgo
+
+import (
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// object is a stored object. It keeps the bytes, and the decoded struct for as long as somebody uses the struct.
+type object struct {
+	lw.Object
+	decoded atomic.Pointer[decoded]
+}
+
+// decoded is the struct of an object.
+type decoded struct {
+	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
+	strong any                // if not nil, the struct cannot be decoded again
+}
+
+// Equal reports whether two objects have the same bytes.
+func (o *object) Equal(other *object) bool { return o.Object.Equal(&other.Object) }
+
+// read returns the struct of an object. All readers share it until the garbage collector frees it.
+func (d *decoder) read(o *object) (any, error) {
+	known := o.decoded.Load()
+	if value := d.value(known); value != nil {
+		return value, nil
+	}
+	made, err := d.decode(&o.Object)
+	if err != nil {
+		return nil, err
+	}
+	if !o.decoded.CompareAndSwap(known, weakly(made)) {
+		if value := d.value(o.decoded.Load()); value != nil {
+			return value, nil
+		}
+	}
+	return made, nil
+}
+
+func weakly(made runtime.Object) *decoded {
+	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
+}
+
+// value returns the struct if it still exists, or nil.
+func (d *decoder) value(of *decoded) any {
+	if of == nil {
+		return nil
+	}
+	if of.strong != nil {
+		return of.strong
+	}
+	if first := of.first.Value(); first != nil {
+		return reflect.NewAt(d.example.Elem(), unsafe.Pointer(first)).Interface()
+	}
+	return nil
+}
