@@ -9,7 +9,7 @@ import (
 
 // objectCodec makes stored objects. It implements [lw.Codec].
 type objectCodec struct {
-	lw.RawCodec
+	lw.RawCodec // keeps managedFields, because client-go does
 	decoder   *decoder
 	transform cache.TransformFunc // nil: none. It is set before the run
 }

@@ -30,7 +30,7 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 		resync:  resync,
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
-	i.codec = &objectCodec{decoder: &i.decoder}
+	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: true}, decoder: &i.decoder}
 	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly()})
 	if err != nil {
 		panic(err) // the arguments are valid
