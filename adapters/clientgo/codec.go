@@ -10,8 +10,8 @@ import (
 // objectCodec makes stored objects. It implements [lw.Codec].
 type objectCodec struct {
 	lw.RawCodec // keeps managedFields, because client-go does
-	decoder   *decoder
-	transform cache.TransformFunc // nil: none. It is set before the run
+	decoder     *decoder
+	transform   cache.TransformFunc // nil: none. It is set before the run
 }
 
 // Decode implements [lw.Codec]. Only a transform needs the struct of the object.
