@@ -107,6 +107,8 @@ func describe(obj any) string {
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		return o.Name + "@" + o.Spec.NodeName
+	case *podAndName:
+		return o.name + "@" + o.Spec.NodeName
 	case cache.DeletedFinalStateUnknown:
 		return "tombstone " + o.Key + " " + describe(o.Obj)
 	case runtime.Object:
