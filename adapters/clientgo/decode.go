@@ -19,10 +19,11 @@ import (
 type decoder struct {
 	example reflect.Type            // a pointer to a struct
 	kind    schema.GroupVersionKind // for PartialObjectMetadata: the kind that the example has
+	recent  *recent
 }
 
 func newDecoder(example runtime.Object) decoder {
-	d := decoder{example: reflect.TypeOf(example)}
+	d := decoder{example: reflect.TypeOf(example), recent: newRecent()}
 	if d.metadataOnly() {
 		d.kind = example.GetObjectKind().GroupVersionKind()
 	}

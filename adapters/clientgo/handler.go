@@ -116,9 +116,15 @@ func (i *informer) adapt(handler cache.ResourceEventHandler) lwcache.Handler[*ob
 func (i *informer) readOrReport(o *object) any {
 	value, err := i.decoder.read(o)
 	if err != nil {
-		ctx, _ := i.running()
-		utilruntime.HandleErrorWithContext(ctx, err, "an object cannot be decoded", "object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
+		i.report(o, err)
 		return nil
 	}
 	return value
+}
+
+// report reports an object that cannot be decoded.
+func (i *informer) report(o *object, err error) {
+	ctx, _ := i.running()
+	utilruntime.HandleErrorWithContext(ctx, err, "an object cannot be decoded",
+		"object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
 }

@@ -1,12 +1,13 @@
 package clientgo
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
-
-	"encoding/json"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,4 +63,56 @@ func TestReadersShareStructs(t *testing.T) {
 	require.Same(t, first, second)
 	require.EqualValues(t, 1, decodes.Load())
 	runtime.KeepAlive(first)
+}
+
+// TestReadStructsSurviveOneCollection requires that a struct lives on after one garbage collection, and not after several.
+func TestReadStructsSurviveOneCollection(t *testing.T) {
+	percent := debug.SetGCPercent(-1) // only this test collects
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
+	informer := countedInformer(t)
+	_, _, err := informer.GetStore().GetByKey("shop/pod-0")
+	require.NoError(t, err)
+	runtime.GC()
+	_, _, err = informer.GetStore().GetByKey("shop/pod-0")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, decodes.Load())
+	eventually(t, func() bool {
+		for range 4 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		_, _, err = informer.GetStore().GetByKey("shop/pod-0")
+		require.NoError(t, err)
+		return decodes.Load() > 1
+	})
+}
+
+// TestMemoryReturns requires that nothing keeps a stopped informer alive, even if structs were read.
+func TestMemoryReturns(t *testing.T) {
+	freed := make(chan struct{})
+	func() {
+		server := startServer(t)
+		putPod(t, server, "a", "n1")
+		informer := NewSharedIndexInformer(listerOf(t, server, "pods"), &counted{}, 0, nil)
+		runtime.AddCleanup(informer.(*informerType), func(struct{}) { close(freed) }, struct{}{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			informer.RunWithContext(ctx)
+		}()
+		waitSynced(t, informer.HasSyncedChecker())
+		require.Len(t, informer.GetStore().List(), 1)
+		stop()
+		<-ended
+	}()
+	eventually(t, func() bool {
+		runtime.GC()
+		select {
+		case <-freed:
+			return true
+		default:
+			return false
+		}
+	})
 }

@@ -21,6 +21,7 @@ type object struct {
 type decoded struct {
 	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
 	strong any                // if not nil, the struct cannot be decoded again
+	cycle  atomic.Uint32      // of recent, when it kept the struct last
 }
 
 // Equal reports whether two objects have the same bytes.
@@ -28,20 +29,36 @@ func (o *object) Equal(other *object) bool { return o.Object.Equal(&other.Object
 
 // read returns the struct of an object. All readers share it until the garbage collector frees it.
 func (d *decoder) read(o *object) (any, error) {
+	value, _, err := d.find(o)
+	return value, err
+}
+
+// readAndKeep does what read does, and keeps the struct for the next reader.
+func (d *decoder) readAndKeep(o *object) (any, error) {
+	value, of, err := d.find(o)
+	if err == nil {
+		d.recent.keep(of, value)
+	}
+	return value, err
+}
+
+func (d *decoder) find(o *object) (any, *decoded, error) {
 	known := o.decoded.Load()
 	if value := d.value(known); value != nil {
-		return value, nil
+		return value, known, nil
 	}
 	made, err := d.decode(&o.Object)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if !o.decoded.CompareAndSwap(known, weakly(made)) {
-		if value := d.value(o.decoded.Load()); value != nil {
-			return value, nil
+	own := weakly(made)
+	if !o.decoded.CompareAndSwap(known, own) {
+		now := o.decoded.Load()
+		if value := d.value(now); value != nil {
+			return value, now, nil
 		}
 	}
-	return made, nil
+	return made, own, nil
 }
 
 func weakly(made runtime.Object) *decoded {
