@@ -3,6 +3,7 @@ package controllerruntime
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -23,13 +24,26 @@ func startServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// startCache returns a running cache. It stops when the test ends.
+// startCache returns a running cache of this package. It stops when the test ends.
 func startCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
+	return start(t, server, NewCache, opts)
+}
+
+// startStockCache returns a running cache with client-go's informers.
+func startStockCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
+	return start(t, server, cache.New, opts)
+}
+
+func start(t *testing.T, server *lwtest.Server, newCache cache.NewCacheFunc, opts cache.Options) cache.Cache {
 	config := &rest.Config{Host: server.URL, UserAgent: "an operator"}
 	httpClient, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
 	opts.HTTPClient = httpClient
-	c, err := NewCache(config, opts)
+	return run(t, func() (cache.Cache, error) { return newCache(config, opts) })
+}
+
+func run(t *testing.T, newCache func() (cache.Cache, error)) cache.Cache {
+	c, err := newCache()
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
@@ -37,7 +51,7 @@ func startCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.C
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)
-		httpClient.CloseIdleConnections()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 	})
 	require.True(t, c.WaitForCacheSync(ctx))
 	return c
