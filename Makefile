@@ -130,6 +130,12 @@ test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.
 	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m ./...
 
+.PHONY: test-adapters
+test-adapters: $(if $(LISTWATCH_CI),e2e-server) ## the adapters to client-go and controller-runtime; after make e2e-server also with controller-runtime's own suites
+	@# What ran is no proof for other documentation or other servers, which lie outside of the module, so nothing is cached.
+	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
+	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
+
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
 NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
 NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
@@ -191,10 +197,12 @@ lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as 
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program && $(GO) mod tidy -diff
 	cd examples/metrics && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd adapters && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
 	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
 	cd examples/metrics && $(GO) run $(STATICCHECK) ./...
+	cd adapters && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
@@ -301,7 +309,7 @@ reproducible: ## build a release of the last commit in two folders, once with an
 # The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that build the
 # WASM module are in one lane. make npm runs before them, because gofmt and ESLint must not see packages that are being installed.
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
-WAITING = e2e test-browser test-js demo size
+WAITING = e2e test-adapters test-browser test-js demo size
 # The additional stages of ci-full.
 LONG    = reproducible bench-smoke portable fuzz soak soak-lwcat
 

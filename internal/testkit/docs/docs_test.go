@@ -39,7 +39,7 @@ var languages = map[string]string{
 }
 
 // modules are those that compile the blocks that name them.
-var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics"}
+var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics", "adapters": "adapters"}
 
 func TestEveryBlockIsHeldByATest(t *testing.T) {
 	for _, b := range read(t) {
