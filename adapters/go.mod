@@ -9,7 +9,13 @@ require (
 	sigs.k8s.io/controller-runtime v0.25.2
 )
 
-require github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
+require (
+	github.com/fsnotify/fsnotify v1.9.0 // indirect
+	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
+	github.com/spf13/pflag v1.0.10 // indirect
+	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
+	k8s.io/apiextensions-apiserver v0.37.0 // indirect
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
+	"github.com/seed-6d2a410a/listwatch/bench/internal/harness"
+)
+
+// task is one measurement.
+type task struct {
+	URL                              string
+	Pods                             int
+	Listwatch, Unstructured, Handler bool
+}
+
+// objects returns an empty object and an empty list of the type that is measured.
+func (t task) objects() (client.Object, client.ObjectList) {
+	if !t.Unstructured {
+		return &corev1.Pod{}, &corev1.PodList{}
+	}
+	object, list := &unstructured.Unstructured{}, &unstructured.UnstructuredList{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+	return object, list
+}
+
+func measure(t task) (r result) {
+	ctx := context.Background()
+	before := harness.Heap()
+	began := harness.CPUTime()
+	c := t.start(ctx)
+	object, _ := t.objects()
+	informer := harness.MustGet(c.GetInformer(ctx, object, cache.BlockUntilSynced(false)))
+	var received atomic.Int64
+	var handled toolscache.ResourceEventHandlerRegistration
+	if t.Handler {
+		count := func(any) { received.Add(1) }
+		handled = harness.MustGet(informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: count, UpdateFunc: func(_, obj any) { count(obj) },
+		}))
+	}
+	until(func() bool { return informer.HasSynced() && (handled == nil || handled.HasSynced()) })
+	r.SyncCPU = float64(harness.CPUTime() - began)
+	r.PeakRSS = harness.PeakRSS()
+	r.Heap = harness.Heap() - before
+
+	const events = 20_000
+	last := fmt.Sprint(firstEvent + events - 1)
+	r.PerEvent = harness.CPUPer(events, func() {
+		response := harness.MustGet(http.Get(fmt.Sprintf("%s/events?n=%d", t.URL, events)))
+		harness.Must(response.Body.Close())
+		shared := informer.(toolscache.SharedIndexInformer)
+		until(func() bool { return shared.LastSyncResourceVersion() == last })
+		until(func() bool { return !t.Handler || received.Load() == int64(t.Pods)+events })
+	})
+
+	list := func() {
+		_, all := t.objects()
+		harness.Must(c.List(ctx, all))
+	}
+	runtime.GC()
+	r.ColdList = harness.CPUPer(t.Pods, list)
+	r.List = harness.CPUPer(t.Pods, list)
+	key := client.ObjectKey{Namespace: firstNamespace(), Name: firstName()}
+	r.Get = harness.CPUPer(10_000, func() {
+		for range 10_000 {
+			into, _ := t.objects()
+			harness.Must(c.Get(ctx, key, into))
+		}
+	})
+	list()
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	r.HeapAfterList = float64(stats.HeapAlloc) - before
+	runtime.KeepAlive(c)
+	return r
+}
+
+// start returns a running cache that makes no other requests than those of its informers.
+func (t task) start(ctx context.Context) cache.Cache {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
+	newCache := cache.New
+	if t.Listwatch {
+		newCache = listwatch.NewCache
+	}
+	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, cache.Options{Mapper: mapper}))
+	go func() { harness.Must(c.Start(ctx)) }()
+	if !c.WaitForCacheSync(ctx) {
+		panic("the cache does not start")
+	}
+	return c
+}
+
+func until(condition func() bool) {
+	for !condition() {
+		time.Sleep(time.Millisecond)
+	}
+}
