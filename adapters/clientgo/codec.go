@@ -12,6 +12,7 @@ type objectCodec struct {
 	lw.RawCodec // keeps managedFields, because client-go does
 	decoder     *decoder
 	transform   cache.TransformFunc // nil: none. It is set before the run
+	report      func(*object, error)
 }
 
 // Decode implements [lw.Codec]. Only a transform needs the struct of the object.
@@ -24,7 +25,11 @@ func (c *objectCodec) Decode(s *lw.Scanned) (*object, error) {
 	if c.transform == nil {
 		return o, nil
 	}
-	return c.transformed(o)
+	kept, err := c.transformed(o)
+	if err != nil {
+		c.report(o, err)
+	}
+	return kept, err
 }
 
 // Same reports whether Decode would return an equal object.

@@ -42,9 +42,7 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 
 // AddEventHandlerWithOptions implements [cache.SharedInformer]. The handler receives every event, however slow it is.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.stopped {
+	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
 	}
 	resync := i.resync
@@ -122,9 +120,9 @@ func (i *informer) readOrReport(o *object) any {
 	return value
 }
 
-// report reports an object that cannot be decoded.
+// report reports an object that cannot be decoded or transformed.
 func (i *informer) report(o *object, err error) {
 	ctx, _ := i.running()
-	utilruntime.HandleErrorWithContext(ctx, err, "an object cannot be decoded",
+	utilruntime.HandleErrorWithContext(ctx, err, "an object cannot be decoded or transformed",
 		"object", o.Key().String(), "resourceVersion", o.GetResourceVersion(), "type", i.decoder.example.String())
 }

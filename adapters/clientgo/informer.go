@@ -30,7 +30,7 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 		resync:  resync,
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
-	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: true}, decoder: &i.decoder}
+	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: true}, decoder: &i.decoder, report: i.report}
 	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly()})
 	if err != nil {
 		panic(err) // the arguments are valid
@@ -174,7 +174,7 @@ func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContex
 
 // interrupted reports an interruption to the error handler. It never stops the run.
 func (i *informer) interrupted(cause error) bool {
-	if ctx, handler := i.running(); handler != nil && cause != lw.ErrWatchClosed {
+	if ctx, handler := i.running(); handler != nil && !errors.Is(cause, lw.ErrWatchClosed) {
 		handler(ctx, i.reflector, apiError(cause))
 	}
 	return false

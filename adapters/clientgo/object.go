@@ -21,7 +21,8 @@ type object struct {
 type decoded struct {
 	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
 	strong any                // if not nil, the struct cannot be decoded again
-	cycle  atomic.Uint32      // of recent, when it kept the struct last
+	read   atomic.Int64       // when recent was told of a read, in nanoseconds
+	kept   atomic.Bool        // recent keeps the struct alive
 }
 
 // Equal reports whether two objects have the same bytes.

@@ -3,36 +3,40 @@ package clientgo
 import (
 	"runtime"
 	"sync"
-	"sync/atomic"
+	"time"
 	"weak"
 )
 
-// recent keeps the structs alive that were read since the garbage collection before the last one. So a program that reads
-// the same objects again does not decode them again. When memory is short, collections are frequent, and little is kept.
+// keepFor is how long a struct stays decoded after a read, however often the garbage collector runs.
+const keepFor = 10 * time.Second
+
+// recent keeps the structs alive that were read a short time ago. So a program that reads the same objects again does not
+// decode them again. It looks for old ones only when the garbage collector has run.
 type recent struct {
-	cycle atomic.Uint32 // counts collections, and begins at 1
+	now func() time.Time
 
 	mu     sync.Mutex
-	young  []any // read since the last collection
-	old    []any // read in the cycle before
-	waited bool  // the next collection will be noticed
+	kept   []kept
+	waited bool // the next collection will be noticed
 }
 
-func newRecent() *recent {
-	r := &recent{}
-	r.cycle.Store(1)
-	return r
+// kept is a struct that is kept alive.
+type kept struct {
+	of    *decoded
+	value any
 }
+
+func newRecent() *recent { return &recent{now: time.Now} }
 
 // keep keeps a struct that was just read. It costs next to nothing for a struct that is kept already.
 func (r *recent) keep(of *decoded, value any) {
-	cycle := r.cycle.Load()
-	if of.cycle.Swap(cycle) == cycle {
+	of.read.Store(r.now().UnixNano())
+	if of.kept.Swap(true) {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.young = append(r.young, value)
+	r.kept = append(r.kept, kept{of, value})
 	r.wait()
 }
 
@@ -47,17 +51,27 @@ func (r *recent) wait() {
 // sentinel is freed by the next collection, because nothing refers to it. The pointer gives it an allocation of its own.
 type sentinel struct{ _ *byte }
 
-// collected drops what was not read since the collection before the last one. It does not keep r alive.
+// collected drops what was not read for a while. It does not keep r alive.
 func collected(of weak.Pointer[recent]) {
-	r := of.Value()
-	if r == nil {
-		return
+	if r := of.Value(); r != nil {
+		r.drop()
 	}
-	r.cycle.Add(1)
+}
+
+func (r *recent) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.old, r.young, r.waited = r.young, nil, false
-	if r.old != nil {
+	oldest := r.now().Add(-keepFor).UnixNano()
+	var left []kept
+	for _, k := range r.kept {
+		if k.of.read.Load() > oldest {
+			left = append(left, k)
+		} else {
+			k.of.kept.Store(false)
+		}
+	}
+	r.kept, r.waited = left, false
+	if len(left) > 0 {
 		r.wait()
 	}
 }

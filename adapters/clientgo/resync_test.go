@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,7 @@ func TestResyncPeriods(t *testing.T) {
 		require.NoError(t, err)
 		lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
 		informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 3*time.Second, nil)
+		var mu sync.Mutex
 		updates := map[string]int{}
 		for name, add := range map[string]func(cache.ResourceEventHandler) (cache.ResourceEventHandlerRegistration, error){
 			"default": informer.AddEventHandler,
@@ -68,6 +70,8 @@ func TestResyncPeriods(t *testing.T) {
 		} {
 			_, err := add(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, obj any) {
 				require.Same(t, old, obj)
+				mu.Lock()
+				defer mu.Unlock()
 				updates[name]++
 			}})
 			require.NoError(t, err)

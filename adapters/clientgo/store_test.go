@@ -1,12 +1,15 @@
 package clientgo
 
 import (
+	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -83,18 +86,22 @@ func TestObjectThatCannotBeDecoded(t *testing.T) {
 	require.NoError(t, err)
 	putPod(t, server, "good", "n1")
 	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.AddIndexers(cache.Indexers{"node": byNodes}))
+	failures := reportedErrors(t)
 	var handler recorder
 	_, err = informer.AddEventHandler(&handler)
 	require.NoError(t, err)
-	start(t, informer)
+	stop := start(t, informer)
 	waitSynced(t, informer.HasSyncedChecker())
 	handler.wait(t, "add good@n1 true")
+	require.NotEmpty(t, failures())
 	require.Len(t, informer.GetStore().List(), 1)
 	_, _, err = informer.GetStore().GetByKey("shop/bad")
 	require.ErrorContains(t, err, "object shop/bad: field spec.containers: expected []v1.Container, found a string")
 	_, err = server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"nodeName":"n2"}}`)
 	require.NoError(t, err)
 	handler.wait(t, "add good@n1 true", "add bad@n2 false")
+	stop()
 }
 
 func TestTransform(t *testing.T) {
@@ -107,6 +114,7 @@ func TestTransform(t *testing.T) {
 			putPod(t, server, "a", "n1")
 			informer := podInformer(t, server, nil)
 			calls := 0
+			failures := reportedErrors(t)
 			require.NoError(t, informer.SetTransform(func(obj any) (any, error) {
 				calls++
 				pod := obj.(*corev1.Pod)
@@ -130,7 +138,26 @@ func TestTransform(t *testing.T) {
 			require.Equal(t, "a@transformed", describe(found))
 			stop()
 			require.Equal(t, 3, calls, "once per event")
+			require.Equal(t, []string{"no"}, failures())
 		})
+	}
+}
+
+// reportedErrors records the errors that go to client-go's error handlers during a test.
+func reportedErrors(t *testing.T) (all func() []string) {
+	var mu sync.Mutex
+	var errs []string
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err.Error())
+	}}
+	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers })
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return errs
 	}
 }
 
