@@ -12,6 +12,7 @@ import (
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "adapters", Names: docs.Names(), Given: docs.Given()}
 	module.Names["clientgo"] = "github.com/seed-6d2a410a/listwatch/adapters/clientgo"
+	module.Names["listwatch"] = "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
 	module.Names["rest"] = "k8s.io/client-go/rest"
 	module.Given["config"] = "*rest.Config"
 	require.NoError(t, docs.CompileAll("..", module))

@@ -9,10 +9,10 @@ import (
 
 // objectCodec makes stored objects. It implements [lw.Codec].
 type objectCodec struct {
-	lw.RawCodec // keeps managedFields, because client-go does
-	decoder     *decoder
-	transform   cache.TransformFunc // nil: none. It is set before the run
-	report      func(*object, error)
+	lw.RawCodec
+	decoder   *decoder
+	transform cache.TransformFunc // nil: none. It is set before the run
+	report    func(*object, error)
 }
 
 // Decode implements [lw.Codec]. Only a transform needs the struct of the object.

@@ -21,6 +21,8 @@ type FactoryOptions struct {
 	Namespace string
 	// TweakListOptions may set selectors, as in client-go.
 	TweakListOptions func(*metav1.ListOptions)
+	// DropManagedFields is that of [InformerOptions].
+	DropManagedFields bool
 }
 
 // collections makes the informers of a factory.
@@ -64,5 +66,9 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
-	return NewSharedIndexInformer(lister, example, resync, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{
+		ResyncPeriod:      resync,
+		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		DropManagedFields: c.opts.DropManagedFields,
+	})
 }

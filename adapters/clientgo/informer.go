@@ -17,27 +17,42 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. The requests of lister must
-// go through an HTTP client of [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and
-// the type from example. It never calls the Watch method.
+// InformerOptions are the settings of an informer. The zero value is valid.
+type InformerOptions struct {
+	ResyncPeriod time.Duration // of handlers without a period of their own; zero for never
+	Indexers     cache.Indexers
+
+	// DropManagedFields leaves metadata.managedFields out of all objects. They are often half of an object.
+	DropManagedFields bool
+}
+
+// NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. See
+// [NewSharedIndexInformerWithOptions].
+func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
+}
+
+// NewSharedIndexInformerWithOptions returns an informer. The requests of lister must go through an HTTP client of
+// [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and the type from example. It never
+// calls the Watch method.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
 // whose Run does nothing, as in client-go.
-func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
 	i := &informer{
 		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
 		decoder: newDecoder(example),
-		resync:  resync,
+		resync:  opts.ResyncPeriod,
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
-	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: true}, decoder: &i.decoder, report: i.report}
+	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: !opts.DropManagedFields}, decoder: &i.decoder, report: i.report}
 	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{MetadataOnly: i.decoder.metadataOnly()})
 	if err != nil {
 		panic(err) // the arguments are valid
 	}
 	i.inner = lwcache.NewInformer(client, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
 	i.indexer = newIndexer(i)
-	if err := i.indexer.AddIndexers(indexers); err != nil {
+	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
 		panic(err) // there is no other index
 	}
 	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})

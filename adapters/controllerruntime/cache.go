@@ -2,12 +2,23 @@ package controllerruntime
 
 import (
 	"fmt"
+	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
 )
+
+// Options are additional settings of a cache. Their method NewCache takes the place of the func:
+//
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
+type Options struct {
+	// DropManagedFields leaves metadata.managedFields out of all objects. They are often half of an object.
+	DropManagedFields bool
+}
 
 // NewCache returns controller-runtime's cache with informers of listwatch. It is a [cache.NewCacheFunc]:
 //
@@ -15,6 +26,11 @@ import (
 //
 // If opts.NewInformer is set, it stays in use.
 func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
+	return Options{}.NewCache(config, opts)
+}
+
+// NewCache does what the func does, with additional settings.
+func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if opts.NewInformer != nil {
 		return cache.New(config, opts)
 	}
@@ -30,6 +46,12 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 		opts.HTTPClient = client
 	}
 	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
-	opts.NewInformer = clientgo.NewSharedIndexInformer
+	opts.NewInformer = o.newInformer
 	return cache.New(config, opts)
+}
+
+func (o Options) newInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
+		ResyncPeriod: resync, Indexers: indexers, DropManagedFields: o.DropManagedFields,
+	})
 }

@@ -112,3 +112,15 @@ func next(t *testing.T, events <-chan string) string {
 		return ""
 	}
 }
+
+func TestDropManagedFields(t *testing.T) {
+	server := startServer(t)
+	_, err := server.Play("pods", `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5","managedFields":[{"manager":"kubectl"}]}}`)
+	require.NoError(t, err)
+	for drop, want := range map[bool]int{false: 1, true: 0} {
+		var pod corev1.Pod
+		c := start(t, server, Options{DropManagedFields: drop}.NewCache, cache.Options{})
+		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "a"}, &pod))
+		require.Len(t, pod.ManagedFields, want)
+	}
+}

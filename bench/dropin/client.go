@@ -25,6 +25,7 @@ type task struct {
 	URL                              string
 	Pods                             int
 	Listwatch, Unstructured, Handler bool
+	Keep                             bool // managedFields
 }
 
 // objects returns an empty object and an empty list of the type that is measured.
@@ -95,11 +96,13 @@ func measure(t task) (r result) {
 func (t task) start(ctx context.Context) cache.Cache {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
-	newCache := cache.New
+	newCache, opts := cache.New, cache.Options{Mapper: mapper}
 	if t.Listwatch {
-		newCache = listwatch.NewCache
+		newCache = listwatch.Options{DropManagedFields: !t.Keep}.NewCache
+	} else if !t.Keep {
+		opts.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, cache.Options{Mapper: mapper}))
+	c := harness.MustGet(newCache(&rest.Config{Host: t.URL}, opts))
 	go func() { harness.Must(c.Start(ctx)) }()
 	if !c.WaitForCacheSync(ctx) {
 		panic("the cache does not start")

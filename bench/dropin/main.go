@@ -16,6 +16,7 @@ import (
 var (
 	count  = flag.Int("pods", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
+	keep   = flag.Bool("managed-fields", false, "keep managedFields; by default both drop them, client-go by a transform")
 )
 
 func main() {
@@ -34,7 +35,7 @@ func compare(ctx context.Context) error {
 	defer stop()
 	for _, unstructured := range []bool{false, true} {
 		for _, handler := range []bool{false, true} {
-			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler}); err != nil {
+			if err := table(ctx, task{URL: url, Pods: *count, Unstructured: unstructured, Handler: handler, Keep: *keep}); err != nil {
 				return err
 			}
 		}
