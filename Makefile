@@ -218,7 +218,7 @@ else
 endif
 
 # The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
-BENCHES = decode list retained binary store million watches storm flap wasm
+BENCHES = decode list retained dropin binary store million watches storm flap wasm
 
 .PHONY: vulncheck
 vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked

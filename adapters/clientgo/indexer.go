@@ -160,7 +160,6 @@ func (x *indexer) find(name string) (cache.IndexFunc, *lwcache.Index[*object, st
 	defer x.mu.RUnlock()
 	index, ok := x.indexes[name]
 	if !ok {
-		//lint:ignore ST1005 the text is that of client-go
 		return nil, nil, fmt.Errorf("Index with name %s does not exist", name)
 	}
 	return x.funcs[name], index, nil
