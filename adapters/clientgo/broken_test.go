@@ -58,6 +58,7 @@ func (f *folded) equals(pods map[string]string) bool {
 // TestBrokenServer breaks connections, expires versions and sends garbage while Pods change. In the end the events add up to the
 // state of the server.
 func TestBrokenServer(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
 	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))

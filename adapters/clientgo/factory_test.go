@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
@@ -59,6 +60,37 @@ func TestTypedFactory(t *testing.T) {
 	close(stop)
 	factory.Shutdown()
 	require.True(t, informer.Informer().IsStopped())
+}
+
+// TestOptionsOfClientGo passes options of client-go to the typed factory.
+func TestOptionsOfClientGo(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	factory, err := NewSharedInformerFactory(&rest.Config{Host: server.URL}, 0, nil, informers.WithTransform(func(obj any) (any, error) {
+		obj.(*corev1.Pod).Spec.NodeName = "transformed"
+		return obj, nil
+	}))
+	require.NoError(t, err)
+	lister := factory.Core().V1().Pods().Lister()
+	stop := make(chan struct{})
+	factory.Start(stop)
+	factory.WaitForCacheSync(stop)
+	pod, err := lister.Pods("shop").Get("a")
+	require.NoError(t, err)
+	require.Equal(t, "transformed", pod.Spec.NodeName)
+	close(stop)
+	factory.Shutdown()
+}
+
+// TestBadConfig requires an error for a certificate authority that does not exist.
+func TestBadConfig(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
+	_, err := NewSharedInformerFactory(config, 0, nil)
+	require.ErrorContains(t, err, "an HTTP client for the rest.Config")
+	_, err = NewDynamicSharedInformerFactory(config, 0, nil)
+	require.Error(t, err)
+	_, err = NewMetadataSharedInformerFactory(config, 0, nil)
+	require.Error(t, err)
 }
 
 type informerType = informer

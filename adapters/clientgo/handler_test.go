@@ -41,6 +41,7 @@ func TestHandlersReceiveEvents(t *testing.T) {
 
 // TestMissedDeletion deletes an object while the watch is down, and expires the resourceVersion.
 func TestMissedDeletion(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	putPod(t, server, "a", "n1")
 	putPod(t, server, "b", "n1")
@@ -57,6 +58,26 @@ func TestMissedDeletion(t *testing.T) {
 	require.NoError(t, server.Restart())
 	eventually(t, func() bool { return len(handler.all()) == 3 })
 	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
+}
+
+// TestRecreatedObject deletes an object and creates it again while the watch is down. client-go reports an update.
+func TestRecreatedObject(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	var handler recorder
+	registered, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	start(t, informer)
+	waitSynced(t, registered.HasSyncedChecker())
+	server.Stop()
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	putPod(t, server, "a", "n2")
+	server.Compact()
+	require.NoError(t, server.Restart())
+	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
 }
 
 func TestRemovedHandlerReceivesNothing(t *testing.T) {
@@ -84,6 +105,7 @@ func TestRemovedHandlerReceivesNothing(t *testing.T) {
 }
 
 func TestForeignRegistration(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	one, other := podInformer(t, server, nil), podInformer(t, server, nil)
 	var handler recorder

@@ -38,6 +38,7 @@ func TestStoppedInformer(t *testing.T) {
 }
 
 func TestErrorHandler(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	server.Fail(lwtest.Any, 1, lwtest.Refuse(lwtest.Status{Code: 403, Reason: "Forbidden", Message: "not you"}))
 	putPod(t, server, "a", "n1")
@@ -57,6 +58,7 @@ func TestErrorHandler(t *testing.T) {
 }
 
 func TestCollectionThatComesBack(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
 	errs := make(chan error, 100)
@@ -72,6 +74,7 @@ func TestCollectionThatComesBack(t *testing.T) {
 }
 
 func TestListerWithoutWrappedClient(t *testing.T) {
+	t.Parallel()
 	server := startServer(t)
 	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
 	require.NoError(t, err)
