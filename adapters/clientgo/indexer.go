@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 
@@ -208,4 +209,9 @@ func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string)
 		}
 		return append(to, values...)
 	}
+}
+
+// sameFunc reports whether a func is the given package-level func.
+func sameFunc(f, known cache.IndexFunc) bool {
+	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
 }

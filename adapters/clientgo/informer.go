@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"time"
 
@@ -33,12 +32,15 @@ func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, 
 }
 
 // NewSharedIndexInformerWithOptions returns an informer. The requests of lister must go through an HTTP client of
-// [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and the type from example. It never
-// calls the Watch method.
+// [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and the type from example, which must
+// not be nil. It never calls the Watch method.
 //
 // The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
 // whose Run does nothing, as in client-go.
 func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
+	if example == nil {
+		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")
+	}
 	i := &informer{
 		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
 		decoder: newDecoder(example),
@@ -150,71 +152,4 @@ type controller struct{ *informer }
 func (controller) Run(<-chan struct{})            {}
 func (controller) RunWithContext(context.Context) {}
 
-// SetTransform implements [cache.SharedInformer].
-func (i *informer) SetTransform(transform cache.TransformFunc) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.started {
-		return errStarted
-	}
-	i.codec.transform = transform
-	return nil
-}
-
-// SetWatchErrorHandler implements [cache.SharedInformer].
-func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
-	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
-}
-
-// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, errors are logged.
-func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.started {
-		return errStarted
-	}
-	i.onError = handler
-	return nil
-}
-
-// running returns the context of the run, and the error handler.
-func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.ctx == nil {
-		return context.Background(), i.onError
-	}
-	return i.ctx, i.onError
-}
-
-// interrupted reports an interruption to the error handler. It never stops the run.
-func (i *informer) interrupted(cause error) bool {
-	if ctx, handler := i.running(); handler != nil && !errors.Is(cause, lw.ErrWatchClosed) {
-		handler(ctx, i.reflector, apiError(cause))
-	}
-	return false
-}
-
-// logger writes warnings of the engine to klog, unless there is an error handler.
-type logger informer
-
-// Warn implements [lw.Logger].
-func (l *logger) Warn(msg string, args ...any) {
-	ctx, handler := (*informer)(l).running()
-	if handler != nil {
-		return
-	}
-	for n := 0; n+1 < len(args); n += 2 {
-		if args[n] == "collection" {
-			args[n+1] = l.source.String()
-		}
-	}
-	klog.FromContext(ctx).Info(msg, args...)
-}
-
 var _ cache.SharedIndexInformer = (*informer)(nil)
-
-// sameFunc reports whether a func is the given package-level func.
-func sameFunc(f, known cache.IndexFunc) bool {
-	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
-}

@@ -85,3 +85,8 @@ func TestListerWithoutWrappedClient(t *testing.T) {
 	start(t, informer)
 	require.ErrorIs(t, <-errs, errNotWrapped)
 }
+
+func TestInformerWithoutExample(t *testing.T) {
+	const text = "clientgo: an informer needs an example of its objects, such as &corev1.Pod{}"
+	require.PanicsWithValue(t, text, func() { NewSharedIndexInformer(nil, nil, 0, nil) })
+}
