@@ -21,8 +21,7 @@ type FactoryOptions struct {
 	Namespace string
 	// TweakListOptions may set selectors, as in client-go.
 	TweakListOptions func(*metav1.ListOptions)
-	// DropManagedFields is that of [InformerOptions].
-	DropManagedFields bool
+	Extras
 }
 
 // collections makes the informers of a factory.
@@ -67,8 +66,8 @@ func (c *collections) informer(gvr schema.GroupVersionResource, namespace string
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
 	}
 	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{
-		ResyncPeriod:      resync,
-		Indexers:          cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		DropManagedFields: c.opts.DropManagedFields,
+		ResyncPeriod: resync,
+		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		Extras:       c.opts.Extras,
 	})
 }

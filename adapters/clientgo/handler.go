@@ -40,7 +40,8 @@ func (i *informer) AddEventHandlerWithResyncPeriod(handler cache.ResourceEventHa
 	return i.AddEventHandlerWithOptions(handler, cache.HandlerOptions{ResyncPeriod: &resync})
 }
 
-// AddEventHandlerWithOptions implements [cache.SharedInformer]. The handler receives every event, however slow it is.
+// AddEventHandlerWithOptions implements [cache.SharedInformer]. The handler receives every event, however slow it is, unless
+// [Extras.CoalesceEvents] is set.
 func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler, options cache.HandlerOptions) (cache.ResourceEventHandlerRegistration, error) {
 	if i.IsStopped() {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already", handler)
@@ -52,7 +53,7 @@ func (i *informer) AddEventHandlerWithOptions(handler cache.ResourceEventHandler
 	if resync > 0 {
 		resync = max(resync, minimumResync)
 	}
-	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{Policy: lwcache.Unbounded, Resync: resync, OnPanic: i.panicked})
+	inner := i.inner.Handle(i.adapt(handler), &lwcache.HandlerOptions[*object]{Policy: i.policy, Resync: resync, OnPanic: i.panicked})
 	return &registration{Registration: inner, informer: i}, nil
 }
 

@@ -80,6 +80,40 @@ func TestRecreatedObject(t *testing.T) {
 	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
 }
 
+// TestSlowHandler lets events wait for a handler. With CoalesceEvents one event per object waits.
+func TestSlowHandler(t *testing.T) {
+	for coalesce, want := range map[bool][]string{
+		false: {"add first@n1 true", "add a@n0 false", "update a@n0 a@n1", "update a@n1 a@n2", "add b@n1 false", "delete b@n1", "add last@n1 false"},
+		true:  {"add first@n1 true", "add a@n2 false", "add last@n1 false"},
+	} {
+		server := startServer(t)
+		putPod(t, server, "first", "n1")
+		informer := NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &corev1.Pod{}, InformerOptions{Extras: Extras{CoalesceEvents: coalesce}})
+		var handler recorder
+		goOn := make(chan struct{})
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+			AddFunc: func(obj any, initial bool) {
+				handler.OnAdd(obj, initial)
+				<-goOn
+			},
+			UpdateFunc: handler.OnUpdate,
+			DeleteFunc: handler.OnDelete,
+		})
+		require.NoError(t, err)
+		start(t, informer)
+		eventually(t, func() bool { return len(handler.all()) == 1 })
+		for n := range 3 {
+			putPod(t, server, "a", fmt.Sprint("n", n))
+		}
+		putPod(t, server, "b", "n1")
+		require.NoError(t, server.Delete("pods", "shop", "b"))
+		putPod(t, server, "last", "n1")
+		eventually(t, func() bool { return informer.LastSyncResourceVersion() == fmt.Sprint(server.Revision()) })
+		close(goOn)
+		handler.wait(t, want...)
+	}
+}
+
 func TestRemovedHandlerReceivesNothing(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)

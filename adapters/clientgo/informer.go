@@ -20,9 +20,7 @@ import (
 type InformerOptions struct {
 	ResyncPeriod time.Duration // of handlers without a period of their own; zero for never
 	Indexers     cache.Indexers
-
-	// DropManagedFields leaves metadata.managedFields out of all objects. They are often half of an object.
-	DropManagedFields bool
+	Extras
 }
 
 // NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. See
@@ -45,6 +43,7 @@ func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runti
 		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
 		decoder: newDecoder(example),
 		resync:  opts.ResyncPeriod,
+		policy:  opts.policy(),
 	}
 	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
 	i.codec = &objectCodec{RawCodec: lw.RawCodec{KeepManagedFields: !opts.DropManagedFields}, decoder: &i.decoder, report: i.report}
@@ -70,6 +69,7 @@ type informer struct {
 	inner     *lwcache.Informer[*object]
 	indexer   *indexer
 	resync    time.Duration
+	policy    lwcache.Policy
 	reflector *cache.Reflector // only names the informer for a watch error handler
 
 	mu               sync.Mutex

@@ -15,10 +15,7 @@ import (
 // Options are additional settings of a cache. Their method NewCache takes the place of the func:
 //
 //	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
-type Options struct {
-	// DropManagedFields leaves metadata.managedFields out of all objects. They are often half of an object.
-	DropManagedFields bool
-}
+type Options clientgo.Extras
 
 // NewCache returns controller-runtime's cache with informers of listwatch. It is a [cache.NewCacheFunc]:
 //
@@ -52,6 +49,6 @@ func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 
 func (o Options) newInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
-		ResyncPeriod: resync, Indexers: indexers, DropManagedFields: o.DropManagedFields,
+		ResyncPeriod: resync, Indexers: indexers, Extras: clientgo.Extras(o),
 	})
 }
