@@ -3,6 +3,7 @@
 GO          ?= go
 GOVULNCHECK  = golang.org/x/vuln/cmd/govulncheck@v1.2.0
 GREMLINS     = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+VALE         = github.com/vale-cli/vale/v3/cmd/vale@v3.21.0
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 NODE        := $(shell command -v node 2>/dev/null)
 # Runs a test binary in Node, with the server that the transports' tests ask beside it.
@@ -15,12 +16,12 @@ NO_NPM       = $(strip $(if $(NODE),,Node) $(if $(shell command -v npm 2>/dev/nu
 NO_BROWSER   = $(strip $(NO_NPM) $(if $(CHROME),,Chromium) $(if $(FIREFOX),,Firefox))
 # The packages whose tests run as wasm too: those of the browser's bundle.
 WASM_PACKAGES = ./lw ./lw/internal/... ./cache ./transport/... ./wasm
-# What make size allows the package's program, and a program of one's own without transports, in kB after brotli: a little
-# above what they are.
+# The budgets of make size. The npm package's WASM module and a custom module without transports, in kB after brotli:
 SIZE_BUDGET   = 560
 BUNDLE_BUDGET = 560
-# And lwcat, stripped, for linux/amd64, in bytes.
-LWCAT_BUDGET  = 9500000
+# Stripped programs for linux/amd64, in bytes: lwcat, and a program with one informer.
+LWCAT_BUDGET    = 9500000
+INFORMER_BUDGET = 7000000
 
 # Installs a folder's npm packages if its lock file has changed since the last time.
 %/node_modules/.package-lock.json: %/package-lock.json
@@ -138,13 +139,13 @@ test-adapters: $(if $(LISTWATCH_CI),e2e-server) ## the adapters to client-go and
 
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
 NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
-NO_STRICT_FIPS = $(NO_FIPS)|TestEverythingThroughProxies
+NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips
 test-fips: ## the connections with Go's FIPS 140-3 module, and with nothing but what it approves of
 	GOFIPS140=latest GODEBUG=fips140=on $(GO) test -timeout 5m -skip '$(NO_FIPS)' ./transport/http ./transport/kubeconfig ./transport/ws ./internal/testkit/canary
 	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -skip '$(NO_STRICT_FIPS)' ./transport/http ./transport/kubeconfig ./internal/testkit/canary
-	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsStayIn$$' ./cmd/lwcat
+	GOFIPS140=latest GODEBUG=fips140=only $(GO) test -timeout 5m -run 'TestSecretsAreNotPrinted$$' ./cmd/lwcat
 
 .PHONY: test-386
 test-386: ## the tests of the library and of lwcat's internals with an int of 32 bits, where the machine can run them (linux/amd64)
@@ -184,7 +185,7 @@ e2e-clients: ## client-go's and the JavaScript client's informers against the em
 	cd e2e/clients && $(GO) test -count 1 -timeout 10m ./...
 
 .PHONY: lint
-lint: vulncheck lint-js ## gofmt, vet, staticcheck, module files; native and as wasm; and the JavaScript, if there are Node and npm
+lint: vulncheck lint-js prose ## gofmt, vet, staticcheck, module files; native and as wasm; the JavaScript, if there are Node and npm; and make prose
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	$(GO) vet ./...
 	GOOS=js GOARCH=wasm $(GO) vet $(WASM_PACKAGES) ./internal/jsx ./internal/tools/bundle
@@ -215,6 +216,19 @@ else
 	@$(MAKE) --no-print-directory wasm/node_modules/.package-lock.json
 	wasm/node_modules/.bin/tsc -p examples/browser
 	wasm/node_modules/.bin/eslint --config wasm/eslint.config.mjs wasm examples/browser
+endif
+
+.PHONY: prose
+prose: ## check the language of documentation, comments and messages with Vale; FILES='lw/*.go' checks other files
+ifeq ($(COMPILER),)
+	@if [ -n "$$LISTWATCH_CI" ]; then echo "a C compiler is missing"; exit 1; fi
+	@echo "Vale needs a C compiler, so the language is not checked; on Debian: apt install gcc libc6-dev"
+else
+	@test -x bin/vale-$(lastword $(subst @, ,$(VALE))) || { GOBIN=$(CURDIR)/bin $(GO) install $(VALE) && \
+		mv bin/vale bin/vale-$(lastword $(subst @, ,$(VALE))); }
+	@files=$$($(GO) run ./internal/tools/prose $(FILES)) && \
+		bin/vale-$(lastword $(subst @, ,$(VALE))) --config internal/tools/prose/vale.ini --output line $$files && \
+		echo "$$(echo "$$files" | wc -l) files follow the rules of internal/tools/prose/styles"
 endif
 
 # The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
@@ -271,14 +285,24 @@ mutants: ## small mistakes in PACKAGE (default ./lw) that its tests miss; FILE=s
 	@cd $(or $(PACKAGE),./lw) && skip=$$(ls *.go | grep -v -e '$(or $(FILE),.)' | sed 's/.*/-E ^&$$/'); cd $(CURDIR) && \
 		$(GO) run $(GREMLINS) unleash $(or $(PACKAGE),./lw) --invert-logical --invert-bitwise -E / $$skip
 
+# Builds a stripped program for linux/amd64. Fails if it is larger than its budget.
+#   $(call stripped,NAME,MODULE,PACKAGE,BUDGET)
+define stripped
+	@cd $(2) && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/bin/$(1)-linux-amd64 $(3)
+	@size=$$(wc -c < bin/$(1)-linux-amd64); echo "$(1), linux/amd64, stripped: $$size bytes"; \
+		test $$size -le $(4) || { echo "$(1) exceeds its budget of $(4) bytes"; exit 1; }
+endef
+
 .PHONY: size-lwcat
 size-lwcat:
-	@CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build -trimpath -ldflags='-s -w' -o bin/lwcat-linux-amd64 ./cmd/lwcat
-	@size=$$(wc -c < bin/lwcat-linux-amd64); echo "lwcat, linux/amd64, stripped: $$size bytes"; \
-		test $$size -le $(LWCAT_BUDGET) || { echo "that is above $(LWCAT_BUDGET)"; exit 1; }
+	$(call stripped,lwcat,.,./cmd/lwcat,$(LWCAT_BUDGET))
+
+.PHONY: size-informer
+size-informer:
+	$(call stripped,informer,bench,./binary/listwatch,$(INFORMER_BUDGET))
 
 .PHONY: size
-size: wasm size-lwcat ## the sizes of the browser's program, of one of one's own, and of lwcat; fails above their budgets
+size: wasm size-lwcat size-informer ## the sizes of the WASM modules, of lwcat and of a program with an informer; fails above their budgets
 ifeq ($(NODE),)
 	@echo "make size needs Node 20 or later, for its brotli"; exit 1
 else

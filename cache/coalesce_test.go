@@ -8,31 +8,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// thing is one state of the only object of the tests in this file.
-type thing struct {
+// testObject is one state of the only object of the tests in this file.
+type testObject struct {
 	uid, version int
 	matches      bool
 }
 
-func (*thing) GetNamespace() string         { return "" }
-func (*thing) GetName() string              { return "x" }
-func (o *thing) GetUID() string             { return strconv.Itoa(o.uid) }
-func (o *thing) GetResourceVersion() string { return strconv.Itoa(o.version) }
+func (*testObject) GetNamespace() string         { return "" }
+func (*testObject) GetName() string              { return "x" }
+func (o *testObject) GetUID() string             { return strconv.Itoa(o.uid) }
+func (o *testObject) GetResourceVersion() string { return strconv.Itoa(o.version) }
 
 type (
-	thingChange = Change[*thing]
-	thingQueued = queued[*thing]
+	thingChange = Change[*testObject]
+	thingQueued = queuedChange[*testObject]
 )
 
 // plainModel is the plain reference of a queue. It keeps every change and decides only when the handler takes one.
 type plainModel struct {
 	policy  Policy
 	filter  bool
-	known   *thing // the state before the waiting changes
+	known   *testObject // the state before the waiting changes
 	waiting []thingQueued
 }
 
-func (m *plainModel) matches(o *thing) bool { return o != nil && (!m.filter || o.matches) }
+func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
 // next returns the next change before the filter, and how many of the waiting changes it consumes; none if there is none.
 func (m *plainModel) next() (c thingQueued, n int) {
@@ -68,7 +68,7 @@ func (m *plainModel) take() (thingChange, bool) {
 		m.waiting = nil
 		return c.Change, false
 	}
-	was, is := m.matches(c.held), m.matches(c.New)
+	was, is := m.matches(c.stored), m.matches(c.New)
 	m.known = c.New
 	switch {
 	case !was && !is:
@@ -81,29 +81,29 @@ func (m *plainModel) take() (thingChange, bool) {
 	return c.Change, true
 }
 
-// life applies operations to one object, a queue and the model, and checks them against each other.
-type life struct {
-	t     *testing.T
-	steps string
-	r     *Registration[*thing]
-	model plainModel
-	now   *thing // in the store
-	told  *thing // to the handler
-	last  int    // version, and UID of a new object
+// sequence applies the changes of one object to a queue and to a model of it.
+type sequence struct {
+	t        *testing.T
+	steps    string
+	r        *Registration[*testObject]
+	model    plainModel
+	object   *testObject // in the store
+	reported *testObject // to the handler
+	last     int         // version, and UID of a new object
 }
 
 // write queues a change, as the informer does.
-func (l *life) write(kind ChangeType, object *thing) {
-	c := thingQueued{thingChange{Type: kind, Old: l.now, New: object}, l.now}
-	if l.now = object; kind == Deleted {
-		c.Old = &thing{uid: c.held.uid, version: l.last, matches: c.held.matches}
+func (l *sequence) write(kind ChangeType, object *testObject) {
+	c := thingQueued{thingChange{Type: kind, Old: l.object, New: object}, l.object}
+	if l.object = object; kind == Deleted {
+		c.Old = &testObject{uid: c.stored.uid, version: l.last, matches: c.stored.matches}
 	}
-	l.tell(c)
+	l.enqueue(c)
 }
 
-// tell queues a change in the queue and in the model.
-func (l *life) tell(c thingQueued) {
-	l.r.tell(c.Change, c.held)
+// enqueue queues a change in the queue and in the model.
+func (l *sequence) enqueue(c thingQueued) {
+	l.r.enqueue(c.Change, c.stored)
 	l.model.waiting = append(l.model.waiting, c)
 }
 
@@ -112,10 +112,10 @@ func (l *life) tell(c thingQueued) {
 //   - add    ~ update    - delete    * recreate with another UID    r resync    . take
 //
 // The new object of p, m and x does not match the filter. Otherwise they do the same as +, ~ and *.
-func (l *life) step(op byte) bool {
+func (l *sequence) step(op byte) bool {
 	l.last++
-	object := &thing{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
-	if op != '.' && (l.now == nil) != (op == '+' || op == 'p') {
+	object := &testObject{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
+	if op != '.' && (l.object == nil) != (op == '+' || op == 'p') {
 		return false
 	}
 	switch op {
@@ -124,7 +124,7 @@ func (l *life) step(op byte) bool {
 	case '+', 'p':
 		l.write(Added, object)
 	case '~', 'm':
-		object.uid = l.now.uid
+		object.uid = l.object.uid
 		l.write(Modified, object)
 	case '-':
 		l.write(Deleted, nil)
@@ -132,7 +132,7 @@ func (l *life) step(op byte) bool {
 		l.write(Deleted, nil)
 		l.write(Added, object)
 	case 'r':
-		l.tell(thingQueued{thingChange{Type: Modified, Old: l.now, New: l.now, Resync: true}, l.now})
+		l.enqueue(thingQueued{thingChange{Type: Modified, Old: l.object, New: l.object, Resync: true}, l.object})
 	}
 	if l.model.policy == Coalesce {
 		require.LessOrEqual(l.t, l.r.Len(), 2, l.steps)
@@ -141,7 +141,7 @@ func (l *life) step(op byte) bool {
 }
 
 // take lets the handler receive a change, which must be that of the model, and legal.
-func (l *life) take() bool {
+func (l *sequence) take() bool {
 	var c thingChange
 	ok := false
 	for !ok {
@@ -149,7 +149,7 @@ func (l *life) take() bool {
 		if i == nil {
 			break
 		}
-		c, ok = l.r.filtered(i.change)
+		c, ok = l.r.filter(i.change)
 	}
 	want, wanted := l.model.take()
 	require.Equal(l.t, wanted, ok, l.steps)
@@ -157,40 +157,40 @@ func (l *life) take() bool {
 		return false
 	}
 	require.Equal(l.t, []any{want.Type, want.Old, want.New, want.Resync}, []any{c.Type, c.Old, c.New, c.Resync}, l.steps)
-	require.Equal(l.t, c.Type == Added, l.told == nil, l.steps)
+	require.Equal(l.t, c.Type == Added, l.reported == nil, l.steps)
 	if c.Type == Deleted {
-		require.Equal(l.t, l.told.uid, c.Old.uid, l.steps)
+		require.Equal(l.t, l.reported.uid, c.Old.uid, l.steps)
 	}
 	if c.Type == Modified {
-		require.Same(l.t, l.told, c.Old, l.steps)
-		require.Equal(l.t, l.told.uid, c.New.uid, l.steps)
+		require.Same(l.t, l.reported, c.Old, l.steps)
+		require.Equal(l.t, l.reported.uid, c.New.uid, l.steps)
 	}
-	l.told = c.New
+	l.reported = c.New
 	return true
 }
 
-// TestEveryShortLife plays all sequences of up to five operations under every policy, with and without a filter. The
+// TestCoalesceSequences plays all sequences of up to five operations under every policy, with and without a filter. The
 // handler receives a legal sequence, Deleted of every object that is gone, and in the end the state of the store.
-func TestEveryShortLife(t *testing.T) {
+func TestCoalesceSequences(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
 			ops := "+~-*r."
 			if filter {
 				ops = "+~-*r.pmx"
 			}
-			everyLife(t, policy, filter, ops, "", 5)
+			runSequences(t, policy, filter, ops, "", 5)
 		}
 	}
 }
 
-// everyLife plays all lives that begin with steps and have up to more operations.
-func everyLife(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
-	opts := &HandlerOptions[*thing]{Policy: policy}
+// runSequences plays all lives that begin with steps and have up to more operations.
+func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
+	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {
-		opts.Filter = func(o *thing) bool { return o.matches }
+		opts.Filter = func(o *testObject) bool { return o.matches }
 	}
-	l := &life{t: t, steps: steps, model: plainModel{policy: policy, filter: filter}}
-	l.r = newRegistration(NewInformer[*thing](lw.ListerWatcher[*thing](nil), nil), opts)
+	l := &sequence{t: t, steps: steps, model: plainModel{policy: policy, filter: filter}}
+	l.r = newRegistration(NewInformer[*testObject](lw.ListerWatcher[*testObject](nil), nil), opts)
 	for i := range len(steps) {
 		if !l.step(steps[i]) {
 			return
@@ -198,11 +198,11 @@ func everyLife(t *testing.T, policy Policy, filter bool, ops, steps string, more
 	}
 	for l.take() {
 	}
-	if filter && l.now != nil && !l.now.matches {
-		l.now = nil
+	if filter && l.object != nil && !l.object.matches {
+		l.object = nil
 	}
-	require.True(t, l.told == l.now, "%s: the handler has another state than the store", steps)
+	require.True(t, l.reported == l.object, "%s: the handler has another state than the store", steps)
 	for i := 0; more > 0 && i < len(ops); i++ {
-		everyLife(t, policy, filter, ops, steps+string(ops[i]), more-1)
+		runSequences(t, policy, filter, ops, steps+string(ops[i]), more-1)
 	}
 }

@@ -86,14 +86,14 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	case c.version != nil:
 		return !doubtful
 	}
-	return c.byValue && same(old, object)
+	return c.byValue && equalValues(old, object)
 }
 
 // identical reports whether two objects of two snapshots are the same.
 func (c *comparison[T]) identical(a, b T) bool {
 	switch {
 	case c.byValue:
-		return same(a, b)
+		return equalValues(a, b)
 	case c.equal != nil:
 		return c.equal(a, b)
 	case c.version != nil:
@@ -102,8 +102,8 @@ func (c *comparison[T]) identical(a, b T) bool {
 	return false
 }
 
-// same compares by ==. Values are different if they or a field of theirs hold a type for which == is not defined.
-func same(a, b any) (equal bool) {
+// equalValues compares by ==. Values are different if they or a field of theirs hold a type for which == is not defined.
+func equalValues(a, b any) (equal bool) {
 	defer func() { recover() }()
 	return a == b
 }

@@ -29,9 +29,9 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// TestDiffsOfWhatHasNoEquality go by what there is in its place: a version, or Equal. What has neither counts as changed where it
+// TestDiffOfTypesWithoutEquality go by what there is in its place: a version, or Equal. What has neither counts as changed where it
 // may have been written.
-func TestDiffsOfWhatHasNoEquality(t *testing.T) {
+func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)
 	requireUpdates(t, nil, versioned{name: "a"}, seven, eight, 2)

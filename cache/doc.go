@@ -1,8 +1,13 @@
-// Package cache folds a collection's event stream into a store that is ready to be read.
+// Package cache keeps a [Store] equal to a collection on the server.
 //
-// A [Reflector] is the only writer of its [Store]: it follows [lw.ListAndWatch], keeps the store equal to the server, and
-// tells what changed as [Change]s. The store may be read from any goroutine at any time. It knows events, not transports.
+//   - A [Reflector] follows [lw.ListAndWatch] and writes the store. It suffices for programs that only read the store.
+//   - An [Informer] is a Reflector that also calls handlers with each [Change].
+//   - A [Group] runs several informers and starts workers when all informers are synced.
+//   - An [Index] finds objects by other keys, for example by owner. A [Lister] finds them by namespace and label.
+//   - A [Snapshot] is the state of a store at one resourceVersion.
 //
-// [Save] writes what a store holds, and [Reflector.Restore] lets a later process go on from there without a list; package
-// savefile does so with files.
+// Any goroutine may read a store at any time. While the server is unavailable, the store keeps the last known state.
+//
+// [Save] writes a snapshot. [Reflector.Restore] reads it, so that a new process starts without a list. Package savefile does
+// both with files.
 package cache

@@ -2,8 +2,8 @@ package cache
 
 import "runtime"
 
-// guarded calls f. A panic in f goes to OnPanic, if it is set. reported is false if OnPanic knows of the panic already.
-func (r *Registration[T]) guarded(reported bool, f func()) {
+// recoverPanic calls f. A panic in f goes to OnPanic, if it is set. reported is false if OnPanic knows of the panic already.
+func (r *Registration[T]) recoverPanic(reported bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
 			if value := recover(); value != nil && reported {
@@ -15,12 +15,12 @@ func (r *Registration[T]) guarded(reported bool, f func()) {
 	f()
 }
 
-// filtered applies the filter to a change. It returns false if the handler does not need the change.
-func (r *Registration[T]) filtered(change queued[T]) (Change[T], bool) {
+// filter applies the filter to a change. It returns false if the handler does not need the change.
+func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
 		return change.Change, true
 	}
-	was := change.Type != Added && r.matches(change.held, false)
+	was := change.Type != Added && r.matches(change.stored, false)
 	is := change.Type != Deleted && r.matches(change.New, true)
 	switch {
 	case is && !was:
@@ -34,6 +34,6 @@ func (r *Registration[T]) filtered(change queued[T]) (Change[T], bool) {
 // matches reports whether the filter selects an object. first is false if the filter was called for it before.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
 	ok = true // if the filter panics
-	r.guarded(first, func() { ok = r.opts.Filter(object) })
+	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
 	return ok
 }

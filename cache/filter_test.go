@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPanicInFilterLosesNothing: the panic is reported once for each state of an object, the change is delivered, and so is
+// TestPanicInFilterKeepsOtherChanges: the panic is reported once for each state of an object, the change is delivered, and so is
 // every other change of every handler.
-func TestPanicInFilterLosesNothing(t *testing.T) {
-	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
-		var n, other notes
+func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
+	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
+		var n, other log
 		var values []any
 		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{
 			Filter: func(o *lw.Object) bool {
@@ -24,14 +24,14 @@ func TestPanicInFilterLosesNothing(t *testing.T) {
 			},
 			OnPanic: func(value any, stack []byte) {
 				values = append(values, value)
-				require.Contains(t, string(stack), "TestPanicInFilterLosesNothing")
+				require.Contains(t, string(stack), "TestPanicInFilterKeepsOtherChanges")
 			},
 		})
 		th.informer.Handle(other.handler(), nil)
 		th.run()
 		require.Equal(t, "+x@1! +y@2!", n.take())
 		require.True(t, isClosed(r.Synced()))
-		th.say("+w@3 ~y@4 ~x@5 ~x@6 -x@7 +x@8")
+		th.expect("+w@3 ~y@4 ~x@5 ~x@6 -x@7 +x@8")
 		require.Equal(t, "~y@2>4 ~x@1>5 ~x@5>6 -x@7 +x@8", n.take())
 		require.Equal(t, "+x@1! +y@2! +w@3 ~y@2>4 ~x@1>5 ~x@5>6 -x@7 +x@8", other.take())
 		require.Equal(t, []any{"x@1", "x@5", "x@8"}, values)
@@ -39,11 +39,11 @@ func TestPanicInFilterLosesNothing(t *testing.T) {
 	})
 }
 
-// TestPanicInFilterOfARange: without OnPanic the panic reaches the loop's goroutine. The informer and its other handlers
+// TestPanicInFilterOfRange: without OnPanic the panic reaches the loop's goroutine. The informer and its other handlers
 // continue.
-func TestPanicInFilterOfARange(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
-		var other notes
+func TestPanicInFilterOfRange(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		var other log
 		th.informer.Handle(other.handler(), nil)
 		recovered := make(chan any)
 		go func() {
@@ -53,7 +53,7 @@ func TestPanicInFilterOfARange(t *testing.T) {
 		}()
 		th.run()
 		require.Equal(t, "x", <-recovered)
-		th.say("~x@3")
+		th.expect("~x@3")
 		require.Equal(t, "+x@1! ~x@1>3", other.take())
 		require.Len(t, th.informer.handlers, 1, "the range has left")
 	})
@@ -62,8 +62,8 @@ func TestPanicInFilterOfARange(t *testing.T) {
 // TestFilterMayUseTheInformer: Handle, Remove, Drain and reads of the store do not wait for the filter that calls them.
 func TestFilterMayUseTheInformer(t *testing.T) {
 	for policy := range Unbounded + 1 {
-		inTheater(t, "x@1", func(t *testing.T, th *theater) {
-			var n, inner notes
+		withHarness(t, "x@1", func(t *testing.T, th *harness) {
+			var n, inner log
 			var self *Registration[*lw.Object]
 			removed := th.informer.Handle(Handler[*lw.Object]{}, nil)
 			self = th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 1, Filter: func(o *lw.Object) bool {
@@ -83,10 +83,10 @@ func TestFilterMayUseTheInformer(t *testing.T) {
 				return true
 			}})
 			th.run()
-			th.say("+handle@3 +remove@4 +drain@5 +read@6")
+			th.expect("+handle@3 +remove@4 +drain@5 +read@6")
 			require.Equal(t, "+x@1! +handle@3 +remove@4 +drain@5 +read@6", n.take())
 			require.ElementsMatch(t, []string{"+x@1!", "+handle@3!", "+remove@4", "+drain@5", "+read@6"}, strings.Fields(inner.take()))
-			th.say("+leave@7 +y@8")
+			th.expect("+leave@7 +y@8")
 			synctest.Wait()
 			require.True(t, isClosed(self.Done()))
 			require.NotContains(t, n.take(), "y@8")

@@ -48,17 +48,17 @@ func TestDeltas(t *testing.T) {
 		"an interrupted list's news are told": {[]string{"list@3 a/x@1", "watch !expired", "list a/x@5 !reset", "list@9 a/x@5"}, "+a/x@1 ok ~a/x@1>5 ok"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
-				require.Equal(t, c.told, s.play(c.lines...))
+			withFixture(t, func(t *testing.T, s *fixture) {
+				require.Equal(t, c.told, s.run(c.lines...))
 				require.Empty(t, s.script.lines, "all was asked for")
 			})
 		})
 	}
 }
 
-// TestUnchangedObjectsStay: a new list brings new objects of the same versions, and readers keep seeing the old pointers.
-func TestUnchangedObjectsStay(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+// TestUnchangedObjectsAreKept: a new list brings new objects of the same versions, and readers keep seeing the old pointers.
+func TestUnchangedObjectsAreKept(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		first := map[lw.Key]*lw.Object{}
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if event.Type == lw.WatchStarted && len(first) == 0 {
@@ -68,7 +68,7 @@ func TestUnchangedObjectsStay(t *testing.T) {
 			}
 			return true
 		}
-		s.play("list@3 a/x@1 a/y@2 z@3", "watch !expired", "list@9 a/x@1 a/y@8 z@3", "watch")
+		s.run("list@3 a/x@1 a/y@2 z@3", "watch !expired", "list@9 a/x@1 a/y@8 z@3", "watch")
 		for key, same := range map[string]bool{"a/x": true, "a/y": false, "z": true} {
 			now, ok := s.store.Get(object(key).Key())
 			require.True(t, ok)
@@ -103,12 +103,12 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 // TestRestoredObjectThatWasRecreated: the list after a restore finds another UID, and so does a watch.
 func TestRestoredObjectThatWasRecreated(t *testing.T) {
 	for _, lines := range [][]string{{"list@6 a/x@5#2"}, {"watch ~a/x@5#2"}} {
-		onStage(t, func(t *testing.T, s *stage) {
+		withFixture(t, func(t *testing.T, s *fixture) {
 			s.reflector.RestoreObjects("3", []*lw.Object{object("a/x@1#1")})
 			if strings.HasPrefix(lines[0], "list") {
 				lines = append([]string{"watch !expired"}, lines...)
 			}
-			told := s.play(lines...)
+			told := s.run(lines...)
 			require.Equal(t, "+a/x@1 ok -a/x@1? +a/x@5", strings.TrimSuffix(told, " ok"))
 		})
 	}

@@ -21,7 +21,7 @@ type Group struct {
 	mu      lock.Mutex
 	members []member
 	running bool
-	latest  *groupRun // the current run, or the next one if none has begun; nil before the first use
+	current *groupRun // the current run, or the next one if none has started; nil before the first use
 }
 
 type member struct {
@@ -29,9 +29,9 @@ type member struct {
 	Runner
 }
 
-// groupRun is the part of a Group that each Run renews.
+// groupRun is the state of one Run.
 type groupRun struct {
-	over  chan struct{} // closed when the run begins to stop
+	done  chan struct{} // closed when the run begins to stop
 	cause error         // why it stops
 }
 
@@ -58,8 +58,8 @@ func (g *Group) Add(name string, informer Runner) {
 // Run returns context.Cause(ctx), the error of the worker, or the error of the informer with its name. Run panics if the
 // previous Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
-	members, run := g.begin()
-	defer g.end()
+	members, run := g.start()
+	defer g.stop()
 	working, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	streaming, stop := context.WithCancel(context.WithoutCancel(ctx)) // outlives the workers
@@ -81,7 +81,7 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	}
 	<-working.Done()
 	run.cause = context.Cause(working)
-	close(run.over)
+	close(run.done)
 	jobs.Wait()
 	stop()
 	streams.Wait()
@@ -101,7 +101,7 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	var over chan struct{}
 	if run != nil {
-		over = run.over
+		over = run.done
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
@@ -120,26 +120,26 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 
 // run returns the current or the next run. The caller holds the lock.
 func (g *Group) run() *groupRun {
-	if g.latest == nil {
-		g.latest = &groupRun{over: make(chan struct{})}
+	if g.current == nil {
+		g.current = &groupRun{done: make(chan struct{})}
 	}
-	return g.latest
+	return g.current
 }
 
-func (g *Group) begin() ([]member, *groupRun) {
+func (g *Group) start() ([]member, *groupRun) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
 		panic("cache: a Group is run again before its last Run has returned")
 	}
 	g.running = true
-	if run := g.run(); isClosed(run.over) {
-		g.latest = nil
+	if run := g.run(); isClosed(run.done) {
+		g.current = nil
 	}
 	return g.members, g.run()
 }
 
-func (g *Group) end() {
+func (g *Group) stop() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.running = false

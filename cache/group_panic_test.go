@@ -29,7 +29,7 @@ func TestGroupDoesNotHideAPanic(t *testing.T) {
 
 func panicInGroup(t *testing.T, of string) {
 	var g Group
-	pods := NewInformer(&live{first: []string{"x@1"}}, plainLists())
+	pods := NewInformer(&liveObjects{first: []string{"x@1"}}, plainLists())
 	g.Add("pods", pods)
 	if of == "handler" {
 		pods.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { panic("a mistake in the handler") }}, nil)

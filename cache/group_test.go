@@ -12,21 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runner is a Runner that the test controls.
-type runner struct {
-	synced  chan struct{}
-	fail    chan error
-	runs    int
-	running bool
-	told    bool          // ctx has ended
-	ending  chan struct{} // if set, Run returns only after it is closed
+// fakeRunner is a Runner that the test controls.
+type fakeRunner struct {
+	synced   chan struct{}
+	fail     chan error
+	runs     int
+	running  bool
+	notified bool          // ctx has ended
+	ending   chan struct{} // if set, Run returns only after it is closed
 }
 
-func newRunner() *runner { return &runner{synced: make(chan struct{}), fail: make(chan error)} }
+func newRunner() *fakeRunner { return &fakeRunner{synced: make(chan struct{}), fail: make(chan error)} }
 
-func (r *runner) Synced() <-chan struct{} { return r.synced }
+func (r *fakeRunner) Synced() <-chan struct{} { return r.synced }
 
-func (r *runner) Run(ctx context.Context) error {
+func (r *fakeRunner) Run(ctx context.Context) error {
 	r.runs++
 	r.running = true
 	defer func() { r.running = false }()
@@ -34,7 +34,7 @@ func (r *runner) Run(ctx context.Context) error {
 	case err := <-r.fail:
 		return err
 	case <-ctx.Done():
-		r.told = true
+		r.notified = true
 		if r.ending != nil {
 			<-r.ending
 		}
@@ -102,12 +102,12 @@ func TestGroupStopsInOrder(t *testing.T) {
 		ended := start(ctx, &g, func(ctx context.Context) error {
 			<-ctx.Done()
 			<-finish
-			require.False(t, a.told, "a worker that finishes needs current stores")
+			require.False(t, a.notified, "a worker that finishes needs current stores")
 			return nil
 		})
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		require.False(t, a.told, "the worker has not returned")
+		require.False(t, a.notified, "the worker has not returned")
 		close(finish)
 		synctest.Wait()
 		require.Empty(t, ended, "a has not returned")
@@ -138,7 +138,7 @@ func TestGroupStopsWhenAnInformerFailsForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		opts := &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}
-		pods := NewInformer(&live{first: []string{"x@1"}}, opts)
+		pods := NewInformer(&liveObjects{first: []string{"x@1"}}, opts)
 		secrets := NewInformer(&script{t: t, lines: []string{"list@1 !forbidden"}}, opts)
 		g.Add("pods", pods)
 		g.Add("secrets", secrets)
@@ -154,8 +154,8 @@ func TestGroupStopsWhenAnInformerFailsForGood(t *testing.T) {
 	})
 }
 
-// TestGroupStopsLate has an informer that fails long after all are synced.
-func TestGroupStopsLate(t *testing.T) {
+// TestGroupStopsAfterSync has an informer that fails long after all are synced.
+func TestGroupStopsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a, b := newRunner(), newRunner()
@@ -171,7 +171,7 @@ func TestGroupStopsLate(t *testing.T) {
 	})
 }
 
-func TestGroupWhoseContextEndsBeforeSync(t *testing.T) {
+func TestGroupContextEndsBeforeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a := newRunner()
@@ -201,9 +201,9 @@ func TestGroupWhoseContextEndsBeforeSync(t *testing.T) {
 
 // TestGroupRunsAgain checks that handlers rest between two runs, and that the second run continues from the stores.
 func TestGroupRunsAgain(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var g Group
-		var n notes
+		var n log
 		th.informer.Handle(n.handler(), nil)
 		g.Add("pods", th.informer)
 		ctx, lose := context.WithCancel(t.Context())
@@ -217,7 +217,7 @@ func TestGroupRunsAgain(t *testing.T) {
 		require.Empty(t, n.take(), "no handler is called between two runs")
 		ctx, lose = context.WithCancel(t.Context())
 		ended = start(ctx, &g)
-		th.say("~x@3")
+		th.expect("~x@3")
 		require.Equal(t, "~x@1>3", n.take())
 		lose()
 		<-ended
@@ -226,9 +226,9 @@ func TestGroupRunsAgain(t *testing.T) {
 
 // TestGroupWaitsForTheCallInProgress checks that Run returns after the call in progress, and that no call follows.
 func TestGroupWaitsForTheCallInProgress(t *testing.T) {
-	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
+	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group
-		slow := &notes{hold: make(chan struct{})}
+		slow := &log{block: make(chan struct{})}
 		th.informer.Handle(slow.handler(), nil)
 		g.Add("pods", th.informer)
 		ctx, lose := context.WithCancel(t.Context())
@@ -236,7 +236,7 @@ func TestGroupWaitsForTheCallInProgress(t *testing.T) {
 		lose()
 		synctest.Wait()
 		require.Empty(t, ended)
-		close(slow.hold)
+		close(slow.block)
 		<-ended
 		require.Equal(t, "+x@1!", slow.take())
 		synctest.Wait()

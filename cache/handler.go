@@ -9,8 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Handler receives changes. Each func may be nil. The informer calls one func of a handler at a time, in a goroutine that
-// belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
+// Handler receives changes. Each func may be nil. initial and stale are [Change.Initial] and [Change.FinalStateUnknown].
+// Objects are shared with the store: do not change them. The informer calls one func of a handler at a time, in a goroutine
+// that belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
 // testing.T.FailNow, removes the handler.
 //
 // A func must not wait for a later call of the same handler. So it must not wait for [Registration.Drain] or Done of its own
@@ -56,24 +57,24 @@ const defaultCapacity = 1000
 
 // Registration is a handler, or a range over changes, at an informer. All methods may run concurrently.
 type Registration[T any] struct {
-	opts   HandlerOptions[T]
-	queue  *queue[T]
-	synced chan struct{}
-	done   chan struct{}
-	over   sync.Once
+	opts     HandlerOptions[T]
+	queue    *queue[T]
+	synced   chan struct{}
+	done     chan struct{}
+	doneOnce sync.Once
 
-	handler *Handler[T] // nil: it is a range
-	key     func(T) lw.Key
-	forget  func(r *Registration[T], drop bool) // these are the informer's
-	resync  func(*Registration[T])
-	heard   func(*Registration[T])
-	dropped bool // under the informer's lock
+	handler    *Handler[T] // nil: it is a range
+	key        func(T) lw.Key
+	unregister func(r *Registration[T], drop bool) // callbacks of the informer
+	resync     func(*Registration[T])
+	markSynced func(*Registration[T])
+	dropped    bool // under the informer's lock
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
 	r := &Registration[T]{
 		synced: make(chan struct{}), done: make(chan struct{}),
-		key: i.Store().key, forget: i.forget, resync: i.resync, heard: i.heard,
+		key: i.Store().key, unregister: i.unregister, resync: i.resync, markSynced: i.markSynced,
 	}
 	if opts != nil {
 		r.opts = *opts
@@ -85,8 +86,8 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// finish says that no call will begin any more.
-func (r *Registration[T]) finish() { r.over.Do(func() { close(r.done) }) }
+// closeDone closes Done after the last call.
+func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
 // Synced returns a channel that is closed when the handler was told all that was there at its beginning: the first list, or
 // what the store held when it was added. If the handler is removed before, it is never closed.
@@ -96,14 +97,14 @@ func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 // call that has begun; Done tells. A handler may remove itself. Removing it again does nothing.
 func (r *Registration[T]) Remove() {
 	r.queue.close(true) // first, as only what the informer knows is sure not to be started when a run has ended
-	r.forget(r, true)
+	r.unregister(r, true)
 }
 
 // Drain takes the handler from the informer, lets it be told what waits, and returns when its last call has returned, or
 // with context.Cause(ctx) when ctx ends before. It needs the informer to run.
 func (r *Registration[T]) Drain(ctx context.Context) error {
 	r.queue.close(false)
-	r.forget(r, false)
+	r.unregister(r, false)
 	select {
 	case <-r.done:
 		return nil
@@ -133,52 +134,52 @@ func (r *Registration[T]) Lag() time.Duration {
 	return lag
 }
 
-// changes yields the changes that wait, until ctx ends or the queue is closed and empty. If isParked is not nil, it also ends
-// when nothing waits, and sets *isParked.
+// changes yields the queued changes until ctx ends or the queue is closed and empty. If isParked is not nil, it also ends when
+// the queue is empty, and sets *isParked.
 func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
 		for ctx.Err() == nil {
 			next, found := r.queue.take(isParked != nil && timer.timer == nil)
 			switch {
-			case found == atEnd:
-				r.finish()
+			case found == queueClosed:
+				r.closeDone()
 				return
 			case found == parked:
 				*isParked = true
 				return
-			case found == nothing:
-				if timer.wait(ctx, r.queue.arrived) {
+			case found == queueEmpty:
+				if timer.wait(ctx, r.queue.ready) {
 					r.resync(r)
 				}
-			case next.mark:
+			case next.isMark:
 				close(r.synced)
-				r.heard(r)
+				r.markSynced(r)
 			default:
-				if change, ok := r.filtered(next.change); ok && !yield(change) {
+				if change, ok := r.filter(next.change); ok && !yield(change) {
 					return
 				}
 			}
-			if timer.due() {
+			if timer.takeDue() {
 				r.resync(r)
 			}
 		}
 	}
 }
 
-// run calls the handler's funcs until ctx ends, the handler is removed, or it is parked, as nothing waits.
+// run calls the handler's functions until ctx ends, the handler is removed or the queue is empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
-		r.guarded(true, func() { r.handler.call(change) })
+		r.recoverPanic(true, func() { r.handler.call(change) })
 	}
 	return parked
 }
 
-// tell queues a change. held is the object that the store held before.
-func (r *Registration[T]) tell(change Change[T], held T) {
+// enqueue queues a change. stored is the object that the store held before.
+func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	object := change.New
 	if change.Type == Deleted {
 		object = change.Old
 	}
-	r.queue.add(r.key(object), queued[T]{change, held})
+	r.queue.add(r.key(object), queuedChange[T]{change, stored})
 }

@@ -16,19 +16,19 @@ type Index[T any, K comparable] struct {
 	postings postings[K]
 
 	// The rest belongs to the store's writer.
-	free     []uint32
-	next     uint32
-	only     []uint32 // by slot the cell, plus one, of its object's only key, as far as it is known; else zero
-	old, new []K      // keys of what is being written
-	scratch  []K      // what the keys func is given
-	closed   *IndexSnapshot[T, K]
+	free      []uint32
+	next      uint32
+	singleKey []uint32 // by slot: the cell plus one of the only key of the object, or zero if unknown
+	old, new  []K      // keys of what is being written
+	scratch   []K      // what the keys func is given
+	closed    *IndexSnapshot[T, K]
 }
 
 // indexer is an index as the store sees it.
 type indexer[T any] interface {
 	prepare(slot uint32, old, object *T) // learns the keys of what goes and what comes; nil for none
 	commit(epoch uint64, slot uint32)
-	move(epoch uint64, to map[uint32]uint32)
+	rebuild(epoch uint64, to map[uint32]uint32)
 	freeze() any // the postings, to read
 }
 
@@ -39,13 +39,13 @@ func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) 
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed()}
 	store.mu.Lock()
 	defer store.mu.Unlock()
-	x.fill(store.epoch, &store.state.objects)
+	x.build(store.epoch, &store.state.objects)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.whole) // as the last one lacks the index
+	store.snapshot.Store(store.beforeList) // as the last one lacks the index
 	return x
 }
 
-func (x *Index[T, K]) fill(epoch uint64, objects *slots.Vector[T]) {
+func (x *Index[T, K]) build(epoch uint64, objects *slots.Vector[T]) {
 	objects.All(func(slot uint32, object T) bool {
 		x.prepare(slot, nil, &object)
 		x.commit(epoch, slot)
@@ -76,7 +76,7 @@ func (x *Index[T, K]) List(key K) []T {
 
 // All iterates over the objects that had a key when the iteration began, in no particular order. The store may be used
 // within the loop.
-func (x *Index[T, K]) All(key K) iter.Seq[T] { return over(func() []T { return x.List(key) }) }
+func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { return x.List(key) }) }
 
 // Len returns how many objects have a key.
 func (x *Index[T, K]) Len(key K) int {

@@ -37,8 +37,8 @@ func isbns(books []*book) []string {
 	return found
 }
 
-// TestAStoreOfBooks: any type will do, with typed keys and several of them.
-func TestAStoreOfBooks(t *testing.T) {
+// TestStoreOfPlainTypes: any type will do, with typed keys and several of them.
+func TestStoreOfPlainTypes(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -77,8 +77,8 @@ func TestReplaceOfBooks(t *testing.T) {
 	require.Zero(t, books.Len())
 }
 
-// TestBatchIsOneStep: readers see all of a call, or nothing.
-func TestBatchIsOneStep(t *testing.T) {
+// TestBatchIsAtomic: readers see all of a call, or nothing.
+func TestBatchIsAtomic(t *testing.T) {
 	books, writer := newLibrary()
 	done := make(chan bool)
 	go func() {
@@ -104,10 +104,10 @@ func TestBatchIsOneStep(t *testing.T) {
 	}
 }
 
-// TestIndexesComeAndGo at any time, also while a list is being folded in.
-func TestIndexesComeAndGo(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.play("list@4 a/x@1 a/y@2 b/z@3")
+// TestIndexesCanBeAddedAndClosed at any time, also while a list is being folded in.
+func TestIndexesCanBeAddedAndClosed(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
+		s.run("list@4 a/x@1 a/y@2 b/z@3")
 		early := NewIndex(s.store, ByNamespace[*lw.Object])
 		var late *Index[*lw.Object, string]
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
@@ -116,22 +116,22 @@ func TestIndexesComeAndGo(t *testing.T) {
 			}
 			return true
 		}
-		s.play("list@9 a/x@1 c/w@8", "watch -a/x@10")
+		s.run("list@9 a/x@1 c/w@8", "watch -a/x@10")
 		for _, index := range []*Index[*lw.Object, string]{early, late} {
 			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are gone")
 			require.Equal(t, []string{"c/w"}, names(index.All("c")))
 		}
 		early.Close()
 		s.onEvent = nil
-		s.play("list@12 c/w@8 d/v@11")
+		s.run("list@12 c/w@8 d/v@11")
 		require.Equal(t, []string{"c"}, early.Keys(), "it stands still")
 		require.ElementsMatch(t, []string{"c", "d"}, late.Keys())
 		early.Close()
 	})
 }
 
-// TestAnIndexMayPanic: its store is as it was before, and goes on.
-func TestAnIndexMayPanic(t *testing.T) {
+// TestPanicInIndexKeepsState: its store is as it was before, and goes on.
+func TestPanicInIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	careful := NewIndex(books, func(b *book, to []int) []int {
@@ -154,7 +154,7 @@ func TestAnIndexMayPanic(t *testing.T) {
 	require.Equal(t, []int{2000}, careful.Keys())
 }
 
-func TestKeysTwiceCountOnce(t *testing.T) {
+func TestDuplicateKeysCountOnce(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	writer.Put(&book{isbn: "1", authors: []string{"A", "B", "A", "A"}})
@@ -165,7 +165,7 @@ func TestKeysTwiceCountOnce(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-func TestReadyMadeIndexes(t *testing.T) {
+func TestStandardIndexes(t *testing.T) {
 	pod := func(text string) *lw.Object {
 		object, err := lw.ParseObject([]byte(text))
 		require.NoError(t, err)
@@ -222,8 +222,8 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	runtime.KeepAlive(byLabel)
 }
 
-// TestKeysThatComeAndGo take no more room than those that are there at a time, and neither do objects.
-func TestKeysThatComeAndGo(t *testing.T) {
+// TestUnusedKeysAreFreed take no more room than those that are there at a time, and neither do objects.
+func TestUnusedKeysAreFreed(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	for year := range 1000 {
@@ -237,8 +237,8 @@ func TestKeysThatComeAndGo(t *testing.T) {
 	require.LessOrEqual(t, books.next, uint32(2))
 }
 
-// TestLookupsCostWhatTheyFind, whatever the size of the store.
-func TestLookupsCostWhatTheyFind(t *testing.T) {
+// TestLookupCost, whatever the size of the store.
+func TestLookupCost(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	for i := range 20_000 {
@@ -264,8 +264,8 @@ func TestHashesSpread(t *testing.T) {
 	require.Greater(t, len(ofKeys), 990)
 }
 
-// TestKeysOfTheObjectsOwn: a keys func may return a slice that it did not make; it is not written to.
-func TestKeysOfTheObjectsOwn(t *testing.T) {
+// TestKeysAreCopied: a keys func may return a slice that it did not make; it is not written to.
+func TestKeysAreCopied(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, func(b *book, _ []string) []string { return b.authors })
 	b := &book{isbn: "1", authors: []string{"A", "B", "A"}}
@@ -276,8 +276,8 @@ func TestKeysOfTheObjectsOwn(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-// TestKeysThatChange, as those of an object that somebody wrote to, or that are not equal to themselves, do no harm to others.
-func TestKeysThatChange(t *testing.T) {
+// TestChangedKeys, as those of an object that somebody wrote to, or that are not equal to themselves, do no harm to others.
+func TestChangedKeys(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	byNumber := NewIndex(books, func(b *book, to []float64) []float64 { return append(to, math.NaN()) })
@@ -289,8 +289,8 @@ func TestKeysThatChange(t *testing.T) {
 	require.Empty(t, byNumber.List(math.NaN()))
 }
 
-// TestAClosedIndexStandsStill, whatever comes into the slots of what it holds.
-func TestAClosedIndexStandsStill(t *testing.T) {
+// TestClosedIndexKeepsState, whatever comes into the slots of what it holds.
+func TestClosedIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	one := &book{isbn: "1", authors: []string{"A"}}
@@ -305,8 +305,8 @@ func TestAClosedIndexStandsStill(t *testing.T) {
 	require.PanicsWithValue(t, ErrForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 
-// TestObjectsThatCannotBeCompared count as changed when they are written anew.
-func TestObjectsThatCannotBeCompared(t *testing.T) {
+// TestIncomparableObjects count as changed when they are written anew.
+func TestIncomparableObjects(t *testing.T) {
 	type row struct {
 		id    string
 		extra any
@@ -330,8 +330,8 @@ func TestObjectsThatCannotBeCompared(t *testing.T) {
 	require.Zero(t, first.Len())
 }
 
-// TestTheOnlyKeyIsReadOnce of an object that is held as text, and what is remembered of it is not taken for other keys.
-func TestTheOnlyKeyIsReadOnce(t *testing.T) {
+// TestSingleKeyIsReadOnce of an object that is held as text, and what is remembered of it is not taken for other keys.
+func TestSingleKeyIsReadOnce(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	read := map[*lw.Object]int{}
 	byLabel := NewIndex(store, func(o *lw.Object, to []string) []string {

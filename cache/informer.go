@@ -17,13 +17,13 @@ type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool
 
-	mu       lock.Mutex // held while an event is folded and queued, so that all queues agree with the store
-	handlers []*Registration[T]
-	waiting  []*Registration[T] // those of which Synced waits to hear
-	synced   chan struct{}
-	start    func(*Registration[T]) // lets a handler be called; nil while the informer does not run
-	resting  []*Registration[T]     // handlers that are not called, as the informer does not run
-	told     []*Registration[T]     // the handlers when an event was last folded; only the goroutine of Run uses it
+	mu        lock.Mutex // held while an event is folded and queued, so that all queues agree with the store
+	handlers  []*Registration[T]
+	unsynced  []*Registration[T] // handlers that Synced waits for
+	synced    chan struct{}
+	start     func(*Registration[T]) // starts a handler; nil while the informer does not run
+	suspended []*Registration[T]     // handlers that wait for the next run
+	notified  []*Registration[T]     // the handlers of the last event; only the goroutine of Run uses it
 }
 
 // NewInformer returns an informer with an empty store and no handlers. Nothing happens before Run. opts may be nil.
@@ -38,26 +38,26 @@ func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 // of it, or were removed. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
-// Run follows the collection and calls the handlers until ctx ends, and returns context.Cause(ctx); or until Options.StopOn
-// says so, and returns what it was asked about. When it has returned, no handler is being called. It may be run again: what
-// was not told by then, is told then.
+// Run follows the collection and calls the handlers until ctx ends, and then returns context.Cause(ctx). If Options.StopOn
+// returns true for an error, Run returns that error. When Run has returned, no handler is being called. It may be called
+// again. The next Run continues from the store and delivers the changes that still wait.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
-	i.awake(func(r *Registration[T]) {
-		r.queue.serve(func() { group.Go(func() { i.serve(ctx, r) }) })
+	i.startHandlers(func(r *Registration[T]) {
+		r.queue.setConsumer(func() { group.Go(func() { i.runHandler(ctx, r) }) })
 	})
 	defer func() {
-		i.asleep()
+		i.stopHandlers()
 		stop()
 		group.Wait()
 		i.running.Store(false)
 	}()
-	for event := range i.reflector.follow(ctx, i.fold) {
+	for event := range i.reflector.follow(ctx, i.apply) {
 		if event.Interruption != nil && event.Interruption.Final {
 			return event.Interruption.Err
 		}
-		if !i.waitForRoom(ctx) {
+		if !i.waitForCapacity(ctx) {
 			break
 		}
 	}
@@ -74,7 +74,7 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 	if i.start != nil {
 		i.start(r)
 	} else {
-		i.resting = append(i.resting, r)
+		i.suspended = append(i.suspended, r)
 	}
 	return r
 }
@@ -93,63 +93,63 @@ func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter
 	}
 }
 
-// register adds a registration, with what the store holds as its first changes.
+// register adds a registration and queues the stored objects as its first changes.
 func (i *Informer[T]) register(r *Registration[T]) {
 	i.handlers = append(i.handlers[:len(i.handlers):len(i.handlers)], r)
 	for _, object := range i.Store().List() {
 		var none T
-		r.tell(Change[T]{Type: Added, New: object, Initial: true}, none)
+		r.enqueue(Change[T]{Type: Added, New: object, Initial: true}, none)
 	}
 	if isClosed(i.Store().Synced()) {
 		r.queue.addMark()
 	}
 	if !isClosed(i.synced) {
-		i.waiting = append(i.waiting, r)
+		i.unsynced = append(i.unsynced, r)
 	}
 }
 
-// fold changes the store and queues what changed, for all handlers.
-func (i *Informer[T]) fold(event lw.Event[T]) []Change[T] {
+// apply applies an event to the store and queues the changes for all handlers.
+func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	initial := !isClosed(i.Store().Synced())
 	changes := i.reflector.writer.Fold(event)
-	i.told = i.handlers
+	i.notified = i.handlers
 	for _, r := range i.handlers {
 		for _, change := range changes {
-			held := change.Old
+			stored := change.Old
 			if event.Type == lw.Deleted {
-				held = i.Store().removed
+				stored = i.Store().removed
 			}
-			r.tell(change, held)
+			r.enqueue(change, stored)
 		}
 		if initial && event.Type == lw.Synced {
 			r.queue.addMark()
 		}
 	}
 	if initial && event.Type == lw.Synced {
-		i.closeSynced()
+		i.closeIfSynced()
 	}
 	return changes
 }
 
-// heard notes that a registration knows of the first list, or never will.
-func (i *Informer[T]) heard(r *Registration[T]) {
+// markSynced records that a registration has processed the first list or was removed.
+func (i *Informer[T]) markSynced(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.waiting = slices.DeleteFunc(i.waiting, func(other *Registration[T]) bool { return other == r })
-	i.closeSynced()
+	i.unsynced = slices.DeleteFunc(i.unsynced, func(other *Registration[T]) bool { return other == r })
+	i.closeIfSynced()
 }
 
-func (i *Informer[T]) closeSynced() {
-	if len(i.waiting) == 0 && isClosed(i.Store().Synced()) && !isClosed(i.synced) {
+func (i *Informer[T]) closeIfSynced() {
+	if len(i.unsynced) == 0 && isClosed(i.Store().Synced()) && !isClosed(i.synced) {
 		close(i.synced)
 	}
 }
 
-// forget queues nothing for a registration any more. One that is dropped is not called any more either.
-func (i *Informer[T]) forget(r *Registration[T], drop bool) {
-	i.heard(r)
+// unregister queues no more changes for a registration. If drop is set, the handler is not called again.
+func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
+	i.markSynced(r)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.handlers = slices.DeleteFunc(slices.Clone(i.handlers), func(other *Registration[T]) bool { return other == r })
@@ -157,10 +157,10 @@ func (i *Informer[T]) forget(r *Registration[T], drop bool) {
 		return
 	}
 	r.dropped = true
-	before := len(i.resting)
-	i.resting = slices.DeleteFunc(i.resting, func(other *Registration[T]) bool { return other == r })
-	if len(i.resting) < before {
-		r.finish()
+	before := len(i.suspended)
+	i.suspended = slices.DeleteFunc(i.suspended, func(other *Registration[T]) bool { return other == r })
+	if len(i.suspended) < before {
+		r.closeDone()
 	}
 }
 
@@ -172,7 +172,7 @@ func (i *Informer[T]) resync(r *Registration[T]) {
 		return
 	}
 	for _, object := range i.Store().List() {
-		r.tell(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
+		r.enqueue(Change[T]{Type: Modified, Old: object, New: object, Resync: true}, object)
 	}
 }
 

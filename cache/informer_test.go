@@ -12,38 +12,38 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHandlersAreTold: what was there at the beginning is marked as such, for early and for late handlers.
-func TestHandlersAreTold(t *testing.T) {
-	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
-		var early, late notes
+// TestHandlersReceiveChanges: what was there at the beginning is marked as such, for early and for late handlers.
+func TestHandlersReceiveChanges(t *testing.T) {
+	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
+		var early, late log
 		th.informer.Handle(early.handler(), nil)
 		th.run()
 		require.Equal(t, "+x@1! +y@2!", early.take())
-		th.say("~x@3 +z@4 -y@5")
+		th.expect("~x@3 +z@4 -y@5")
 		require.Equal(t, "~x@1>3 +z@4 -y@5", early.take())
 
 		th.informer.Handle(late.handler(), nil)
 		synctest.Wait()
 		require.ElementsMatch(t, []string{"+x@3!", "+z@4!"}, strings.Fields(late.take()))
-		th.say("-x@6")
+		th.expect("-x@6")
 		require.Equal(t, "-x@6 -x@6", early.take()+" "+late.take())
 	})
 }
 
-// TestFuncsThatAreNotThereAreNotCalled, and what they would be told waits for nobody.
-func TestFuncsThatAreNotThereAreNotCalled(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+// TestNilFuncsAreNotCalled, and what they would be told waits for nobody.
+func TestNilFuncsAreNotCalled(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		r := th.informer.Handle(Handler[*lw.Object]{}, nil)
 		th.run()
-		th.say("~x@3 -x@4 +y@5")
+		th.expect("~x@3 -x@4 +y@5")
 		require.Zero(t, r.Len())
 	})
 }
 
-// TestSyncedIsToldByHandlers: when they have been told of all that was there, and not when the store holds it.
-func TestSyncedIsToldByHandlers(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
-		slow := &notes{hold: make(chan struct{})}
+// TestSyncedWaitsForHandlers: when they have been told of all that was there, and not when the store holds it.
+func TestSyncedWaitsForHandlers(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
 		first := th.informer.Handle(slow.handler(), nil)
 		second := th.informer.Handle(Handler[*lw.Object]{}, nil)
 		th.run()
@@ -51,7 +51,7 @@ func TestSyncedIsToldByHandlers(t *testing.T) {
 		require.False(t, isClosed(first.Synced()))
 		require.True(t, isClosed(second.Synced()))
 		require.False(t, isClosed(th.informer.Synced()))
-		slow.hold <- struct{}{}
+		slow.block <- struct{}{}
 		synctest.Wait()
 		require.True(t, isClosed(first.Synced()))
 		require.True(t, isClosed(th.informer.Synced()))
@@ -61,48 +61,48 @@ func TestSyncedIsToldByHandlers(t *testing.T) {
 	})
 }
 
-// TestSyncedOfNothing: an empty list, and no handlers, or one that is removed before.
-func TestSyncedOfNothing(t *testing.T) {
-	inTheater(t, "", func(t *testing.T, th *theater) {
-		slow := &notes{hold: make(chan struct{})}
+// TestSyncedWithoutHandlers: an empty list, and no handlers, or one that is removed before.
+func TestSyncedWithoutHandlers(t *testing.T) {
+	withHarness(t, "", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
 		handler := th.informer.Handle(slow.handler(), nil)
 		require.False(t, isClosed(th.informer.Synced()))
 		th.run()
 		require.True(t, isClosed(handler.Synced()))
 		require.True(t, isClosed(th.informer.Synced()))
 	})
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		th.run()
 		require.True(t, isClosed(th.informer.Synced()))
 	})
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
-		slow := &notes{hold: make(chan struct{})}
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
 		handler := th.informer.Handle(slow.handler(), nil)
 		th.run()
 		handler.Remove()
 		require.True(t, isClosed(th.informer.Synced()), "nobody is left to wait for")
-		close(slow.hold)
+		close(slow.block)
 		synctest.Wait()
 		require.True(t, isClosed(handler.Done()))
 	})
 }
 
-// TestFilterTurnsTransitions: an object that begins to match is added, and one that ceases to match is deleted.
-func TestFilterTurnsTransitions(t *testing.T) {
-	inTheater(t, "x@1 y@2", func(t *testing.T, th *theater) {
-		var n notes
+// TestFilterTransitions: an object that begins to match is added, and one that ceases to match is deleted.
+func TestFilterTransitions(t *testing.T) {
+	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
+		var n log
 		matches := func(o *lw.Object) bool { return strings.Contains("1 3 4", o.GetResourceVersion()) }
 		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Filter: matches})
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
-		th.say("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
+		th.expect("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
 		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "the last state of a deleted object does not have to match")
 	})
 }
 
 // TestChanges: the loop's form, which may be left at any time.
 func TestChanges(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var told []string
 		left := make(chan bool)
 		go func() {
@@ -115,7 +115,7 @@ func TestChanges(t *testing.T) {
 			}
 		}()
 		th.run()
-		th.say("~x@3 -x@4 +y@5")
+		th.expect("~x@3 -x@4 +y@5")
 		<-left
 		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, told)
 		require.Empty(t, th.informer.handlers)

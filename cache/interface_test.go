@@ -18,11 +18,11 @@ type anyObject interface {
 }
 
 // anyLive yields the objects of a live source as values of an interface type.
-type anyLive struct{ *live }
+type anyLive struct{ *liveObjects }
 
 func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[anyObject, error] {
 	return func(yield func(anyObject, error) bool) {
-		for object, err := range l.live.List(ctx, opts, meta) {
+		for object, err := range l.liveObjects.List(ctx, opts, meta) {
 			if !yield(object, err) {
 				return
 			}
@@ -32,7 +32,7 @@ func (l anyLive) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMet
 
 func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[anyObject], error] {
 	return func(yield func(lw.Event[anyObject], error) bool) {
-		for event, err := range l.live.Watch(ctx, opts) {
+		for event, err := range l.liveObjects.Watch(ctx, opts) {
 			as := lw.Event[anyObject]{Type: event.Type, ResourceVersion: event.ResourceVersion}
 			if event.Object != nil {
 				as.Object = event.Object
@@ -47,7 +47,7 @@ func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 // TestInformerOfAnInterfaceType checks additions, updates, an unchanged object of a relist, a recreated object and a deletion.
 func TestInformerOfAnInterfaceType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := anyLive{&live{first: []string{"a/x@1#u"}, events: make(chan lw.Event[*lw.Object])}}
+		source := anyLive{&liveObjects{first: []string{"a/x@1#u"}, events: make(chan lw.Event[*lw.Object])}}
 		informer := NewInformer[anyObject](source, plainLists())
 		var told []string
 		informer.Handle(Handler[anyObject]{

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// live is a server whose lists are given, and whose watches bring what a test says.
-type live struct {
+// liveObjects is a server whose lists are given, and whose watches bring what a test says.
+type liveObjects struct {
 	first  []string
 	events chan lw.Event[*lw.Object]
 }
 
-func (l *live) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+func (l *liveObjects) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
 		for _, word := range l.first {
 			if !yield(object(word), nil) {
@@ -26,7 +26,7 @@ func (l *live) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter
 	}
 }
 
-func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
 		event := lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}
 		for yield(event, nil) {
@@ -45,10 +45,10 @@ func (l *live) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 }
 
 // expire makes the version of the watch too old.
-func (l *live) expire() { l.events <- lw.Event[*lw.Object]{} }
+func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
-// comeAndGo adds and deletes objects for as long as it may.
-func (l *live) comeAndGo(ctx context.Context) error {
+// addAndDelete adds and deletes objects for as long as it may.
+func (l *liveObjects) addAndDelete(ctx context.Context) error {
 	for version := 3; ; version++ {
 		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}
 		if event.ResourceVersion = event.Object.GetResourceVersion(); version%2 == 1 {

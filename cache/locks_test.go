@@ -17,7 +17,7 @@ func TestLocksOfAnEvent(t *testing.T) {
 	const events = 100
 	for name, word := range map[string]string{"modified": "~x@", "deleted and added": ""} {
 		t.Run(name, func(t *testing.T) {
-			inTheater(t, "x@1", func(t *testing.T, th *theater) {
+			withHarness(t, "x@1", func(t *testing.T, th *harness) {
 				calls := 0
 				count := func(*lw.Object, bool) { calls++ }
 				th.informer.Handle(Handler[*lw.Object]{Added: count, Modified: func(_, _ *lw.Object) { calls++ }, Deleted: count}, nil)
@@ -30,7 +30,7 @@ func TestLocksOfAnEvent(t *testing.T) {
 					if word == "" {
 						next = []string{"-x@", "+x@"}[n%2]
 					}
-					th.say(next + strconv.Itoa(n+2))
+					th.expect(next + strconv.Itoa(n+2))
 				}
 				require.Equal(t, events, calls)
 				require.LessOrEqual(t, lock.Operations.Load()-before, int64(5*events))

@@ -49,8 +49,8 @@ func TestMaxObjects(t *testing.T) {
 	}
 }
 
-// TestEachListIsCountedAnew: a list that broke off does not count.
-func TestEachListIsCountedAnew(t *testing.T) {
+// TestMaxObjectsCountsEachList: a list that broke off does not count.
+func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 2
 	r := NewReflector[*lw.Object](&script{t: t}, opts)
@@ -58,11 +58,11 @@ func TestEachListIsCountedAnew(t *testing.T) {
 		r.writer.Fold(lw.Event[*lw.Object]{Type: lw.ListStarted})
 		for _, text := range []string{"x@1", "y@2"} {
 			r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object(text)})
-			require.Nil(t, r.tooMany())
+			require.Nil(t, r.checkMaxObjects())
 		}
 	}
 	r.writer.Fold(lw.Event[*lw.Object]{Type: lw.Added, Object: object("z@3")})
-	require.NotNil(t, r.tooMany())
+	require.NotNil(t, r.checkMaxObjects())
 }
 
 // TestMaxUndecoded: objects that nobody can decode are as many, each noted by its key.
@@ -74,7 +74,7 @@ func TestMaxUndecoded(t *testing.T) {
 		return lw.Event[*lw.Object]{Type: lw.DecodeFailed, Err: &lw.DecodeError{Type: lw.Added, Key: lw.Key{Name: name}}}
 	}
 	r.writer.Fold(undecoded("x"))
-	require.Nil(t, r.tooMany())
+	require.Nil(t, r.checkMaxObjects())
 	r.writer.Fold(undecoded("y"))
-	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.tooMany().Interruption.Err)
+	require.Equal(t, &lw.TooManyObjectsError{Limit: 1}, r.checkMaxObjects().Interruption.Err)
 }

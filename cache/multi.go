@@ -70,27 +70,27 @@ func (m *MergedStore[T]) Run(ctx context.Context) error {
 	}
 	defer m.running.Store(false)
 	if len(m.sources) == 0 { // all that there is is known
-		m.sync()
+		m.markSynced()
 		<-ctx.Done()
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var group sync.WaitGroup
 	for name, reflector := range m.sources {
-		group.Go(func() { stop(m.follow(ctx, name, reflector)) })
+		group.Go(func() { stop(m.runSource(ctx, name, reflector)) })
 	}
 	group.Wait()
 	return context.Cause(ctx)
 }
 
-// follow folds one source into the common store.
-func (m *MergedStore[T]) follow(ctx context.Context, name string, reflector *Reflector[T]) error {
+// runSource applies one source to the common store.
+func (m *MergedStore[T]) runSource(ctx context.Context, name string, reflector *Reflector[T]) error {
 	for event, changes := range reflector.Changes(ctx) {
 		if len(changes) > 0 {
-			m.merge(name, changes)
+			m.applyChanges(name, changes)
 		}
 		if event.Type == lw.Synced {
-			m.sync()
+			m.markSynced()
 		}
 		if event.Interruption != nil && event.Interruption.Final {
 			return event.Interruption.Err
@@ -99,8 +99,8 @@ func (m *MergedStore[T]) follow(ctx context.Context, name string, reflector *Ref
 	return context.Cause(ctx)
 }
 
-// sync says that the common store is synced, when all sources are.
-func (m *MergedStore[T]) sync() {
+// markSynced marks the common store as synced when all sources are.
+func (m *MergedStore[T]) markSynced() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range m.sources {
@@ -111,7 +111,7 @@ func (m *MergedStore[T]) sync() {
 	m.writer.Fold(lw.Event[Sourced[T]]{Type: lw.Synced})
 }
 
-func (m *MergedStore[T]) merge(name string, changes []Change[T]) {
+func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range changes {
@@ -123,7 +123,7 @@ func (m *MergedStore[T]) merge(name string, changes []Change[T]) {
 	}
 }
 
-// put stores a source's object, unless another source has brought a later state of it.
+// put stores an object of a source unless another source has a later state of it.
 func (m *MergedStore[T]) put(object Sourced[T]) {
 	if held, ok := m.store.Get(m.key(object)); ok && held.Source != object.Source {
 		order, ok := lw.CompareResourceVersions(held.Object.GetResourceVersion(), object.Object.GetResourceVersion())
@@ -134,7 +134,7 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes a source's object, unless another source has it too.
+// remove deletes an object of a source unless another source has it, too.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
 	if held, ok := m.store.Get(key); !ok || held.Source != gone.Source {

@@ -12,17 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiStage runs a MergedStore of two sources, each of which plays a script and then stands still.
-type multiStage struct {
+// multiFixture runs a MergedStore of two sources, each of which plays a script and then stands still.
+type multiFixture struct {
 	*MergedStore[*lw.Object]
-	west, east *live
+	west, east *liveObjects
 }
 
-func onMultiStage(t *testing.T, west, east []string, key func(Sourced[*lw.Object]) lw.Key, test func(*testing.T, *multiStage)) {
+func withMultiFixture(t *testing.T, west, east []string, key func(Sourced[*lw.Object]) lw.Key, test func(*testing.T, *multiFixture)) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &multiStage{
-			west: &live{first: west, events: make(chan lw.Event[*lw.Object])},
-			east: &live{first: east, events: make(chan lw.Event[*lw.Object])},
+		s := &multiFixture{
+			west: &liveObjects{first: west, events: make(chan lw.Event[*lw.Object])},
+			east: &liveObjects{first: east, events: make(chan lw.Event[*lw.Object])},
 		}
 		s.MergedStore = NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"west": s.west, "east": s.east}, key, plainLists())
 		ctx, cancel := context.WithCancel(t.Context())
@@ -35,8 +35,8 @@ func onMultiStage(t *testing.T, west, east []string, key func(Sourced[*lw.Object
 	})
 }
 
-// holds checks the common store, as "source:key@version".
-func (s *multiStage) holds(t *testing.T, want ...string) {
+// requireState checks the common store, as "source:key@version".
+func (s *multiFixture) requireState(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
 	var held []string
@@ -47,18 +47,18 @@ func (s *multiStage) holds(t *testing.T, want ...string) {
 	require.Equal(t, want, held)
 }
 
-func send(l *live, kind lw.EventType, word string) {
+func send(l *liveObjects, kind lw.EventType, word string) {
 	o := object(word)
 	l.events <- lw.Event[*lw.Object]{Type: kind, Object: o, ResourceVersion: o.GetResourceVersion()}
 }
 
 // TestMultiFoldsNamespaces, each with a version of its own.
 func TestMultiFoldsNamespaces(t *testing.T) {
-	onMultiStage(t, []string{"w/x@1"}, []string{"e/x@2", "e/y@2"}, nil, func(t *testing.T, s *multiStage) {
-		s.holds(t, "east:e/x@2", "east:e/y@2", "west:w/x@1")
+	withMultiFixture(t, []string{"w/x@1"}, []string{"e/x@2", "e/y@2"}, nil, func(t *testing.T, s *multiFixture) {
+		s.requireState(t, "east:e/x@2", "east:e/y@2", "west:w/x@1")
 		send(s.west, lw.Modified, "w/x@7")
 		send(s.east, lw.Deleted, "e/y@5")
-		s.holds(t, "east:e/x@2", "west:w/x@7")
+		s.requireState(t, "east:e/x@2", "west:w/x@7")
 		require.Equal(t, "7", s.Source("west").ResourceVersion())
 		require.Equal(t, "5", s.Source("east").ResourceVersion())
 		require.Nil(t, s.Source("north"))
@@ -69,35 +69,35 @@ func TestMultiFoldsNamespaces(t *testing.T) {
 	})
 }
 
-// TestMultiListsOneSourceAnew, and touches the objects of no other.
-func TestMultiListsOneSourceAnew(t *testing.T) {
-	onMultiStage(t, []string{"w/x@1", "w/y@1"}, []string{"e/x@1"}, nil, func(t *testing.T, s *multiStage) {
+// TestMultiRelistsOneSource, and touches the objects of no other.
+func TestMultiRelistsOneSource(t *testing.T) {
+	withMultiFixture(t, []string{"w/x@1", "w/y@1"}, []string{"e/x@1"}, nil, func(t *testing.T, s *multiFixture) {
 		s.west.first = []string{"w/x@1"}
 		s.west.expire()
-		s.holds(t, "east:e/x@1", "west:w/x@1")
+		s.requireState(t, "east:e/x@1", "west:w/x@1")
 	})
 }
 
 // TestMultiOfOverlappingSelectors: an object is there for as long as one of them has it, in its latest state.
 func TestMultiOfOverlappingSelectors(t *testing.T) {
-	onMultiStage(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiStage) {
+	withMultiFixture(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiFixture) {
 		send(s.west, lw.Modified, "x@5")
-		s.holds(t, "east:y@1", "west:x@5")
+		s.requireState(t, "east:y@1", "west:x@5")
 		send(s.east, lw.Modified, "x@3")
-		s.holds(t, "east:y@1", "west:x@5")
+		s.requireState(t, "east:y@1", "west:x@5")
 		send(s.west, lw.Deleted, "x@6")
-		s.holds(t, "east:x@3", "east:y@1")
+		s.requireState(t, "east:x@3", "east:y@1")
 		send(s.west, lw.Added, "y@7")
 		send(s.east, lw.Deleted, "y@7")
 		send(s.east, lw.Deleted, "x@8")
-		s.holds(t, "west:y@7")
+		s.requireState(t, "west:y@7")
 	})
 }
 
 // TestMultiOfThree: what goes from one of them is as the latest of the others has it.
 func TestMultiOfThree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sources := map[string]*live{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
+		sources := map[string]*liveObjects{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
 		watched := map[string]lw.ListerWatcher[*lw.Object]{}
 		for name, source := range sources {
 			source.events = make(chan lw.Event[*lw.Object])
@@ -108,20 +108,20 @@ func TestMultiOfThree(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- m.Run(ctx) }()
 		synctest.Wait()
-		s := &multiStage{MergedStore: m}
+		s := &multiFixture{MergedStore: m}
 		send(sources["c"], lw.Modified, "x@9")
-		s.holds(t, "c:x@9")
+		s.requireState(t, "c:x@9")
 		send(sources["a"], lw.Deleted, "x@10")
-		s.holds(t, "c:x@9")
+		s.requireState(t, "c:x@9")
 		send(sources["b"], lw.Modified, "x@9")
-		s.holds(t, "b:x@9")
+		s.requireState(t, "b:x@9")
 		cancel()
 		<-done
 	})
 }
 
-// TestMultiIsSyncedByTheLastList, whatever becomes of the watches.
-func TestMultiIsSyncedByTheLastList(t *testing.T) {
+// TestMultiSyncsAfterLastSource, whatever becomes of the watches.
+func TestMultiSyncsAfterLastSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		source := &script{t: t, lines: []string{"list@1 x@1"}, end: cancel}
@@ -136,7 +136,7 @@ func TestSourcesOfAMultiHaveAnOrder(t *testing.T) {
 	sources := map[string]lw.ListerWatcher[*lw.Object]{}
 	names := strings.Split("abcdefgh", "")
 	for _, name := range names {
-		sources[name] = &live{}
+		sources[name] = &liveObjects{}
 	}
 	require.Equal(t, names, NewMergedStore(sources, nil, nil).names)
 }
@@ -146,10 +146,10 @@ func TestMultiOfClusters(t *testing.T) {
 	key := func(m Sourced[*lw.Object]) lw.Key {
 		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
 	}
-	onMultiStage(t, []string{"a/x@1"}, []string{"a/x@2"}, key, func(t *testing.T, s *multiStage) {
-		s.holds(t, "east:a/x@2", "west:a/x@1")
+	withMultiFixture(t, []string{"a/x@1"}, []string{"a/x@2"}, key, func(t *testing.T, s *multiFixture) {
+		s.requireState(t, "east:a/x@2", "west:a/x@1")
 		send(s.west, lw.Deleted, "a/x@9")
-		s.holds(t, "east:a/x@2")
+		s.requireState(t, "east:a/x@2")
 		m, ok := s.Store().Get(lw.Key{Namespace: "east/a", Name: "x"})
 		require.True(t, ok)
 		require.Equal(t, "east", m.Source)
@@ -160,14 +160,14 @@ func TestMultiOfClusters(t *testing.T) {
 func TestMultiStopsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := &script{t: t, lines: []string{"list !forbidden"}}
-		good := &live{first: []string{"x@1"}}
+		good := &liveObjects{first: []string{"x@1"}}
 		m := NewMergedStore(map[string]lw.ListerWatcher[*lw.Object]{"good": good, "bad": bad}, nil, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent})
 		require.Equal(t, errs["forbidden"], m.Run(t.Context()))
 	})
 }
 
-// TestAMultiOfNothing is synced at once, and runs until it is told to end.
-func TestAMultiOfNothing(t *testing.T) {
+// TestMultiWithoutSources is synced at once, and runs until it is told to end.
+func TestMultiWithoutSources(t *testing.T) {
 	errEnough := errors.New("enough")
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMergedStore[*lw.Object](nil, nil, nil)
@@ -185,13 +185,13 @@ func TestAMultiOfNothing(t *testing.T) {
 
 // TestMultiReplacesARecreatedObject in one step: no reader finds its key empty.
 func TestMultiReplacesARecreatedObject(t *testing.T) {
-	onMultiStage(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiStage) {
+	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()
 		NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string {
 			require.Equal(t, 1, s.store.state.length, "while %s is written", m.Object.GetResourceVersion())
 			return to
 		})
 		send(s.west, lw.Modified, "w/x@7#2")
-		s.holds(t, "west:w/x@7")
+		s.requireState(t, "west:w/x@7")
 	})
 }

@@ -36,8 +36,8 @@ func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
 		only := uint32(0)
-		if int(slot) < len(x.only) {
-			only = x.only[slot]
+		if int(slot) < len(x.singleKey) {
+			only = x.singleKey[slot]
 		}
 		x.old = x.appendKeys(x.old, *old, only)
 	}
@@ -89,20 +89,20 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 		}
 	}
 	if x.store.compare.equal != nil {
-		x.note(slot, only)
+		x.setSingleKey(slot, only)
 	}
 }
 
-// note remembers what x.only says, of objects that have an Equal: those are held as text, as lw's and compact's are, of which
-// a key is read in microseconds. For others it would cost more than it spares.
-func (x *Index[T, K]) note(slot, only uint32) {
-	for int(slot) >= len(x.only) {
-		x.only = append(x.only, 0)
+// setSingleKey remembers the cell of the only key of an object. It does so only for types with Equal, because reading their keys
+// is slow.
+func (x *Index[T, K]) setSingleKey(slot, only uint32) {
+	for int(slot) >= len(x.singleKey) {
+		x.singleKey = append(x.singleKey, 0)
 	}
 	if len(x.new) > 1 {
 		only = 0
 	}
-	x.only[slot] = only
+	x.singleKey[slot] = only
 }
 
 // insert puts a slot under a key, and returns the key's cell.
@@ -115,11 +115,11 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 			cell = x.next
 			x.next++
 		}
-		p = &posting[K]{key: ownKey(key), epoch: epoch}
+		p = &posting[K]{key: cloneKey(key), epoch: epoch}
 		x.postings.table.Insert(epoch, x.hash(key), cell)
 		x.postings.cells.Set(epoch, cell, p)
 	}
-	x.own(epoch, cell, p).slots.Insert(epoch, slot)
+	x.ownPosting(epoch, cell, p).slots.Insert(epoch, slot)
 	return cell
 }
 
@@ -129,7 +129,7 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 		return // the object's keys are not what they were: it was changed, or a key is not equal to itself
 	}
 	if p.slots.Len() > 1 {
-		x.own(epoch, cell, p).slots.Remove(epoch, slot)
+		x.ownPosting(epoch, cell, p).slots.Remove(epoch, slot)
 		return
 	}
 	x.postings.cells.Clear(epoch, cell)
@@ -137,8 +137,8 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	x.free = append(x.free, cell)
 }
 
-// own returns a cell's posting for writing.
-func (x *Index[T, K]) own(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
+// ownPosting returns a cell's posting for writing.
+func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
 		x.postings.cells.Set(epoch, cell, p)
@@ -146,10 +146,10 @@ func (x *Index[T, K]) own(epoch uint64, cell uint32, p *posting[K]) *posting[K] 
 	return p
 }
 
-// move makes the index anew for objects that went to other slots.
-func (x *Index[T, K]) move(epoch uint64, to map[uint32]uint32) {
+// rebuild replaces the slots after the objects moved.
+func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
-	x.postings, x.free, x.next, x.only = postings[K]{}, nil, 0, nil
+	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil
 	old.cells.All(func(_ uint32, p *posting[K]) bool {
 		return p.slots.All(func(slot uint32) bool {
 			x.insert(epoch, p.key, to[slot])
@@ -158,8 +158,8 @@ func (x *Index[T, K]) move(epoch uint64, to map[uint32]uint32) {
 	})
 }
 
-// ownKey copies a text. It may be a part of an object's, and would keep it alive for as long as the key is there.
-func ownKey[K comparable](key K) K {
+// cloneKey copies a string key, because it may share the memory of an object.
+func cloneKey[K comparable](key K) K {
 	switch text := any(key).(type) {
 	case string:
 		return any(clone(text)).(K)

@@ -22,19 +22,19 @@ const (
 	Unbounded
 )
 
-// queued is a change with the object that the store held before. A Deleted has the final state of that object instead.
-type queued[T any] struct {
+// queuedChange is a change with the previously stored object. Change.Old of a Deleted is the final state instead.
+type queuedChange[T any] struct {
 	Change[T]
-	held T
+	stored T
 }
 
 // item is one change that waits for its handler, in a doubly linked list.
 type item[T any] struct {
-	change     queued[T]
+	change     queuedChange[T]
 	key        lw.Key
-	since      time.Time // when the oldest change in it came
-	mark       bool      // no change, but the end of the initial changes
-	before     *item[T]  // under Coalesce, the Deleted of the same key that waits too; this is then an Added
+	queuedAt   time.Time // when the oldest change in it was queued
+	isMark     bool      // the end of the initial changes instead of a change
+	deletion   *item[T]  // under Coalesce, the queued Deleted of the same key; this is then an Added
 	prev, next *item[T]
 }
 
@@ -43,161 +43,160 @@ type queue[T any] struct {
 	policy   Policy
 	capacity int
 
-	mu      lock.Mutex
-	ring    item[T]             // the list's anchor
-	pending map[lw.Key]*item[T] // under Coalesce, the last item of each key
-	length  int
-	most    int
-	closed  bool          // nothing is added any more
-	start   func()        // starts a goroutine that takes; nil: nobody is to take now, or who does is there anyway
-	taking  bool          // the goroutine that was started takes
-	arrived chan struct{} // has one element when something was added, or the queue was closed
-	room    chan struct{} // has one element when something was taken, or the queue was closed
+	mu            lock.Mutex
+	head          item[T]             // anchor of the list
+	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
+	length        int
+	highWater     int
+	closed        bool          // nothing is added any more
+	startConsumer func()        // starts the consuming goroutine; nil while none may be started
+	consuming     bool          // the started goroutine is running
+	ready         chan struct{} // has one element after an item was added or the queue was closed
+	freed         chan struct{} // has one element after an item was removed or the queue was closed
 }
 
 func newQueue[T any](policy Policy, capacity int) *queue[T] {
-	q := &queue[T]{policy: policy, capacity: capacity, arrived: make(chan struct{}, 1), room: make(chan struct{}, 1)}
-	q.ring.prev, q.ring.next = &q.ring, &q.ring
+	q := &queue[T]{policy: policy, capacity: capacity, ready: make(chan struct{}, 1), freed: make(chan struct{}, 1)}
+	q.head.prev, q.head.next = &q.head, &q.head
 	if policy == Coalesce {
-		q.pending = make(map[lw.Key]*item[T])
+		q.byKey = make(map[lw.Key]*item[T])
 	}
 	return q
 }
 
-// add appends a change, or merges it into the change that waits for the same key.
-func (q *queue[T]) add(key lw.Key, change queued[T]) {
+// add queues a change, or merges it into the queued change of the same key.
+func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return
 	}
-	if waiting := q.pending[key]; waiting != nil {
+	if waiting := q.byKey[key]; waiting != nil {
 		q.merge(waiting, change)
 		return
 	}
-	q.append(&item[T]{change: change, key: key, since: time.Now()})
+	q.append(&item[T]{change: change, key: key, queuedAt: time.Now()})
 }
 
-// addMark puts the mark of the beginning's end behind all changes.
+// addMark queues the end of the initial changes.
 func (q *queue[T]) addMark() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
-		q.append(&item[T]{mark: true, since: time.Now()})
+		q.append(&item[T]{isMark: true, queuedAt: time.Now()})
 	}
 }
 
 func (q *queue[T]) append(i *item[T]) {
-	i.prev, i.next = q.ring.prev, &q.ring
+	i.prev, i.next = q.head.prev, &q.head
 	i.prev.next, i.next.prev = i, i
-	if !i.mark {
+	if !i.isMark {
 		if q.length++; q.policy == Coalesce {
-			q.pending[i.key] = i
+			q.byKey[i.key] = i
 		}
-		q.most = max(q.most, q.length)
+		q.highWater = max(q.highWater, q.length)
 	}
-	q.arrive()
+	q.signal()
 }
 
-// arrive lets the goroutine that takes know that there is something to do, and starts it if there is none.
-func (q *queue[T]) arrive() {
-	if q.start != nil && !q.taking {
-		q.taking = true
-		q.start()
+// signal wakes the consuming goroutine, or starts it.
+func (q *queue[T]) signal() {
+	if q.startConsumer != nil && !q.consuming {
+		q.consuming = true
+		q.startConsumer()
 	}
-	notify(q.arrived)
+	notify(q.ready)
 }
 
-// serve lets start bring about a goroutine that takes, whenever there is something to do, until leave. So a handler that has
-// nothing to do has no stack, which would be as much memory as all else that it needs.
-func (q *queue[T]) serve(start func()) {
+// setConsumer calls start whenever there are items and no goroutine consumes them. An idle handler therefore needs no goroutine.
+func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.start, q.taking = start, false
-	if q.ring.next != &q.ring || q.closed {
-		q.arrive()
+	q.startConsumer, q.consuming = start, false
+	if q.head.next != &q.head || q.closed {
+		q.signal()
 	}
 }
 
-// leave ends serve, and tells whether a goroutine is taking still.
-func (q *queue[T]) leave() (taking bool) {
+// clearConsumer ends setConsumer. It reports whether a goroutine is still consuming.
+func (q *queue[T]) clearConsumer() (taking bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.start = nil
-	return q.taking
+	q.startConsumer = nil
+	return q.consuming
 }
 
 // merge merges a change into the last item of its key. A Deleted is never merged with the Added that follows it, because
 // the handler would skip its cleanup.
-func (q *queue[T]) merge(waiting *item[T], later queued[T]) {
+func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
 	case later.Resync: // the waiting change has the same object, or it is gone
 	case first.Resync:
 		waiting.change = later
 	case first.Type == Deleted:
-		q.append(&item[T]{change: later, key: waiting.key, since: time.Now(), before: waiting})
+		q.append(&item[T]{change: later, key: waiting.key, queuedAt: time.Now(), deletion: waiting})
 	case first.Type == Added && later.Type == Deleted:
 		q.unlink(waiting)
 	case first.Type == Added:
 		waiting.change.New = later.New
 	case later.Type == Deleted:
-		waiting.change = queued[T]{later.Change, first.held}
+		waiting.change = queuedChange[T]{later.Change, first.stored}
 	default:
-		waiting.change = queued[T]{Change[T]{Type: Modified, Old: first.held, New: later.New}, first.held}
+		waiting.change = queuedChange[T]{Change[T]{Type: Modified, Old: first.stored, New: later.New}, first.stored}
 	}
 }
 
 // unlink removes an item.
 func (q *queue[T]) unlink(i *item[T]) {
 	i.prev.next, i.next.prev = i.next, i.prev
-	if i.mark {
+	if i.isMark {
 		return
 	}
 	q.length--
-	switch last := q.pending[i.key]; {
+	switch last := q.byKey[i.key]; {
 	case last == nil: // not under Coalesce
 	case last != i:
-		last.before = nil
-	case i.before != nil:
-		q.pending[i.key] = i.before
+		last.deletion = nil
+	case i.deletion != nil:
+		q.byKey[i.key] = i.deletion
 	default:
-		delete(q.pending, i.key)
+		delete(q.byKey, i.key)
 	}
 }
 
-// taken is what take found.
-type taken uint8
+// takeResult is the outcome of queue.take.
+type takeResult uint8
 
 const (
-	anItem  taken = iota
-	nothing       // yet
-	atEnd         // and nothing will come, because the queue is closed
-	parked        // nothing; the goroutine must end, and another one starts when something is added
+	tookItem    takeResult = iota
+	queueEmpty             // yet
+	queueClosed            // and nothing will come, because the queue is closed
+	parked                 // nothing; the goroutine must end, and another one starts when something is added
 )
 
-// take removes the first item. Without one it parks the goroutine that takes, if it may.
-func (q *queue[T]) take(mayPark bool) (i *item[T], found taken) {
+// take removes the first item. If there is none and mayPark is set, the goroutine must end.
+func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i = q.ring.next; i == &q.ring {
+	if i = q.head.next; i == &q.head {
 		switch {
 		case q.closed:
-			return nil, atEnd
-		case mayPark && q.start != nil:
-			q.taking = false
+			return nil, queueClosed
+		case mayPark && q.startConsumer != nil:
+			q.consuming = false
 			return nil, parked
 		}
-		return nil, nothing
+		return nil, queueEmpty
 	}
 	q.unlink(i)
 	if q.length < q.capacity {
-		notify(q.room)
+		notify(q.freed)
 	}
-	return i, anItem
+	return i, tookItem
 }
 
-// full reports whether the informer must wait for room.
+// full reports whether the informer must wait for capacity.
 func (q *queue[T]) full() bool {
 	if q.policy != Block {
 		return false
@@ -207,17 +206,17 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// close lets nothing in any more; what waits can still be taken, unless it is discarded.
+// close rejects further items. The queued items remain unless they are discarded.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed = true; discard {
-		q.ring.prev, q.ring.next = &q.ring, &q.ring
+		q.head.prev, q.head.next = &q.head, &q.head
 		q.length = 0
-		clear(q.pending)
+		clear(q.byKey)
 	}
-	q.arrive()
-	notify(q.room)
+	q.signal()
+	notify(q.freed)
 }
 
 func notify(c chan struct{}) {
@@ -227,12 +226,12 @@ func notify(c chan struct{}) {
 	}
 }
 
-// stats returns how many changes wait, how many did at most, and for how long the first has waited.
+// stats returns the number of queued changes, its maximum, and the age of the oldest change.
 func (q *queue[T]) stats() (length, most int, lag time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.length > 0 {
-		lag = time.Since(q.ring.next.since)
+		lag = time.Since(q.head.next.queuedAt)
 	}
-	return q.length, q.most, lag
+	return q.length, q.highWater, lag
 }

@@ -30,20 +30,20 @@ func TestCoalesce(t *testing.T) {
 		"recreated unseen":            {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inTheater(t, "x@1 y@2 w@2", func(t *testing.T, th *theater) {
-				n := &notes{}
+			withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
+				n := &log{}
 				r := th.informer.Handle(n.handler(), nil)
 				th.run()
 				n.take()
-				n.hold = make(chan struct{})
-				th.say("~w@3") // it is busy with this
+				n.block = make(chan struct{})
+				th.expect("~w@3") // it is busy with this
 				n.take()
-				th.say(c.said)
+				th.expect(c.said)
 				require.Equal(t, len(strings.Fields(c.told)), r.Len())
 				require.GreaterOrEqual(t, r.HighWater(), r.Len())
 				time.Sleep(time.Minute)
 				require.Equal(t, time.Minute, r.Lag())
-				close(n.hold)
+				close(n.block)
 				synctest.Wait()
 				require.Equal(t, c.told, n.take())
 				require.Zero(t, r.Len())
@@ -55,8 +55,8 @@ func TestCoalesce(t *testing.T) {
 
 // TestBlock: the stream waits for a slow handler, and so do all others; nothing is lost.
 func TestBlock(t *testing.T) {
-	inTheater(t, "", func(t *testing.T, th *theater) {
-		slow, other := &notes{hold: make(chan struct{})}, &notes{}
+	withHarness(t, "", func(t *testing.T, th *harness) {
+		slow, other := &log{block: make(chan struct{})}, &log{}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 2})
 		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
@@ -64,33 +64,33 @@ func TestBlock(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one is being told, two wait")
 		require.Equal(t, 2, r.Len())
-		slow.hold <- struct{}{}
+		slow.block <- struct{}{}
 		synctest.Wait()
 		require.Equal(t, "~a@5>6", other.take())
-		close(slow.hold)
+		close(slow.block)
 		synctest.Wait()
 		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5 ~a@5>6 ~a@6>7 ~a@7>8", slow.take())
 		require.Equal(t, 2, r.HighWater())
 	})
 }
 
-// TestBlockHasRoomForAThousand if nobody says for how many.
-func TestBlockHasRoomForAThousand(t *testing.T) {
+// TestBlockDefaultCapacity if nobody says for how many.
+func TestBlockDefaultCapacity(t *testing.T) {
 	for _, capacity := range []int{0, -1} {
-		informer := NewInformer(&live{}, nil)
+		informer := NewInformer(&liveObjects{}, nil)
 		r := newRegistration(informer, &HandlerOptions[*lw.Object]{Policy: Block, Capacity: capacity})
 		for range 1000 {
 			require.False(t, r.queue.full())
-			r.tell(Change[*lw.Object]{Type: Added, New: object("x@1")}, nil)
+			r.enqueue(Change[*lw.Object]{Type: Added, New: object("x@1")}, nil)
 		}
 		require.True(t, r.queue.full())
 	}
 }
 
-// TestBlockLetsGo: of a handler that is removed, and at the context's end.
-func TestBlockLetsGo(t *testing.T) {
-	inTheater(t, "", func(t *testing.T, th *theater) {
-		slow, other := &notes{hold: make(chan struct{})}, &notes{}
+// TestBlockedInformerStops: of a handler that is removed, and at the context's end.
+func TestBlockedInformerStops(t *testing.T) {
+	withHarness(t, "", func(t *testing.T, th *harness) {
+		slow, other := &log{block: make(chan struct{})}, &log{}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		th.informer.Handle(other.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
@@ -99,20 +99,20 @@ func TestBlockLetsGo(t *testing.T) {
 		r.Remove()
 		synctest.Wait()
 		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5 ~a@5>6", other.take())
-		close(slow.hold)
+		close(slow.block)
 	})
-	inTheater(t, "", func(t *testing.T, th *theater) {
-		slow := &notes{hold: make(chan struct{})}
+	withHarness(t, "", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Block, Capacity: 1})
 		th.run()
-		th.say("+a@3 ~a@4")
+		th.expect("+a@3 ~a@4")
 		require.True(t, r.queue.full())
 		th.stop()
 		synctest.Wait()
 		th.informer.mu.Lock()
 		require.Nil(t, th.informer.start, "it waits for the call, and not for room")
 		th.informer.mu.Unlock()
-		close(slow.hold)
+		close(slow.block)
 	})
 }
 
@@ -121,61 +121,61 @@ func TestGoroutineOfAQueue(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
 	add := func(word string) {
-		q.add(object(word).Key(), queued[*lw.Object]{Change[*lw.Object]{Type: Added, New: object(word)}, nil})
+		q.add(object(word).Key(), queuedChange[*lw.Object]{Change[*lw.Object]{Type: Added, New: object(word)}, nil})
 	}
-	take := func() taken {
+	take := func() takeResult {
 		_, found := q.take(true)
 		return found
 	}
-	require.Equal(t, nothing, take(), "nobody would start it")
-	q.serve(func() { started++ })
+	require.Equal(t, queueEmpty, take(), "nobody would start it")
+	q.setConsumer(func() { started++ })
 	require.Zero(t, started)
 	add("x")
 	add("y")
 	require.Equal(t, 1, started)
-	require.Equal(t, anItem, take())
-	require.Equal(t, anItem, take())
+	require.Equal(t, tookItem, take())
+	require.Equal(t, tookItem, take())
 	_, found := q.take(false)
-	require.Equal(t, nothing, found, "it may not park")
+	require.Equal(t, queueEmpty, found, "it may not park")
 	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
-	require.Equal(t, anItem, take())
-	require.True(t, q.leave())
-	require.Equal(t, nothing, take(), "it would not be started again")
+	require.Equal(t, tookItem, take())
+	require.True(t, q.clearConsumer())
+	require.Equal(t, queueEmpty, take(), "it would not be started again")
 
-	q.serve(func() { started++ })
-	require.False(t, q.leave())
+	q.setConsumer(func() { started++ })
+	require.False(t, q.clearConsumer())
 	add("z")
 	require.Equal(t, 2, started)
-	require.Equal(t, anItem, take())
-	q.serve(func() {})
+	require.Equal(t, tookItem, take())
+	q.setConsumer(func() {})
 	q.close(false)
-	require.Equal(t, atEnd, take())
+	require.Equal(t, queueClosed, take())
 }
 
 // TestUnbounded keeps what Coalesce would not.
 func TestUnbounded(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
-		slow := &notes{hold: make(chan struct{})}
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		slow := &log{block: make(chan struct{})}
 		r := th.informer.Handle(slow.handler(), &HandlerOptions[*lw.Object]{Policy: Unbounded})
 		th.run()
-		th.say("~x@3 -x@4 +x@5 ~x@6")
+		th.expect("~x@3 -x@4 +x@5 ~x@6")
 		require.Equal(t, 4, r.Len())
-		close(slow.hold)
+		close(slow.block)
 		synctest.Wait()
 		require.Equal(t, "+x@1! ~x@1>3 -x@4 +x@5 ~x@5>6", slow.take())
 	})
 }
 
-// TestHandlersFollowRandomLives: under every policy a slow handler receives a legal sequence for every key, which ends with
+// TestHandlersFollowRandomChanges: under every policy a slow handler receives a legal sequence for every key, which ends with
 // the state of the store. Every object that is gone is Deleted under its own UID.
-func TestHandlersFollowRandomLives(t *testing.T) {
+func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			ctx, cancel := context.WithCancel(t.Context())
-			w := &world{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
+			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
 			silent := make(chan struct{})
 			last := sync.OnceFunc(func() { close(silent) })
 			w.end = func() { // the last watch is silent, until all handlers have caught up

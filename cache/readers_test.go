@@ -13,11 +13,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestReadersWhileItWrites: each of many readers sees a sound state that never goes back, also under the race detector.
-func TestReadersWhileItWrites(t *testing.T) {
+// TestConcurrentReaders: each of many readers sees a sound state that never goes back, also under the race detector.
+func TestConcurrentReaders(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w := &world{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
+	w := &simulation{Rand: rand.New(rand.NewPCG(1, 1)), calm: true}
 	ctx = clock.WithReplay(ctx, time.Now) // no delay is waited for
 	reflector := NewReflector(w, plainLists())
 	var readers sync.WaitGroup

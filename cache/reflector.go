@@ -16,7 +16,7 @@ type Reflector[T lw.Keyed] struct {
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
-	restored *restored[T] // what the next run begins with; nil for nothing
+	restored *savedState[T] // what the next run begins with; nil for nothing
 }
 
 // NewReflector returns a reflector with an empty store. Nothing happens before Run or Changes. opts may be nil; its
@@ -33,8 +33,8 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 // Store returns the reflector's store, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
 
-// Run follows the collection until ctx ends, and returns context.Cause(ctx); or until opts.StopOn says so, and returns
-// what it was asked about. When it has returned, nothing is left running.
+// Run follows the collection until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
+// error, Run returns that error. When Run has returned, nothing is left running.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	for event := range r.Changes(ctx) {
 		if event.Interruption != nil && event.Interruption.Final {
@@ -66,7 +66,7 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 			if !yield(event, fold(event)) {
 				return
 			}
-			if end := r.tooMany(); end != nil {
+			if end := r.checkMaxObjects(); end != nil {
 				if interrupted := lw.TraceOf(ctx).Interrupted; interrupted != nil {
 					interrupted(end.Interruption)
 				}
@@ -77,13 +77,13 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 	}
 }
 
-// tooMany returns the event that ends the run when there are more objects than Options.MaxObjects, or nil. While a list
+// checkMaxObjects returns the event that ends the run when there are more objects than Options.MaxObjects, or nil. While a list
 // arrives, the limit is for the list alone, because the store still holds the objects that the list lacks.
-func (r *Reflector[T]) tooMany() *lw.Event[T] {
+func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	s := r.store
 	objects := max(s.state.length, len(s.decodeErrors))
 	if s.listing {
-		objects = s.listed
+		objects = s.listedCount
 	}
 	if r.opts.MaxObjects <= 0 || objects <= r.opts.MaxObjects {
 		return nil

@@ -21,7 +21,7 @@ func TestRunReturnsTheCause(t *testing.T) {
 		"in the next's list": {"list@1", "watch !expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(t *testing.T, s *stage) {
+			withFixture(t, func(t *testing.T, s *fixture) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				s.script.lines, s.script.end = lines, func() { cancel(enough) }
 				if name == "while waiting" {
@@ -33,8 +33,8 @@ func TestRunReturnsTheCause(t *testing.T) {
 	}
 }
 
-func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestRunReturnsStopOnCause(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		s.reflector.opts = lw.Options{StopOn: lw.IsPermanent, NoStreamingList: true}
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
@@ -43,32 +43,32 @@ func TestRunReturnsWhatItWasStoppedOn(t *testing.T) {
 	})
 }
 
-// TestTwoRunsAtOncePanic: the store has one writer. One after the other is fine, whatever ended the first.
-func TestTwoRunsAtOncePanic(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+// TestConcurrentRunsPanic: the store has one writer. One after the other is fine, whatever ended the first.
+func TestConcurrentRunsPanic(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = s.reflector.Run(t.Context()) })
 			panic("the loop's own")
 		}
-		require.PanicsWithValue(t, "the loop's own", func() { s.play("list@1 x@1") })
+		require.PanicsWithValue(t, "the loop's own", func() { s.run("list@1 x@1") })
 		s.onEvent = nil
-		require.Equal(t, "+x@1 ok", s.play("list@2 x@1"))
+		require.Equal(t, "+x@1 ok", s.run("list@2 x@1"))
 	})
 }
 
 // TestSecondRunContinues with what the first left, even in the middle of a list.
 func TestSecondRunContinues(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		require.Equal(t, "+x@1 +y@2 ok +z@4", s.play("list@3 x@1 y@2", "watch +z@4"))
+	withFixture(t, func(t *testing.T, s *fixture) {
+		require.Equal(t, "+x@1 +y@2 ok +z@4", s.run("list@3 x@1 y@2", "watch +z@4"))
 		x, _ := s.store.Get(lw.Key{Name: "x"})
 
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Added }
-		require.Equal(t, "~z@4>5", s.play("list@7 z@5 x@1"), "ended by the loop, with the list half read")
+		require.Equal(t, "~z@4>5", s.run("list@7 z@5 x@1"), "ended by the loop, with the list half read")
 		require.Equal(t, 3, s.store.Len())
 		require.Equal(t, "4", s.store.ResourceVersion())
 
 		s.onEvent = nil
-		require.Equal(t, "~y@2>8 -z@5? ok", s.play("list@9 x@1 y@8"))
+		require.Equal(t, "~y@2>8 -z@5? ok", s.run("list@9 x@1 y@8"))
 		again, _ := s.store.Get(lw.Key{Name: "x"})
 		require.Same(t, x, again)
 	})
@@ -76,29 +76,29 @@ func TestSecondRunContinues(t *testing.T) {
 
 // TestSecondRunResumes: no list is needed for a store that is whole, unless versions were found to have run backwards.
 func TestSecondRunResumes(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		require.Equal(t, "+x@1 ok +y@4", s.play("list@3 x@1", "watch +y@4"))
-		require.Equal(t, "~x@1>6 -y@7", s.play("watch ~x@6 -y@7 =9"))
-		require.Equal(t, "~x@6>10", s.play("watch ~x@10"), "from the bookmark's version: one from 7 would have been asked for as well")
+	withFixture(t, func(t *testing.T, s *fixture) {
+		require.Equal(t, "+x@1 ok +y@4", s.run("list@3 x@1", "watch +y@4"))
+		require.Equal(t, "~x@1>6 -y@7", s.run("watch ~x@6 -y@7 =9"))
+		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "from the bookmark's version: one from 7 would have been asked for as well")
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Interrupted }
-		require.Equal(t, "", s.play("watch =2"))
+		require.Equal(t, "", s.run("watch =2"))
 		require.Empty(t, s.store.resumable())
 		s.onEvent = nil
-		require.Equal(t, "~x@10>1 ok", s.play("list@2 x@1"))
+		require.Equal(t, "~x@10>1 ok", s.run("list@2 x@1"))
 		require.Equal(t, "2", s.store.resumable())
 	})
 }
 
 // TestEveryEventIsYielded, also those that change nothing, so that a reader can tell how fresh the store is.
 func TestEveryEventIsYielded(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], changes []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
 			require.Equal(t, event.Type == lw.Interrupted, event.Interruption != nil)
 			return true
 		}
-		s.play("list@3 x@1", "watch =4 ~x@5 -y@6 !expired", "list@7 x@1", "watch")
+		s.run("list@3 x@1", "watch =4 ~x@5 -y@6 !expired", "list@7 x@1", "watch")
 		require.Equal(t, []lw.EventType{
 			lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Bookmark, lw.Modified, lw.Deleted, lw.Interrupted,
 			lw.ListStarted, lw.Added, lw.Synced, lw.WatchStarted, lw.Interrupted,

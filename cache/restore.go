@@ -10,8 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// restored is a state that was read and not folded yet.
-type restored[T any] struct {
+// savedState is a state that was read and not applied yet.
+type savedState[T any] struct {
 	version string
 	objects []T
 }
@@ -30,14 +30,14 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 		panic("cache: a Reflector is restored while it runs")
 	}
 	defer r.running.Store(false)
-	in := restorer{from: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	version, count, err := in.header(&origin)
 	if err != nil {
 		return err
 	}
-	state := &restored[T]{version: version, objects: make([]T, 0, min(count, chunk))}
+	state := &savedState[T]{version: version, objects: make([]T, 0, min(count, chunk))}
 	for range count {
-		text, err := in.text()
+		text, err := in.string()
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 	if err := in.checksum(); err != nil {
 		return err
 	}
-	if err := in.end(); err != nil {
+	if err := in.expectEnd(); err != nil {
 		return err
 	}
 	r.restored = state
@@ -65,7 +65,7 @@ func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 		panic("cache: a Reflector is restored while it runs")
 	}
 	defer r.running.Store(false)
-	r.restored = &restored[T]{version: version, objects: slices.Clone(objects)}
+	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
 }
 
 // Restore is [Reflector.Restore], for an informer that is not running: its handlers are told of what was saved.
@@ -73,7 +73,7 @@ func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []b
 	return i.reflector.Restore(from, origin, parse)
 }
 
-// replay tells a restored state as a list. It returns false when the run is over.
+// replay yields the restored state as a list. It returns false when the run is over.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
 	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
 	if !send(lw.Event[T]{Type: lw.ListStarted}) {
@@ -92,23 +92,23 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 	return proceed
 }
 
-// restorer reads what a saver wrote.
-type restorer struct {
-	from    io.Reader
-	buf     []byte // grows with what is read, never with what a length promises
-	at, got int    // of buf: used, and read
-	sum     uint32 // of what was used
-	table   *crc32.Table
+// decoder reads the output of an encoder.
+type decoder struct {
+	reader   io.Reader
+	buf      []byte // grows with what is read, never with what a length promises
+	pos, end int    // of buf: used, and read
+	sum      uint32 // of what was used
+	table    *crc32.Table
 }
 
-// header reads up to the objects, and checks whether they are those that are wanted.
-func (r *restorer) header(origin *Origin) (version string, count uint64, err error) {
+// header reads the header and compares the origin.
+func (r *decoder) header(origin *Origin) (version string, count uint64, err error) {
 	magic, err := r.next(len(saveMagic))
 	if err != nil {
 		return "", 0, err
 	}
 	if string(magic) != saveMagic {
-		return "", 0, corrupt("it does not begin as a saved state does")
+		return "", 0, corruptError("it does not begin as a saved state does")
 	}
 	format, err := r.number(4)
 	switch {
@@ -117,7 +117,7 @@ func (r *restorer) header(origin *Origin) (version string, count uint64, err err
 	case format > saveFormat:
 		return "", 0, &RestoreError{Reason: ErrNewerFormat, Detail: "format " + strconv.FormatUint(format, 10) + ", and " + strconv.Itoa(saveFormat) + " is the latest known"}
 	case format != saveFormat:
-		return "", 0, corrupt("there is no format " + strconv.FormatUint(format, 10))
+		return "", 0, corruptError("there is no format " + strconv.FormatUint(format, 10))
 	}
 	var saved [originFields]string
 	for i := range saved {
@@ -136,29 +136,29 @@ func (r *restorer) header(origin *Origin) (version string, count uint64, err err
 	}
 	for i, field := range origin.fields() {
 		if saved[i] != field.value {
-			return "", 0, foreign(field.name, saved[i], field.value)
+			return "", 0, originError(field.name, saved[i], field.value)
 		}
 	}
 	return version, count, nil
 }
 
-func (r *restorer) name() (string, error) {
-	text, err := r.text()
+func (r *decoder) name() (string, error) {
+	text, err := r.string()
 	return string(text), err
 }
 
-func (r *restorer) text() ([]byte, error) {
+func (r *decoder) string() ([]byte, error) {
 	size, err := r.number(4)
 	if err != nil {
 		return nil, err
 	}
-	if size > longest {
-		return nil, corrupt("a text of " + strconv.FormatUint(size, 10) + " bytes")
+	if size > maxText {
+		return nil, corruptError("a text of " + strconv.FormatUint(size, 10) + " bytes")
 	}
 	return r.next(int(size))
 }
 
-func (r *restorer) number(size int) (n uint64, err error) {
+func (r *decoder) number(size int) (n uint64, err error) {
 	digits, err := r.next(size)
 	for i := len(digits) - 1; i >= 0; i-- {
 		n = n<<8 | uint64(digits[i])
@@ -166,19 +166,19 @@ func (r *restorer) number(size int) (n uint64, err error) {
 	return n, err
 }
 
-// checksum compares what was read until now with what the checksum that follows promises.
-func (r *restorer) checksum() error {
+// checksum compares the checksum of the data with the one that follows.
+func (r *decoder) checksum() error {
 	sum := r.sum
 	promised, err := r.number(4)
 	if err == nil && promised != uint64(sum) {
-		err = corrupt("the checksum is wrong")
+		err = corruptError("the checksum is wrong")
 	}
 	return err
 }
 
-// end makes sure that nothing follows.
-func (r *restorer) end() error {
-	if r.at == r.got {
+// expectEnd returns an error if more data follows.
+func (r *decoder) expectEnd() error {
+	if r.pos == r.end {
 		switch err := r.fill(); err {
 		case io.EOF:
 			return nil
@@ -187,12 +187,12 @@ func (r *restorer) end() error {
 			return &RestoreError{Reason: err}
 		}
 	}
-	return corrupt("more follows after its end")
+	return corruptError("more follows after its end")
 }
 
-// next returns the next bytes. They are valid until the next call.
-func (r *restorer) next(n int) ([]byte, error) {
-	for r.got-r.at < n {
+// next returns the next n bytes, which are valid until the next call.
+func (r *decoder) next(n int) ([]byte, error) {
+	for r.end-r.pos < n {
 		switch err := r.fill(); err {
 		case nil:
 		case io.EOF, io.ErrUnexpectedEOF:
@@ -201,23 +201,23 @@ func (r *restorer) next(n int) ([]byte, error) {
 			return nil, &RestoreError{Reason: err}
 		}
 	}
-	part := r.buf[r.at : r.at+n]
-	r.at += n
+	part := r.buf[r.pos : r.pos+n]
+	r.pos += n
 	r.sum = crc32.Update(r.sum, r.table, part)
 	return part, nil
 }
 
-// fill reads something, behind what was read and not used yet.
-func (r *restorer) fill() error {
-	if r.at > 0 {
-		r.at, r.got = 0, copy(r.buf, r.buf[r.at:r.got])
+// fill reads more data into the buffer.
+func (r *decoder) fill() error {
+	if r.pos > 0 {
+		r.pos, r.end = 0, copy(r.buf, r.buf[r.pos:r.end])
 	}
-	if r.got == len(r.buf) {
+	if r.end == len(r.buf) {
 		r.buf = append(r.buf, make([]byte, len(r.buf))...)
 	}
 	for range 100 {
-		n, err := r.from.Read(r.buf[r.got:])
-		if r.got += n; n > 0 {
+		n, err := r.reader.Read(r.buf[r.end:])
+		if r.end += n; n > 0 {
 			return nil // an error comes again with the next read
 		}
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // TestRestoredRunResumes: what was saved is told as a list, and what happened since by a watch from its version.
 func TestRestoredRunResumes(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		require.Zero(t, s.store.Len(), "nothing happens before a run")
 		var types []lw.EventType
@@ -22,39 +22,39 @@ func TestRestoredRunResumes(t *testing.T) {
 			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch is from %s", event.ResourceVersion)
 			return true
 		}
-		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.play("watch ~x@8 -y@9"))
+		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
 		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
-		require.Equal(t, "+z@11", s.play("watch +z@11"), "it is told once")
+		require.Equal(t, "+z@11", s.run("watch +z@11"), "it is told once")
 	})
 }
 
 // TestRestoredObjects: a state that was kept in another way is told in the same way.
 func TestRestoredObjects(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		s.reflector.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
-		require.Equal(t, "+x@1 +y@2 ok ~x@1>8", s.play("watch ~x@8"))
+		require.Equal(t, "+x@1 +y@2 ok ~x@1>8", s.run("watch ~x@8"))
 	})
 }
 
-// TestRestoringHoldsLittle: of the text no more than is used at a time.
-func TestRestoringHoldsLittle(t *testing.T) {
+// TestRestoreMemory: of the text no more than is used at a time.
+func TestRestoreMemory(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
 		words = append(words, "x"+strconv.Itoa(n)+"@1")
 	}
-	in := restorer{from: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	in := decoder{reader: bytes.NewReader(saved(t, words...)), buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	_, count, err := in.header(&origin)
 	require.NoError(t, err)
 	for range count {
-		_, err := in.text()
+		_, err := in.string()
 		require.NoError(t, err)
 	}
 	require.NoError(t, in.checksum())
 	require.Len(t, in.buf, chunk)
 }
 
-// TestLongestText: a length that no state has is damage, and up to there the text is looked for.
-func TestLongestText(t *testing.T) {
+// TestMaxTextSize: a length that no state has is damage, and up to there the text is looked for.
+func TestMaxTextSize(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, ErrTruncated)
 	_, err = restore(t, bytes.NewReader(append(head(1), 0, 0, 0, 0x40)), origin)
@@ -63,27 +63,27 @@ func TestLongestText(t *testing.T) {
 
 // TestRestoredVersionTooOld: of the list that follows only the differences are told.
 func TestRestoredVersionTooOld(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
-		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.play("watch !expired", "list@9 x@1 y@8"))
+		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
 	})
 }
 
-// TestRestoredRunEndsWithin: a run that ends while the saved state is being told leaves it to the next one.
-func TestRestoredRunEndsWithin(t *testing.T) {
+// TestRestoredRunStopsDuringReplay: a run that ends while the saved state is being told leaves it to the next one.
+func TestRestoredRunStopsDuringReplay(t *testing.T) {
 	for stop := range 4 {
-		onStage(t, func(t *testing.T, s *stage) {
+		withFixture(t, func(t *testing.T, s *fixture) {
 			require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 			n := -1
 			s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool { n++; return n < stop }
-			first := s.play()
+			first := s.run()
 			s.onEvent = nil
-			second := s.play("watch =8")
+			second := s.run("watch =8")
 			require.Equal(t, []string{"", "+x@1", "+x@1 +y@2", "+x@1 +y@2 ok"}[stop], first)
 			require.Equal(t, []string{"+x@1 +y@2 ok", "+y@2 ok", "ok", ""}[stop], second)
 		})
 	}
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
 		ctx, cancel := context.WithCancel(t.Context())
 		n := 0
@@ -96,8 +96,8 @@ func TestRestoredRunEndsWithin(t *testing.T) {
 	})
 }
 
-// TestALoopOverARestoredStateMayBeLeft anywhere: nothing is asked for then.
-func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
+// TestBreakDuringReplay anywhere: nothing is asked for then.
+func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
 		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("a request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
@@ -122,8 +122,8 @@ func TestALoopOverARestoredStateMayBeLeft(t *testing.T) {
 	require.NotNil(t, r.restored, "it is left to the next run")
 }
 
-// TestNoRunWhileAStateIsRead: it would begin without it.
-func TestNoRunWhileAStateIsRead(t *testing.T) {
+// TestRunDuringRestorePanics: it would begin without it.
+func TestRunDuringRestorePanics(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
 		require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = r.Run(t.Context()) })
@@ -133,16 +133,16 @@ func TestNoRunWhileAStateIsRead(t *testing.T) {
 
 // TestRestoredAfterARun: the store becomes what was saved.
 func TestRestoredAfterARun(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		require.Equal(t, "+x@3 +z@4 ok", s.play("list@4 x@3 z@4"))
+	withFixture(t, func(t *testing.T, s *fixture) {
+		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
-		require.Equal(t, "~x@3>1 +y@2 -z@4? ok", s.play("watch"))
+		require.Equal(t, "~x@3>1 +y@2 -z@4? ok", s.run("watch"))
 	})
 }
 
 // TestRestoreWhileRunningPanics: the store has one writer.
 func TestRestoreWhileRunningPanics(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
@@ -150,22 +150,22 @@ func TestRestoreWhileRunningPanics(t *testing.T) {
 			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })
 			return true
 		}
-		s.play("list@1 x@1")
+		s.run("list@1 x@1")
 	})
 }
 
-func TestFailedRestoreCostsAList(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+func TestFailedRestoreLists(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		text := saved(t, "x@1")
 		require.ErrorIs(t, s.reflector.Restore(bytes.NewReader(text[:len(text)-1]), origin, lw.ParseObject), ErrTruncated)
-		require.Equal(t, "+x@1 ok", s.play("list@8 x@1"))
+		require.Equal(t, "+x@1 ok", s.run("list@8 x@1"))
 	})
 }
 
-// TestSavedWithinAList is the last whole state, and not what the list has brought.
-func TestSavedWithinAList(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
-		s.play("list@3 x@1 y@2")
+// TestSaveDuringList is the last whole state, and not what the list has brought.
+func TestSaveDuringList(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
+		s.run("list@3 x@1 y@2")
 		var text bytes.Buffer
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			if event.Type == lw.Added {
@@ -173,7 +173,7 @@ func TestSavedWithinAList(t *testing.T) {
 			}
 			return event.Type != lw.Added
 		}
-		s.play("list@9 x@8 z@7")
+		s.run("list@9 x@8 z@7")
 		r, err := restore(t, &text, origin)
 		require.NoError(t, err)
 		require.Equal(t, "3", r.restored.version)
@@ -188,8 +188,8 @@ func (p pair) GetNamespace() string       { return "" }
 func (p pair) GetName() string            { return p.name }
 func (p pair) GetResourceVersion() string { return p.version }
 
-// TestOtherTypesAreSaved by a func in each direction.
-func TestOtherTypesAreSaved(t *testing.T) {
+// TestSaveOtherTypes by a func in each direction.
+func TestSaveOtherTypes(t *testing.T) {
 	store, writer := NewStore[pair](nil)
 	writer.Replace("7", pair{"x", "1"}, pair{"y", "2"})
 	var text bytes.Buffer
@@ -239,8 +239,8 @@ func summed(text []byte) []byte {
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
-// TestWhatWasGivenMayBeChanged: neither the options nor a restored slice are the caller's any more.
-func TestWhatWasGivenMayBeChanged(t *testing.T) {
+// TestRestoreObjectsCopiesSlice: neither the options nor a restored slice are the caller's any more.
+func TestRestoreObjectsCopiesSlice(t *testing.T) {
 	opts := &lw.Options{MaxObjects: 7}
 	r := NewReflector[*lw.Object](nil, opts)
 	objects := []*lw.Object{object("x@1")}

@@ -40,8 +40,8 @@ func (e *RestoreError) Unwrap() []error {
 	return []error{e.Reason, e.Err}
 }
 
-func corrupt(detail string) error { return &RestoreError{Reason: ErrCorrupt, Detail: detail} }
+func corruptError(detail string) error { return &RestoreError{Reason: ErrCorrupt, Detail: detail} }
 
-func foreign(what, saved, wanted string) error {
+func originError(what, saved, wanted string) error {
 	return &RestoreError{Reason: ErrForeign, Detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
 }

@@ -35,8 +35,8 @@ func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bo
 	return false
 }
 
-// due reports whether a resync is due, without waiting.
-func (t *resyncTimer) due() bool {
+// takeDue reports whether a resync is due, without waiting.
+func (t *resyncTimer) takeDue() bool {
 	if t.timer == nil {
 		return false
 	}

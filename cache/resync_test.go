@@ -12,9 +12,9 @@ import (
 
 // TestResync: each handler by its own period, and those that want none are not told; what waits tells more.
 func TestResync(t *testing.T) {
-	inTheater(t, "x@1#in y@2", func(t *testing.T, th *theater) {
-		var often, seldom, never, some notes
-		handle := func(n *notes, period time.Duration) {
+	withHarness(t, "x@1#in y@2", func(t *testing.T, th *harness) {
+		var often, seldom, never, some log
+		handle := func(n *log, period time.Duration) {
 			th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: period})
 		}
 		handle(&often, time.Second)
@@ -23,7 +23,7 @@ func TestResync(t *testing.T) {
 		th.informer.Handle(some.handler(), &HandlerOptions[*lw.Object]{
 			Resync: 3 * time.Second, Filter: func(o *lw.Object) bool { return o.GetUID() == "in" }})
 		th.run()
-		all := []*notes{&often, &seldom, &never, &some}
+		all := []*log{&often, &seldom, &never, &some}
 		for _, n := range all {
 			n.take()
 		}
@@ -31,7 +31,7 @@ func TestResync(t *testing.T) {
 		synctest.Wait()
 		var told []int
 		for _, n := range all {
-			told = append(told, len(n.words))
+			told = append(told, len(n.entries))
 		}
 		require.Equal(t, []int{6, 2, 0, 1}, told)
 		require.Equal(t, "~x@1>1", some.take())
@@ -41,18 +41,18 @@ func TestResync(t *testing.T) {
 // TestResyncOfASlowHandler: objects with a change that waits are not told twice, and a handler that is always busy gets its
 // resyncs too.
 func TestResyncOfASlowHandler(t *testing.T) {
-	inTheater(t, "x@1 y@2 w@2", func(t *testing.T, th *theater) {
-		n := &notes{}
+	withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
+		n := &log{}
 		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Minute})
 		th.run()
 		n.take()
-		n.hold = make(chan struct{})
-		th.say("~x@3 ~x@4 +z@5 ~y@6 -y@7")
+		n.block = make(chan struct{})
+		th.expect("~x@3 ~x@4 +z@5 ~y@6 -y@7")
 		time.Sleep(90 * time.Second) // one is due while the handler is busy
-		n.hold <- struct{}{}
+		n.block <- struct{}{}
 		synctest.Wait()
 		require.Equal(t, 3, r.Len(), "z and y are told as what waits, and w is told again")
-		close(n.hold)
+		close(n.block)
 		synctest.Wait()
 		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7 ~w@2>2", n.take())
 		time.Sleep(time.Minute)
@@ -61,9 +61,9 @@ func TestResyncOfASlowHandler(t *testing.T) {
 	})
 }
 
-// TestResyncKeepsToItsPeriod, also when changes come all the time.
-func TestResyncKeepsToItsPeriod(t *testing.T) {
-	inTheater(t, "x@1", func(t *testing.T, th *theater) {
+// TestResyncPeriod, also when changes come all the time.
+func TestResyncPeriod(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0
 		go func() {
 			for c := range th.informer.Changes(t.Context(), &HandlerOptions[*lw.Object]{Resync: 10 * time.Second}) {

@@ -20,7 +20,7 @@ import (
 const (
 	saveMagic  = "listwatch state\n"
 	saveFormat = 1
-	longest    = 1<<30 - 1 // text, in bytes
+	maxText    = 1<<30 - 1 // text, in bytes
 	chunk      = 64 << 10  // is written and read at once, in bytes
 )
 
@@ -44,20 +44,20 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T)
 	if snapshot.ResourceVersion() == "" {
 		return ErrNotSynced
 	}
-	if snapshot.lacks {
+	if snapshot.incomplete {
 		return ErrUndecoded
 	}
-	s := saver{to: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
+	s := encoder{writer: w, buf: make([]byte, 0, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
 	s.raw(saveMagic)
 	s.number(saveFormat, 4)
 	for _, field := range origin.fields() {
-		s.text(field.value)
+		s.string(field.value)
 	}
-	s.text(snapshot.ResourceVersion())
+	s.string(snapshot.ResourceVersion())
 	s.number(uint64(snapshot.Len()), 8)
 	s.checksum()
 	for object := range snapshot.All() {
-		if s.text(text(object)); s.err != nil {
+		if s.string(text(object)); s.err != nil {
 			break
 		}
 	}
@@ -66,31 +66,31 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T)
 	return s.err
 }
 
-// saver writes in large pieces, and remembers the first error.
-type saver struct {
-	to    io.Writer
-	buf   []byte // not written yet
-	sum   uint32 // of what was written
-	table *crc32.Table
-	err   error
+// encoder writes the format of Save. It keeps the first error.
+type encoder struct {
+	writer io.Writer
+	buf    []byte // not written yet
+	sum    uint32 // of what was written
+	table  *crc32.Table
+	err    error
 }
 
-func (s *saver) text(text string) {
-	if len(text) > longest && s.err == nil {
+func (s *encoder) string(text string) {
+	if len(text) > maxText && s.err == nil {
 		s.err = ErrTextTooLong
 	}
 	s.number(uint64(len(text)), 4)
 	s.raw(text)
 }
 
-func (s *saver) number(n uint64, size int) {
+func (s *encoder) number(n uint64, size int) {
 	for range size {
 		s.raw(string([]byte{byte(n)}))
 		n >>= 8
 	}
 }
 
-func (s *saver) raw(text string) {
+func (s *encoder) raw(text string) {
 	for s.err == nil && text != "" {
 		n := min(len(text), cap(s.buf)-len(s.buf))
 		s.buf = append(s.buf, text[:n]...)
@@ -100,16 +100,16 @@ func (s *saver) raw(text string) {
 	}
 }
 
-func (s *saver) checksum() {
+func (s *encoder) checksum() {
 	s.number(uint64(crc32.Update(s.sum, s.table, s.buf)), 4)
 }
 
-func (s *saver) flush() {
+func (s *encoder) flush() {
 	if s.err != nil {
 		return
 	}
 	s.sum = crc32.Update(s.sum, s.table, s.buf)
-	n, err := s.to.Write(s.buf)
+	n, err := s.writer.Write(s.buf)
 	if s.err = err; err == nil && n < len(s.buf) {
 		s.err = io.ErrShortWrite
 	}

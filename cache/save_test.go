@@ -59,8 +59,8 @@ func (p pieces) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// TestSavedInPieces: no copy of all of it is made, nor of a large object.
-func TestSavedInPieces(t *testing.T) {
+// TestSaveWritesChunks: no copy of all of it is made, nor of a large object.
+func TestSaveWritesChunks(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
@@ -92,7 +92,7 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 }
 
-func TestSavedAtEveryLength(t *testing.T) { // of an object's text, so that every number and text lies across a chunk's end once
+func TestSaveEveryLength(t *testing.T) { // of an object's text, so that every number and text lies across a chunk's end once
 	for n := chunk - 300; n < chunk; n++ {
 		word := "x@1#" + strings.Repeat("u", n)
 		r, err := restore(t, bytes.NewReader(saved(t, word, "y@2")), origin)
@@ -128,8 +128,8 @@ func TestFlipEveryByte(t *testing.T) {
 	}
 }
 
-// TestForeignStates: the message names what is different, before an object is read.
-func TestForeignStates(t *testing.T) {
+// TestRestoreRejectsOtherOrigins: the message names what is different, before an object is read.
+func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, change := range map[string]func(*Origin){
 		`the server was "https://a.example.com", and is "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
@@ -178,8 +178,8 @@ func TestHugeLengthsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestReadersErrorsComeThrough, and are not taken for damage.
-func TestReadersErrorsComeThrough(t *testing.T) {
+// TestRestoreReturnsReaderErrors, and are not taken for damage.
+func TestRestoreReturnsReaderErrors(t *testing.T) {
 	text := saved(t, "x@1", "y@2")
 	for n := range len(text) + 1 {
 		_, err := restore(t, io.MultiReader(bytes.NewReader(text[:n]), iotest.ErrReader(io.ErrClosedPipe)), origin)
@@ -190,8 +190,8 @@ func TestReadersErrorsComeThrough(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// TestParsersErrorsComeThrough with the object's number.
-func TestParsersErrorsComeThrough(t *testing.T) {
+// TestRestoreReturnsParseErrors with the object's number.
+func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	picky := errors.New("not to my taste")
 	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, picky })
@@ -214,8 +214,8 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestWritersErrorsComeThrough, wherever they happen.
-func TestWritersErrorsComeThrough(t *testing.T) {
+// TestSaveReturnsWriterErrors, wherever they happen.
+func TestSaveReturnsWriterErrors(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), ErrNotSynced)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 3*chunk)))

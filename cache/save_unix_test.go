@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestATextThatIsTooLong for a saved state is refused, and not read: it is address space and no memory.
-func TestATextThatIsTooLong(t *testing.T) {
-	space, err := syscall.Mmap(-1, 0, longest+1, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+// TestTextTooLong for a saved state is refused, and not read: it is address space and no memory.
+func TestTextTooLong(t *testing.T) {
+	space, err := syscall.Mmap(-1, 0, maxText+1, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, syscall.Munmap(space)) }()
 	store, writer := NewStore[*lw.Object](nil)

@@ -114,8 +114,8 @@ func object(word string) *lw.Object {
 	return object
 }
 
-// stage plays scripts to one reflector.
-type stage struct {
+// fixture is a reflector on a script.
+type fixture struct {
 	t         *testing.T
 	script    *script
 	reflector *Reflector[*lw.Object]
@@ -126,24 +126,24 @@ type stage struct {
 	onEvent func(lw.Event[*lw.Object], []Change[*lw.Object]) bool
 }
 
-// onStage runs a test with a new reflector, in a bubble where the pauses after interruptions take no time.
-func onStage(t *testing.T, test func(*testing.T, *stage)) {
+// withFixture runs a test with a new reflector, in a bubble where the pauses after interruptions take no time.
+func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &stage{t: t, script: &script{t: t}, fold: fold{}}
+		s := &fixture{t: t, script: &script{t: t}, fold: fold{}}
 		s.reflector = NewReflector(s.script, plainLists())
 		s.store = s.reflector.Store()
 		test(t, s)
 	})
 }
 
-// play runs the reflector until the lines are used up, and tells the changes, and where the lists were complete:
+// run runs the reflector until the lines are used up, and tells the changes, and where the lists were complete:
 //
 //	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, and missed    ok synced
 //
 // After every event the fold of the changes must be what the store holds. Where a run could resume, lines that begin with a
 // list mean that it finds its version to be too old.
-func (s *stage) play(lines ...string) string {
+func (s *fixture) run(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {
 		lines = append([]string{"watch !expired"}, lines...)
 	}

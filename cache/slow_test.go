@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHandlerThatNeverReturns: a million updates of a thousand keys cost it no more than its keys.
-func TestAHandlerThatNeverReturns(t *testing.T) {
-	source := &live{events: make(chan lw.Event[*lw.Object], 100)}
+// TestBlockedHandler: a million updates of a thousand keys cost it no more than its keys.
+func TestBlockedHandler(t *testing.T) {
+	source := &liveObjects{events: make(chan lw.Event[*lw.Object], 100)}
 	informer := NewInformer(source, plainLists())
 	stuck := make(chan struct{})
 	r := informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { <-stuck }}, nil)

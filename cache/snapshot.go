@@ -15,49 +15,50 @@ import (
 // Taking one costs next to nothing; what is written after it copies what it shares with the store, a little at a time. So
 // take as many as are looked at, some tens a second say, rather than one for every event.
 type Snapshot[T any] struct {
-	store   *Store[T]
-	state   state[T]
-	indexes []frozenIndex[T]
-	lacks   bool // something could not be decoded
+	store      *Store[T]
+	state      state[T]
+	indexes    []indexState[T]
+	incomplete bool // an object could not be decoded
 }
 
-type frozenIndex[T any] struct {
+type indexState[T any] struct {
 	index    indexer[T]
 	postings any
 }
 
-// Snapshot returns the store's last whole state: while a new list is being folded in, that from before it.
+// Snapshot returns the last complete state of the store. During a list this is the state before the list. So it is empty
+// during the first list, unless the state was restored.
 func (s *Store[T]) Snapshot() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.whole != nil {
-		return s.whole
+	if s.beforeList != nil {
+		return s.beforeList
 	}
 	return s.freeze()
 }
 
-// freeze takes a snapshot of the present state, and lets all later writes copy what it shares.
+// freeze returns a snapshot of the current state. Later writes copy the data that it shares.
 func (s *Store[T]) freeze() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
 	}
-	taken := &Snapshot[T]{store: s, state: s.state, lacks: len(s.decodeErrors) > 0, indexes: make([]frozenIndex[T], len(s.indexes))}
+	taken := &Snapshot[T]{store: s, state: s.state, incomplete: len(s.decodeErrors) > 0, indexes: make([]indexState[T], len(s.indexes))}
 	for i, index := range s.indexes {
-		taken.indexes[i] = frozenIndex[T]{index, index.freeze()}
+		taken.indexes[i] = indexState[T]{index, index.freeze()}
 	}
 	s.epoch++
 	s.snapshot.Store(taken)
 	return taken
 }
 
-// changed says that the snapshot that was taken last is of the past, or will be when the list is complete.
-func (s *Store[T]) changed() {
+// invalidate discards the current snapshot, or marks it as changed by the list.
+func (s *Store[T]) invalidate() {
 	switch {
-	case s.whole != nil:
-		s.outdated = true
+	case s.beforeList != nil:
+		s.changedByList = true
 	case s.snapshot.Load() != nil:
 		s.snapshot.Store(nil)
 	}
@@ -106,7 +107,7 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 		}
 	}
 	again := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
-	again.fill(0, &snapshot.state.objects)
+	again.build(0, &snapshot.state.objects)
 	view.postings = &again.postings
 	return view
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSnapshotsWithoutAChangeAreTheSame, so that whoever draws them can compare references.
-func TestSnapshotsWithoutAChangeAreTheSame(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+// TestUnchangedSnapshotIsReused, so that whoever draws them can compare references.
+func TestUnchangedSnapshotIsReused(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		empty := s.store.Snapshot()
 		require.Same(t, empty, s.store.Snapshot())
-		s.play("list@3 a/x@1 a/y@2")
+		s.run("list@3 a/x@1 a/y@2")
 		first := s.store.Snapshot()
 		require.NotSame(t, empty, first)
 		require.Zero(t, empty.Len())
 
-		s.play("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
+		s.run("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
 		require.Same(t, first, s.store.Snapshot(), "a list of the same at the same version, and events that change nothing")
-		s.play("list@3 a/x@1 a/y@2", "watch =5")
+		s.run("list@3 a/x@1 a/y@2", "watch =5")
 		bookmarked := s.store.Snapshot()
 		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
 		changes, err := Diff(first, bookmarked)
@@ -34,9 +34,9 @@ func TestSnapshotsWithoutAChangeAreTheSame(t *testing.T) {
 	})
 }
 
-// TestSnapshotsShowNoHalfList: from Reset to Synced they show what was before, also after an interruption.
-func TestSnapshotsShowNoHalfList(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+// TestSnapshotsHidePartialLists: from Reset to Synced they show what was before, also after an interruption.
+func TestSnapshotsHidePartialLists(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		var shown []string
 		show := func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			snapshot := s.store.Snapshot()
@@ -44,16 +44,16 @@ func TestSnapshotsShowNoHalfList(t *testing.T) {
 			return true
 		}
 		s.onEvent = show
-		s.play("list x@1 !reset", "list@2 x@1 y@2")
+		s.run("list x@1 !reset", "list@2 x@1 y@2")
 		require.Equal(t, []string{"[]", "2[x y]"}, slices.Compact(shown))
 		shown = nil
-		s.play("list x@1 z@3 !reset", "list@9 x@8 z@3", "watch -z@10")
+		s.run("list x@1 z@3 !reset", "list@9 x@8 z@3", "watch -z@10")
 		require.Equal(t, []string{"2[x y]", "9[x z]", "10[x]"}, slices.Compact(shown))
 	})
 }
 
-// TestSnapshotsOfOneVersion: a list may tell something else at the version that is known, as after a restored backup.
-func TestSnapshotsOfOneVersion(t *testing.T) {
+// TestSnapshotsOfSameVersion: a list may tell something else at the version that is known, as after a restored backup.
+func TestSnapshotsOfSameVersion(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("1", object("x@1"))
 	require.Equal(t, []string{"x"}, names(store.Snapshot().All()))
@@ -94,8 +94,8 @@ func TestSnapshotsHaveTheIndexes(t *testing.T) {
 	require.Zero(t, asked, "one that is closed is kept up no longer")
 }
 
-// TestShrinking: a store that lost most of its objects gives its memory back, and snapshots of before stay as they were.
-func TestShrinking(t *testing.T) {
+// TestShrink: a store that lost most of its objects gives its memory back, and snapshots of before stay as they were.
+func TestShrink(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	const n = 10_000
@@ -120,8 +120,8 @@ func TestShrinking(t *testing.T) {
 	require.Len(t, changes, n-100, "what has moved is not told")
 }
 
-// TestShrinkingByAList: it marks what it has by slots, so these stay until it ends.
-func TestShrinkingByAList(t *testing.T) {
+// TestShrinkAfterList: it marks what it has by slots, so these stay until it ends.
+func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {
 		writer.Put(&book{isbn: strconv.Itoa(i)})
@@ -132,8 +132,8 @@ func TestShrinkingByAList(t *testing.T) {
 	require.Equal(t, []*book{last}, books.List())
 }
 
-// shelf is a store beside a map that does the same, and snapshots that are held.
-type shelf struct {
+// snapshotModel is a store beside a map that does the same, and snapshots that are held.
+type snapshotModel struct {
 	t       *testing.T
 	books   *Store[*book]
 	writer  *Writer[*book]
@@ -141,18 +141,18 @@ type shelf struct {
 	byFirst *Index[*book, string] // closed, and made anew, now and then
 	model   map[string]*book
 	listing map[string]*book // what the list under way has had; nil: none is
-	held    []heldShelf
+	kept    []snapshotCopy
 }
 
-type heldShelf struct {
+type snapshotCopy struct {
 	snapshot *Snapshot[*book]
 	model    map[string]*book
 }
 
 func byFirst(b *book, to []string) []string { return append(to, b.isbn[:1], b.isbn[len(b.isbn)-1:]) }
 
-func newShelf(t *testing.T) *shelf {
-	s := &shelf{t: t, model: map[string]*book{}}
+func newSnapshotModel(t *testing.T) *snapshotModel {
+	s := &snapshotModel{t: t, model: map[string]*book{}}
 	s.books, s.writer = newLibrary()
 	s.byYear = NewIndex(s.books, func(b *book, to []int) []int { return append(to, b.year) })
 	s.byFirst = NewIndex(s.books, byFirst)
@@ -160,11 +160,11 @@ func newShelf(t *testing.T) *shelf {
 }
 
 // step does what two bytes say.
-func (s *shelf) step(op, n byte) {
+func (s *snapshotModel) step(op, n byte) {
 	b := &book{isbn: strconv.Itoa(int(n % 120)), year: int(n) / 8}
 	switch op % 16 {
 	case 0, 1, 2:
-		s.hold()
+		s.keep()
 	case 3:
 		s.byFirst.Close()
 		s.byFirst = NewIndex(s.books, byFirst)
@@ -189,16 +189,16 @@ func (s *shelf) step(op, n byte) {
 	}
 }
 
-// hold takes a snapshot. While a list is under way it is that from before, whose model was held then.
-func (s *shelf) hold() {
+// keep takes a snapshot. While a list is under way it is that from before, whose model was held then.
+func (s *snapshotModel) keep() {
 	snapshot := s.books.Snapshot()
 	require.Same(s.t, snapshot, s.books.Snapshot())
 	if s.listing == nil {
-		s.held = append(s.held, heldShelf{snapshot, maps.Clone(s.model)})
+		s.kept = append(s.kept, snapshotCopy{snapshot, maps.Clone(s.model)})
 	}
 }
 
-func (s *shelf) check(h heldShelf) {
+func (s *snapshotModel) check(h snapshotCopy) {
 	t := s.t
 	require.Equal(t, len(h.model), h.snapshot.Len())
 	byYear, first := s.byYear.In(h.snapshot), s.byFirst.In(h.snapshot)
@@ -222,7 +222,7 @@ func (s *shelf) check(h heldShelf) {
 	require.False(t, ok)
 }
 
-func (s *shelf) compare(from, to heldShelf) {
+func (s *snapshotModel) compare(from, to snapshotCopy) {
 	changes, err := Diff(from.snapshot, to.snapshot)
 	require.NoError(s.t, err)
 	state := maps.Clone(from.model)
@@ -240,38 +240,38 @@ func (s *shelf) compare(from, to heldShelf) {
 	require.True(s.t, maps.Equal(to.model, state))
 }
 
-func playShelf(t *testing.T, steps []byte) {
-	s := newShelf(t)
+func runSnapshotModel(t *testing.T, steps []byte) {
+	s := newSnapshotModel(t)
 	for i := 0; i+1 < len(steps); i += 2 {
 		s.step(steps[i], steps[i+1])
 	}
 	s.step(5, 0)
-	s.hold()
-	for i, h := range s.held {
+	s.keep()
+	for i, h := range s.kept {
 		s.check(h)
-		s.compare(s.held[i/2], h)
-		s.compare(h, s.held[0])
+		s.compare(s.kept[i/2], h)
+		s.compare(h, s.kept[0])
 	}
 }
 
-// TestHeldSnapshots stay what they were, with their indexes, whatever is written after them; and what Diff tells leads
+// TestSnapshotsStayUnchanged stay what they were, with their indexes, whatever is written after them; and what Diff tells leads
 // from one to another.
-func TestHeldSnapshots(t *testing.T) {
+func TestSnapshotsStayUnchanged(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		steps := make([]byte, 500)
 		for i := range steps {
 			steps[i] = byte(random.Uint32())
 		}
-		playShelf(t, steps)
+		runSnapshotModel(t, steps)
 	}
 }
 
-func FuzzHeldSnapshots(f *testing.F) {
+func FuzzSnapshotsStayUnchanged(f *testing.F) {
 	f.Add([]byte{15, 1, 15, 2, 0, 0, 6, 1, 15, 3, 0, 0, 4, 0, 15, 9, 5, 7, 0, 0})
 	f.Fuzz(func(t *testing.T, steps []byte) {
 		if len(steps) <= 1000 {
-			playShelf(t, steps)
+			runSnapshotModel(t, steps)
 		}
 	})
 }

@@ -18,27 +18,27 @@ type Store[T any] struct {
 	seed    maphash.Seed
 	compare comparison[T]
 
-	mu                   lock.RWMutex
-	state                state[T]
-	indexes              []indexer[T]
-	epoch                uint64 // that owns what is written from now on; a snapshot begins another
-	waiters              []waiter
-	synced               chan struct{}
-	decodeErrors, missed map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
-	snapshot             atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
-	whole                *Snapshot[T]                // the last whole state, while a list is being folded in
-	outdated             bool                        // the list has changed something
+	mu                       lock.RWMutex
+	state                    state[T]
+	indexes                  []indexer[T]
+	epoch                    uint64 // that owns what is written from now on; a snapshot begins another
+	waiters                  []waiter
+	synced                   chan struct{}
+	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
+	snapshot                 atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
+	beforeList               *Snapshot[T]                // the snapshot before the current list
+	changedByList            bool                        // the current list has changed something
 
 	// The rest belongs to the writer.
-	free     []uint32 // slots below next that are empty
-	next     uint32   // the first slot that was never used
-	listing  bool     // between Reset and Synced
-	listed   int      // objects of the list that arrives
-	initial  bool     // it is the first list
-	seen     []uint64 // a bit for each slot whose object the list has had
-	doubtful bool     // an object of the same version may be another one
-	changes  []Change[T]
-	removed  T // the stored object that the last Deleted event removed; the event has its final state
+	free        []uint32 // slots below next that are empty
+	next        uint32   // the first slot that was never used
+	listing     bool     // between Reset and Synced
+	listedCount int      // objects of the current list
+	initial     bool     // it is the first list
+	listedSlots []uint64 // a bit for each slot whose object is in the current list
+	distrusted  bool     // objects may have changed without a new resourceVersion
+	changes     []Change[T]
+	removed     T // the stored object that the last Deleted event removed; the event has its final state
 }
 
 // state is what a snapshot copies.
@@ -113,9 +113,9 @@ func (in *state[T]) list() []T {
 
 // All iterates over all objects as they were when the iteration began, in no particular order. The store may be used
 // within the loop.
-func (s *Store[T]) All() iter.Seq[T] { return over(s.List) }
+func (s *Store[T]) All() iter.Seq[T] { return iterate(s.List) }
 
-func over[T any](list func() []T) iter.Seq[T] {
+func iterate[T any](list func() []T) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for _, object := range list() {
 			if !yield(object) {

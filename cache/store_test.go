@@ -20,13 +20,13 @@ func names(objects iter.Seq[*lw.Object]) []string {
 }
 
 func TestReading(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Zero(t, s.store.Len())
 		require.Empty(t, s.store.List())
 		lister := NewLister(s.store)
 		require.Empty(t, lister.List("a"))
 
-		s.play("list@4 a/x@1 a/y@2 b/x@3 node@4", "watch")
+		s.run("list@4 a/x@1 a/y@2 b/x@3 node@4", "watch")
 		require.Equal(t, 4, s.store.Len())
 		all := []string{"a/x", "a/y", "b/x", "node"}
 		require.Equal(t, all, names(slices.Values(s.store.List())))
@@ -47,14 +47,14 @@ func TestReading(t *testing.T) {
 		}
 
 		lister.Close()
-		s.play("list@5 a/y@2 b/x@3 node@4")
+		s.run("list@5 a/y@2 b/x@3 node@4")
 		require.Len(t, lister.List("a"), 2, "as it was")
 		require.Len(t, lister.List(""), 3)
 	})
 }
 
-// TestKeysOfOneHash are different keys.
-func TestKeysOfOneHash(t *testing.T) {
+// TestHashCollisions are different keys.
+func TestHashCollisions(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	x := object("x@1")
 	writer.Put(x)
@@ -63,18 +63,18 @@ func TestKeysOfOneHash(t *testing.T) {
 	require.Nil(t, found)
 }
 
-// TestLoopsShowOneMoment: a loop may be left early, and may use the store, and does not see what is written meanwhile.
-func TestLoopsShowOneMoment(t *testing.T) {
+// TestLoopsAreConsistent: a loop may be left early, and may use the store, and does not see what is written meanwhile.
+func TestLoopsAreConsistent(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
 		(*Store[*lw.Object]).All,
 		func(s *Store[*lw.Object]) iter.Seq[*lw.Object] { return NewIndex(s, ByNamespace[*lw.Object]).All("a") },
 	} {
-		onStage(t, func(t *testing.T, s *stage) {
-			s.play("list@4 a/x@1 a/y@2 a/z@3")
+		withFixture(t, func(t *testing.T, s *fixture) {
+			s.run("list@4 a/x@1 a/y@2 a/z@3")
 			seen := 0
 			for object := range loop(s.store) {
 				if seen++; seen == 1 {
-					s.play("list@9 a/w@8") // all that the loop has yet to show goes
+					s.run("list@9 a/w@8") // all that the loop has yet to show goes
 					_, ok := s.store.Get(object.Key())
 					require.False(t, ok)
 				}
@@ -89,9 +89,9 @@ func TestLoopsShowOneMoment(t *testing.T) {
 	}
 }
 
-// TestSyncedWaitsForTheFirstWholeList, and is closed for good then.
-func TestSyncedWaitsForTheFirstWholeList(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+// TestSyncedWaitsForFirstList, and is closed for good then.
+func TestSyncedWaitsForFirstList(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		synced := false
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			synced = synced || event.Type == lw.Synced
@@ -104,14 +104,14 @@ func TestSyncedWaitsForTheFirstWholeList(t *testing.T) {
 			require.Equal(t, synced, closed, "at %v", event.Type)
 			return true
 		}
-		s.play("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")
+		s.run("list !reset", "list+ a/x@1", "list a/y@2 !reset", "list@3 a/x@1", "watch !expired", "list a/x@1 !reset", "list@4")
 		require.True(t, synced)
 	})
 }
 
 // TestResourceVersion is where a watch could begin that misses nothing, at every moment.
 func TestResourceVersion(t *testing.T) {
-	onStage(t, func(t *testing.T, s *stage) {
+	withFixture(t, func(t *testing.T, s *fixture) {
 		var versions []string
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
 			if version := s.store.ResourceVersion(); len(versions) == 0 || versions[len(versions)-1] != version {
@@ -119,10 +119,10 @@ func TestResourceVersion(t *testing.T) {
 			}
 			return true
 		}
-		s.play("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // a list's version counts when it is complete
+		s.run("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // a list's version counts when it is complete
 		require.Equal(t, []string{"", "5"}, versions)
 		versions = nil
-		s.play("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+@21 x@20", "list@21 y@19", "watch")
+		s.run("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+@21 x@20", "list@21 y@19", "watch")
 		require.Equal(t, []string{"5", "10", "11", "12", "13", "21"}, versions)
 	})
 }

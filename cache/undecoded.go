@@ -15,37 +15,37 @@ func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	return all
 }
 
-// keep notes that an object could not be decoded: what is known of it stays, unless it was deleted.
-func (s *Store[T]) keep(err *lw.DecodeError) {
+// applyDecodeError records an object that could not be decoded. The stored object stays unless it was deleted.
+func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	hash := s.hash(err.Key)
 	slot, old, ok := s.find(&s.state, hash, err.Key)
 	switch {
 	case err.Type != lw.Deleted:
-		s.changed() // what a snapshot may be used for
-		note(&s.decodeErrors, err)
+		s.invalidate() // what a snapshot may be used for
+		setDecodeError(&s.decodeErrors, err)
 		if s.listing {
-			note(&s.missed, err)
+			setDecodeError(&s.listErrors, err)
 		}
 		if ok {
-			s.mark(slot)
+			s.setListed(slot)
 		}
 		return
 	case ok:
-		s.take(slot, hash, old)
+		s.clearSlot(slot, hash, old)
 		s.changes = append(s.changes, Change[T]{Type: Deleted, Old: old})
 	}
-	s.decoded(err.Key)
+	s.clearDecodeError(err.Key)
 }
 
-func note(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
+func setDecodeError(errs *map[lw.Key]*lw.DecodeError, err *lw.DecodeError) {
 	if *errs == nil {
 		*errs = make(map[lw.Key]*lw.DecodeError)
 	}
 	(*errs)[err.Key] = err
 }
 
-// decoded forgets what could not be decoded under a key.
-func (s *Store[T]) decoded(key lw.Key) {
+// clearDecodeError removes the decode error of a key.
+func (s *Store[T]) clearDecodeError(key lw.Key) {
 	delete(s.decodeErrors, key)
-	delete(s.missed, key)
+	delete(s.listErrors, key)
 }

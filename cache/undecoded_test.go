@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUndecodedObjectsStay as they were known, marked, until a later state is decoded, or they are gone.
-func TestUndecodedObjectsStay(t *testing.T) {
+// TestUndecodedObjectsAreKept as they were known, marked, until a later state is decoded, or they are gone.
+func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)
 	undecoded := func(kind lw.EventType, name string) event {
@@ -58,8 +58,8 @@ func TestUndecodedObjectsStay(t *testing.T) {
 	require.Empty(t, stale(), "what came later in the list")
 }
 
-// TestNothingIsSavedThatLacksSomething: a run that resumed from it would never be sent what was not decoded.
-func TestNothingIsSavedThatLacksSomething(t *testing.T) {
+// TestSaveRejectsUndecodedObjects: a run that resumed from it would never be sent what was not decoded.
+func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }
 	writer.Replace("2", object("x@1"))

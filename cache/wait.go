@@ -30,7 +30,7 @@ func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	case <-w.reached:
 		return nil
 	case <-ctx.Done():
-		s.leave(w)
+		s.removeWaiter(w)
 		return context.Cause(ctx)
 	}
 }
@@ -45,8 +45,8 @@ func (s *Store[T]) hasReached(wanted string) bool {
 	return s.state.version == wanted
 }
 
-// wake lets those go on whose version is reached.
-func (s *Store[T]) wake() {
+// notifyWaiters wakes the callers whose resourceVersion is reached.
+func (s *Store[T]) notifyWaiters() {
 	if len(s.waiters) == 0 {
 		return
 	}
@@ -61,7 +61,7 @@ func (s *Store[T]) wake() {
 	s.waiters = left
 }
 
-func (s *Store[T]) leave(gone waiter) {
+func (s *Store[T]) removeWaiter(gone waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, w := range s.waiters {

@@ -42,7 +42,7 @@ build=(go build -trimpath -buildvcs=false "-ldflags=$ldflags")
 # the tests must not cost a build.
 key=$({
 	printf '%s\n' "${build[*]}"
-	grep -E 'k8s\.io/|go\.etcd\.io/' go.mod
+	grep -E 'k8s\.io/|go\.etcd\.io/' go.mod | sed 's| // indirect||' | sort
 	cat cmd/kube/*.go
 	go version
 } | sha256 | cut -c1-16)

@@ -2,26 +2,30 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/scenarios"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestRealServer runs the same table against a real kube-apiserver as make test runs against the embedded one.
-func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t)) }
+// TestRealServer runs the scenarios of the embedded server on a real kube-apiserver, over JSON and protobuf.
+func TestRealServer(t *testing.T) { runScenarios(t, shared.Get(t), protobufConfigMaps{}) }
 
-// TestWithoutWatchCache runs it against one that reads all from etcd: lists of version "0" come in pages, and old versions
-// expire with etcd's history.
+// TestWithoutWatchCache runs the scenarios on a server that reads everything from etcd. Lists of resourceVersion "0" come in
+// pages, and resourceVersions expire when etcd compacts its history.
 func TestWithoutWatchCache(t *testing.T) {
 	t.Parallel() // It has its own cluster, and mostly waits.
-	runScenarios(t, kube.Start(t, "--watch-cache=false"))
+	runScenarios(t, kube.Start(t, "--watch-cache=false"), nil)
 }
 
-func runScenarios(t *testing.T, c *kube.Cluster) {
+func runScenarios(t *testing.T, c *kube.Cluster, protobuf lw.Codec[*lw.Object]) {
 	require.NoError(t, c.CreateCRD(t.Context()))
 	client := c.HTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
@@ -34,5 +38,24 @@ func runScenarios(t *testing.T, c *kube.Cluster) {
 		Kill:        func(context.Context) error { c.Kill(); return nil },
 		Start:       c.StartAPIServer,
 		Expire:      c.ExpireVersions,
+		Protobuf:    protobuf,
 	})
+}
+
+// protobufConfigMaps decodes ConfigMaps from protobuf, and returns them as JSON.
+type protobufConfigMaps struct {
+	codec.Protobuf[*corev1.ConfigMap]
+}
+
+func (c protobufConfigMaps) Decode(s *lw.Scanned) (*lw.Object, error) {
+	object, err := c.Protobuf.Decode(s)
+	if err != nil {
+		return nil, err
+	}
+	object.Kind, object.APIVersion = "ConfigMap", "v1"
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	return lw.ParseObject(text)
 }

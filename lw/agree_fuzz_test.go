@@ -146,7 +146,7 @@ func FuzzStatus(f *testing.F) {
 		want, _ := decodeMaybe(text).(map[string]any)
 		require.Equal(t, want["kind"] == "Status", err == nil, "%v", err)
 		if want != nil && len(text) <= maxErrorBody {
-			event, isStatus := errors.AsType[*StatusError](errorOfEvent(textScanner(nil), &Scanned{body: bytes.TrimSpace(text)}))
+			event, isStatus := errors.AsType[*StatusError](errorOfEvent(&jsonDecoder{textScanner(nil)}, &Scanned{body: bytes.TrimSpace(text)}))
 			require.Equal(t, err == nil, isStatus)
 			require.True(t, !isStatus || event.RetryAfter >= 0)
 		}

@@ -65,31 +65,32 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.listRequest(opts))
 		if err != nil {
-			yield(none, err)
+			yield(none, c.openError(err))
 			return
 		}
 		defer body.Close()
-		s := newScanner(body, c.opts.MaxFrame)
-		defer s.Release()
+		s := c.newDecoder(body)
+		defer s.release()
 		held := recall.From[T](ctx, c)
 		var item Scanned
 		stopped := false
 		s.list(meta, &item, func() bool {
 			if !c.server.ownItem(&c.resource, meta, &item) {
-				return s.notThisList()
+				s.notThisList()
+				return false
 			}
 			trace.frame(Added, &item)
 			object, err := c.decodeItem(held, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if s.Err() == nil && !stopped && !c.server.ownList(&c.resource, meta) {
+		if !s.failed() && !stopped && !c.server.ownList(&c.resource, meta) {
 			s.notThisList()
 		}
-		if s.Err() == nil && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
-			s.Fail(ErrShardIgnored)
+		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
+			s.fail(ErrShardIgnored)
 		}
-		if !stopped && s.Err() != nil {
+		if !stopped && s.failed() {
 			yield(none, s.failure())
 		}
 	}
@@ -121,20 +122,20 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		trace := TraceOf(ctx)
 		body, err := trace.open(ctx, c.transport, c.watchRequest(&opts))
 		if err != nil {
-			yield(Event[T]{}, err)
+			yield(Event[T]{}, c.openError(err))
 			return
 		}
 		defer body.Close()
 		if !yield(Event[T]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			return
 		}
-		s := newScanner(body, c.opts.MaxFrame)
-		defer s.Release()
+		s := c.newDecoder(body)
+		defer s.release()
 		var scanned Scanned
 		held := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // the buffer that it views is lent to others meanwhile
-			s.Begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
+			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
 			event, err := c.nextEvent(s, &scanned, trace, held)
 			if err == io.EOF {
 				return
@@ -147,7 +148,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 }
 
 // nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF.
-func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -175,16 +176,11 @@ func (c *Client[T]) nextEvent(s scanner, scanned *Scanned, trace *Trace, held re
 	return event, err
 }
 
-// errorOfEvent makes an error of an ERROR event's object, which is a Status or not what was promised.
-func errorOfEvent(s scanner, scanned *Scanned) error {
-	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
-	if len(scanned.body) > maxErrorBody { // whoever logs it should not have to log megabytes
-		malformed.Found = "one of more than 64 kB"
-		return malformed
-	}
-	status, err := statusOf(Value(string(scanned.body)), s.Source())
+// errorOfEvent returns the error of an ERROR event.
+func errorOfEvent(s decoder, scanned *Scanned) error {
+	status, err := s.status(scanned)
 	if err != nil {
-		return malformed
+		return err
 	}
 	return &StatusError{Status: status, RetryAfter: status.Details.retryAfter()}
 }

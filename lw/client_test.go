@@ -19,7 +19,7 @@ func list(t *testing.T, body string, end error) (names []string, meta ListMeta, 
 }
 
 func listOf(t *testing.T, resource Resource, body string, end error) (names []string, meta ListMeta, err error) {
-	s := &script{answers: []answer{{body: body, end: end}}}
+	s := &scriptedTransport{answers: []answer{{body: body, end: end}}}
 	for object, e := range s.client(t, resource).List(t.Context(), ListOptions{}, &meta) {
 		if e != nil {
 			return names, meta, e
@@ -108,7 +108,7 @@ func TestListKeepsWhatCameBeforeTheFault(t *testing.T) {
 func TestAListThatIsLeftIsReadNoFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
-		s := &script{answers: []answer{{body: body[:len(body)-len("]}\n")], end: errHang}}}
+		s := &scriptedTransport{answers: []answer{{body: body[:len(body)-len("]}\n")], end: errHang}}}
 		for range s.client(t, Pods("")).List(t.Context(), ListOptions{}, &ListMeta{}) {
 			return
 		}
@@ -116,7 +116,7 @@ func TestAListThatIsLeftIsReadNoFurther(t *testing.T) {
 }
 
 func watch(t *testing.T, body string, end error) (events []Event[*Object], err error) {
-	s := &script{answers: []answer{{body: body, end: end}}}
+	s := &scriptedTransport{answers: []answer{{body: body, end: end}}}
 	for event, e := range s.client(t, Pods("")).Watch(t.Context(), WatchOptions{ResourceVersion: "1"}) {
 		if e != nil {
 			return events, e
@@ -137,12 +137,12 @@ func TestWatch(t *testing.T) {
 
 // counted is a transport that counts the bodies that are open.
 type counted struct {
-	*script
+	*scriptedTransport
 	open int
 }
 
 func (c *counted) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
-	body, err := c.script.Open(ctx, req)
+	body, err := c.scriptedTransport.Open(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (b *countedBody) Close() error {
 func TestEveryBodyIsClosed(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
-	transport := &counted{script: &script{answers: append(lists, watches...)}}
+	transport := &counted{scriptedTransport: &scriptedTransport{answers: append(lists, watches...)}}
 	c, err := NewClient(transport, Pods(""), RawCodec{}, nil)
 	require.NoError(t, err)
 	for n := range 3 {
@@ -219,12 +219,12 @@ func TestRequests(t *testing.T) {
 		{Pods("a/../b"), ListOptions{}, "/api/v1/namespaces/a%2F..%2Fb/pods?"},
 	}
 	for _, c := range cases {
-		s := &script{}
+		s := &scriptedTransport{}
 		for range s.client(t, c.resource).List(t.Context(), c.list, &ListMeta{}) {
 		}
 		require.Equal(t, []string{c.want}, s.asked)
 	}
-	s := &script{}
+	s := &scriptedTransport{}
 	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
 	require.Equal(t, &Request{Path: "/api/v1/namespaces/n/pods", Query: "watch=1&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=2", Accept: "application/json;drop=metadata.managedFields", Watch: true}, request)
 	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
@@ -246,7 +246,7 @@ func TestUnreservedCharactersStay(t *testing.T) {
 // TestAccept: a list and a watch ask for different forms of metadata only, and browsers send at most 128 bytes.
 func TestAccept(t *testing.T) {
 	client := func(codec RawCodec, opts *ClientOptions) *Client[*Object] {
-		c, err := NewClient(&script{}, Pods(""), codec, opts)
+		c, err := NewClient(&scriptedTransport{}, Pods(""), codec, opts)
 		require.NoError(t, err)
 		return c
 	}
@@ -267,7 +267,7 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		strings.Replace(podList("1", "", "a"), `"resource`, echoed+`"resource`, 1): nil,
 		podList("1", "", "a"): ErrShardIgnored,
 	} {
-		s := &script{answers: []answer{{body: body}}}
+		s := &scriptedTransport{answers: []answer{{body: body}}}
 		var last error
 		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}, &ListMeta{}) {
 		}
@@ -290,12 +290,12 @@ func TestResourceStringsAndMistakes(t *testing.T) {
 		`lw: Resource /pods has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`:  {Plural: "/pods", Version: "v1"},
 		`lw: Resource pods/x has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`: {Plural: "pods/x", Version: "v1"},
 	} {
-		_, err := NewClient(&script{}, r, RawCodec{}, nil)
+		_, err := NewClient(&scriptedTransport{}, r, RawCodec{}, nil)
 		require.EqualError(t, err, want)
 	}
 	_, err := NewClient[*Object](nil, Pods(""), RawCodec{}, nil)
 	require.ErrorContains(t, err, "needs a transport and a codec")
-	_, err = NewClient[*Object](&script{}, Pods(""), nil, nil)
+	_, err = NewClient[*Object](&scriptedTransport{}, Pods(""), nil, nil)
 	require.ErrorContains(t, err, "needs a transport and a codec")
 }
 
@@ -310,7 +310,7 @@ func (f failing) Decode(s *Scanned) (*Object, error) {
 }
 
 func TestDecodeErrorNamesTheObject(t *testing.T) {
-	s := &script{answers: []answer{{body: podList("1", "", "good", "bad", "good2")}, {body: podEvent("DELETED", "bad", "7") + podEvent("ADDED", "c", "8")}}}
+	s := &scriptedTransport{answers: []answer{{body: podList("1", "", "good", "bad", "good2")}, {body: podEvent("DELETED", "bad", "7") + podEvent("ADDED", "c", "8")}}}
 	c, err := NewClient(s, Pods(""), failing{}, nil)
 	require.NoError(t, err)
 	var objects []string
@@ -338,7 +338,7 @@ func TestDecodeErrorNamesTheObject(t *testing.T) {
 func TestUndecodedObjects(t *testing.T) {
 	run := func(opts *Options, answers ...answer) (told []string) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{answers: answers}
+			s := &scriptedTransport{answers: answers}
 			c, err := NewClient(s, Pods(""), failing{}, nil)
 			require.NoError(t, err)
 			traced := 0

@@ -10,7 +10,7 @@ const (
 	// DefaultMaxFrame is the largest event or list item that is accepted by default, in bytes.
 	DefaultMaxFrame = 64 << 20
 
-	mostFrame = 1 << 30 // a larger limit is reduced to this, because an Object counts in 32 bits
+	maxFrameLimit = 1 << 30 // a larger limit is reduced to this, because an Object counts in 32 bits
 )
 
 // scanner reads watch events, lists and objects from JSON. Its methods do nothing after an error.
@@ -27,11 +27,11 @@ func frameLimit(maxFrame int) int {
 	if maxFrame <= 0 {
 		maxFrame = DefaultMaxFrame
 	}
-	return min(maxFrame, mostFrame)
+	return min(maxFrame, maxFrameLimit)
 }
 
 // textScanner returns a scanner of a copy of text, which never moves or changes.
-func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, mostFrame)} }
+func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
 // failure returns the scanner's error in the documented types of this package.
 func (s scanner) failure() error {
@@ -52,6 +52,20 @@ func (s scanner) failure() error {
 // wrongValue records a well-formed value that the protocol does not define. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: Redact(s.Source(), found)})
+}
+
+// status returns the Status of an ERROR event. A large object is not parsed, so that its error stays short.
+func (s scanner) status(o *Scanned) (Status, error) {
+	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
+	if len(o.body) > maxErrorBody {
+		malformed.Found = "an object of more than 64 kB"
+		return Status{}, malformed
+	}
+	status, err := statusOf(Value(string(o.body)), s.Source())
+	if err != nil {
+		return Status{}, malformed
+	}
+	return status, nil
 }
 
 // event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream the error is io.EOF.
@@ -95,7 +109,7 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 
 // object reads an object within a frame and notes its metadata. The spans count from the object's first byte.
 func (s scanner) object(o *Scanned) {
-	if cap(o.cuts) > mostCuts {
+	if cap(o.cuts) > maxCuts {
 		o.cuts = nil
 	}
 	*o = Scanned{keep: o.keep, cuts: o.cuts[:0], missing: o.missing}

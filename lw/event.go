@@ -2,28 +2,31 @@ package lw
 
 import "time"
 
-// EventType says what an [Event] means.
+// EventType is the type of an [Event].
 type EventType uint8
 
-// The types of events. [Client.Watch] yields Live, Added, Modified, Deleted and Bookmark; [ListAndWatch] yields all.
+// The types of events. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
+// Bookmark, and in a streaming list also Synced.
 const (
-	// Reset: a full list begins. What follows up to Synced is all there is. After another Reset it means that the list
-	// before it was not finished and starts again.
+	// ListStarted means that a full list begins. The events up to Synced are the whole collection. A second ListStarted
+	// without a Synced in between means that the first list failed and starts again.
 	ListStarted EventType = iota + 1
-	// Added, Modified and Deleted are as on the wire. Deleted carries the object's last state.
+	// Added, Modified and Deleted have the meaning that they have in the Kubernetes API. Event.Object of Deleted is the last
+	// state of the object.
 	Added
 	Modified
 	Deleted
-	// Bookmark: nothing changed, but the resource version moved.
+	// Bookmark means that only the resourceVersion of the collection changed.
 	Bookmark
-	// Synced: the list is complete; whatever was not seen since Reset is gone.
+	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
-	// DecodeFailed: an object came that the codec could not decode; Event.Err says which, and what happened to it. What is
-	// known of it stays, and is stale until another event tells of it; a list has the object. Nothing else is lost.
+	// DecodeFailed means that the codec could not decode an object. Event.Err has its key and its event type. The previous
+	// state of the object is stale until its next event. Other objects are not affected.
 	DecodeFailed
-	// Live: a watch is open from where the stream was. What was folded is no longer stale.
+	// WatchStarted means that a watch is open and resumes where the stream was. The state is no longer stale.
 	WatchStarted
-	// Interrupted: the stream broke; Event.Interruption says why and what follows. What was folded is stale until Live or Synced.
+	// Interrupted means that the stream broke. Event.Interruption has the cause and the next request. The state is stale
+	// until WatchStarted or Synced.
 	Interrupted
 
 	errorEvent // ERROR on the wire; callers see an error

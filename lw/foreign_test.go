@@ -103,7 +103,7 @@ func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 	require.Equal(t, []string{"list", "watch 5"}, f.asked)
 
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{}
+		s := &scriptedTransport{}
 		wrapped := struct {
 			ListerWatcher[*Object]
 			listStreamer

@@ -135,10 +135,10 @@ func TestSlowBytes(t *testing.T) {
 		first string
 		took  time.Duration
 	}{
-		"of an event":  {false, hostileEvent + `"a":"`, shortTimeout + silentGrace},
-		"of an item":   {true, hostileList + `"items":[` + hostileItem[:20], silentRequest},
-		"of no item":   {true, `{"x":"`, silentRequest},
-		"of no object": {false, "\n\n\n\n\n", shortTimeout + silentGrace},
+		"of an event":  {false, hostileEvent + `"a":"`, shortTimeout + idleGrace},
+		"of an item":   {true, hostileList + `"items":[` + hostileItem[:20], idleRequest},
+		"of no item":   {true, `{"x":"`, idleRequest},
+		"of no object": {false, "\n\n\n\n\n", shortTimeout + idleGrace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSlowBytes(t *testing.T) {
 					opts.ResumeFrom = "5"
 				}
 				requireEnd(t, server, opts, ErrSilent)
-				require.InDelta(t, c.took, time.Since(began), float64(longestInterval))
+				require.InDelta(t, c.took, time.Since(began), float64(maxInterval))
 			})
 		})
 	}
@@ -270,8 +270,8 @@ func TestAMillionTinyEvents(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(256<<10))
 }
 
-// TestStatusesAreShort: neither a refusal's body nor an ERROR event may make an error of megabytes.
-func TestStatusesAreShort(t *testing.T) {
+// TestStatusesAreTruncated: neither a refusal's body nor an ERROR event may make an error of megabytes.
+func TestStatusesAreTruncated(t *testing.T) {
 	heap := hostile.NewHeap()
 	refusal := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
 	require.Equal(t, 500, refusal.Code)
@@ -280,11 +280,11 @@ func TestStatusesAreShort(t *testing.T) {
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser { return io.NopCloser(strings.NewReader(event)) }}
-	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "one of more than 64 kB"})
+	requireEnd(t, server, &Options{ResumeFrom: "5"}, &MalformedError{Expected: "a Status in the ERROR event", Found: "an object of more than 64 kB"})
 
 	const head, end = `{"kind":"Status","code":410,"message":"`, `"}`
 	largest := head + strings.Repeat("x", maxErrorBody-len(head+end)) + end
-	require.ErrorIs(t, errorOfEvent(textScanner(nil), &Scanned{body: []byte(largest)}), ErrExpired)
+	require.ErrorIs(t, errorOfEvent(&jsonDecoder{textScanner(nil)}, &Scanned{body: []byte(largest)}), ErrExpired)
 
 	require.Equal(t, `"`+strings.Repeat("x", 32)+`"`, shorten([]byte(strings.Repeat("x", 32))))
 	list := `{"kind":"` + strings.Repeat("x", 1000) + `"}`
@@ -309,7 +309,7 @@ func TestCutsAreGivenBack(t *testing.T) {
 		_, err := fields.Decode(&o)
 		require.NoError(t, err)
 	}
-	require.LessOrEqual(t, cap(o.cuts), mostCuts)
+	require.LessOrEqual(t, cap(o.cuts), maxCuts)
 }
 
 type readerFunc func([]byte) (int, error)

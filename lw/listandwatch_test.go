@@ -15,12 +15,12 @@ import (
 var plainLists = &Options{NoStreamingList: true}
 
 // follow runs ListAndWatch over a script until the script is used up, and renders the events.
-func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *script) {
+func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s = &script{answers: answers}
+		s = &scriptedTransport{answers: answers}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
 			text := event.Type.String()
 			switch {
@@ -82,8 +82,8 @@ func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
 	}, events)
 }
 
-// TestGarbageInAWatchLosesNothing: it is resumed from the event before; when the garbage comes again, a list follows.
-func TestGarbageInAWatchLosesNothing(t *testing.T) {
+// TestMalformedWatchEventLosesNothing: it is resumed from the event before; when the garbage comes again, a list follows.
+func TestMalformedWatchEventLosesNothing(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "")},
 		answer{body: podEvent("ADDED", "a", "6") + `{"type":"ADDED","object":nonsense}`},
@@ -118,7 +118,7 @@ func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
 func TestDelaysAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
-		s := &script{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
+		s := &scriptedTransport{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
 		var told, began = time.Duration(0), time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			if event.Type == ListStarted {
@@ -149,7 +149,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				began := time.Now()
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
-				s := &script{answers: answers}
+				s := &scriptedTransport{answers: answers}
 				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 					require.NoError(t, ctx.Err(), "%v after the end", event.Type)
 				}
@@ -167,7 +167,7 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 	require.Len(t, all, 11)
 	for stop := 1; stop <= len(all); stop++ {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{answers: answers}
+			s := &scriptedTransport{answers: answers}
 			seen := 0
 			for range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 				if seen++; seen == stop {
@@ -179,9 +179,9 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 	}
 }
 
-// TestASecondIterationBeginsAnew, with a list.
-func TestASecondIterationBeginsAnew(t *testing.T) {
-	s := &script{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
+// TestSecondIterationStartsAgain, with a list.
+func TestSecondIterationStartsAgain(t *testing.T) {
+	s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
 	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists)
 	for _, want := range []string{"5", "6"} {
 		for event := range stream {
@@ -217,7 +217,7 @@ func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 			began := time.Now()
 			now, ctx := began, t.Context()
 			// A watch without news that ends at once, three times in a row, is one from too old a version.
-			s := &script{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
+			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
 			ctx = clock.WithReplay(ctx, func() time.Time { now = now.Add(between); return now })

@@ -21,7 +21,7 @@ type ListerWatcher[T Keyed] interface {
 	// pages may yield more than opts.Limit; one that does gives every page as of the first one's version.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
-	// Watch makes one request. It yields Live when the response arrives, and then one event each. In a streaming list it
+	// Watch makes one request. It yields WatchStarted when the response arrives, and then one event each. In a streaming list it
 	// yields Synced where the list part ends. The sequence ends when the server closes the watch cleanly. After an error
 	// nothing more is yielded, unless it is a *[DecodeError].
 	//

@@ -71,8 +71,8 @@ func (r *reporter) report(b *Interruption, now moment) {
 	logger.Warn("listwatch: the stream was interrupted", args...)
 }
 
-// mostLogged bounds the causes that a reporter remembers, because a server chooses the status codes.
-const mostLogged = 16
+// maxLogged bounds the causes that a reporter remembers, because a server chooses the status codes.
+const maxLogged = 16
 
 // last returns the record of a cause. If there is none, it adds one. If there are too many, it forgets the oldest.
 func (r *reporter) last(c cause) *logged {
@@ -81,7 +81,7 @@ func (r *reporter) last(c cause) *logged {
 			return &r.logged[i]
 		}
 	}
-	if len(r.logged) == mostLogged {
+	if len(r.logged) == maxLogged {
 		r.logged = r.logged[1:]
 	}
 	r.logged = append(r.logged, logged{cause: c})

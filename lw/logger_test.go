@@ -80,7 +80,7 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 }
 
 func TestLoggerReceivesSilentConnections(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
+	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.brings("8")
 	r.fails(errReset)
 	require.True(t, r.routine)
@@ -114,12 +114,12 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)
-	for code := range 2 * mostLogged {
+	for code := range 2 * maxLogged {
 		r.report(&Interruption{Err: status(600 + code)}, time.Second)
 	}
-	require.Len(t, r.logged, mostLogged)
-	r.report(&Interruption{Err: status(600 + 2*mostLogged - 1)}, time.Second)
-	require.Len(t, logger.args, 2*mostLogged, "the latest cause is remembered")
+	require.Len(t, r.logged, maxLogged)
+	r.report(&Interruption{Err: status(600 + 2*maxLogged - 1)}, time.Second)
+	require.Len(t, logger.args, 2*maxLogged, "the latest cause is remembered")
 }
 
 func TestClientStringHidesTheQuery(t *testing.T) {
@@ -127,7 +127,7 @@ func TestClientStringHidesTheQuery(t *testing.T) {
 		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
 		"/proxy/pods":           {Raw: "/proxy/pods?key=secret", Name: "web-0"},
 	} {
-		require.Equal(t, want, fmt.Sprint((&script{}).client(t, resource)))
+		require.Equal(t, want, fmt.Sprint((&scriptedTransport{}).client(t, resource)))
 	}
 }
 

@@ -45,9 +45,9 @@ const (
 )
 
 const (
-	mostShort     = 3                // this many watches in a row that end at once mean that the resourceVersion expired
-	mostSuspect   = 2                // this many failures in a row that the resourceVersion may have caused lead to a list
-	stalledStream = 60 * time.Second // a streaming list fails if events arrive for this long, and none is certainly part of it
+	maxShortWatches = 3                // this many watches in a row that end at once mean that the resourceVersion expired
+	mostSuspect     = 2                // this many failures in a row that the resourceVersion may have caused lead to a list
+	stalledStream   = 60 * time.Second // a streaming list fails if events arrive for this long, and none is certainly part of it
 )
 
 // machine decides what a stream asks of the server, given all that happened before. It does no I/O, reads no clock and
@@ -59,14 +59,14 @@ type machine struct {
 	random   func() float64 // in [0, 1)
 	server   *support
 
-	state    state
-	pace     pace
-	asked    moment // when the request under way was made
-	version  string // the resourceVersion that the stream has reached; "": a watch cannot resume
-	short    int    // watches in a row that ended at once
-	suspect  int    // failures in a row that the resourceVersion may have caused
-	relisted bool   // an expired resourceVersion led to a list at once since the backoff was reset
-	routine  bool   // the last interruption needs no attention: a clean close, or a healthy watch that resumes after a connection error
+	state       state
+	retryPolicy retryPolicy
+	asked       moment // when the request under way was made
+	version     string // the resourceVersion that the stream has reached; "": a watch cannot resume
+	short       int    // watches in a row that ended at once
+	suspect     int    // failures in a row that the resourceVersion may have caused
+	relisted    bool   // an expired resourceVersion led to a list at once since the backoff was reset
+	routine     bool   // the last interruption needs no attention: a clean close, or a healthy watch that resumes after a connection error
 }
 
 func newMachine(opts *Options, server *support, random func() float64) *machine {
@@ -141,11 +141,11 @@ func (m *machine) ask(now moment) {
 	case *streaming:
 		s.timeout = m.timeout()
 	case *watching:
-		if s.timeout = m.timeout(); s.heard == 0 {
-			s.heard = now
+		if s.timeout = m.timeout(); s.lastReceived == 0 {
+			s.lastReceived = now
 		}
 	}
-	m.pace.budget.spend(now)
+	m.retryPolicy.budget.spend(now)
 }
 
 func (m *machine) open(now moment) output {
@@ -186,7 +186,7 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) 
 	}
 	if !s.objects {
 		s.objects = true
-		m.pace.lists.add(m.asked)
+		m.retryPolicy.lists.add(m.asked)
 	}
 	return listItem, nil
 }
@@ -201,7 +201,7 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 	if versionRegressed(m.version, in.version) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
-	if s.heard = in.now; in.event == Bookmark {
+	if s.lastReceived = in.now; in.event == Bookmark {
 		m.server.bookmarks.Store(true)
 	}
 	if in.version == "" && in.event == Bookmark || in.version != "" && in.version == m.version {
@@ -226,15 +226,15 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	if s.from != "" && versionRegressed(m.version, in.version) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
-	if !s.objects && !m.server.streamsWell.Load() {
+	if !s.objects && !m.server.streamsProven.Load() {
 		m.state = &listing{from: in.version}
 		return over, nil
 	}
 	if !s.objects {
-		m.pace.lists.add(m.asked)
+		m.retryPolicy.lists.add(m.asked)
 	}
 	m.listed(in.version)
-	m.state = &watching{heard: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
+	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
 	return complete, nil
 }
 
@@ -249,7 +249,7 @@ func (m *machine) causeOfEnd(now moment) error {
 		m.short = 0
 		return ErrWatchClosed
 	}
-	if m.short++; m.short < mostShort {
+	if m.short++; m.short < maxShortWatches {
 		return ErrWatchClosed
 	}
 	return ErrExpired
@@ -261,7 +261,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.pace.lists.add(m.asked) // it was answered, though not to its end
+		m.retryPolicy.lists.add(m.asked) // it was answered, though not to its end
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
@@ -276,11 +276,11 @@ func (m *machine) end(err error, in *input) *Interruption {
 	case resumes && !b.Relist:
 		b.Delay = spread
 	case !n.atOnce || asked > 0:
-		b.Delay = m.pace.backoff.next(m.random(), asked)
+		b.Delay = m.retryPolicy.backoff.next(m.random(), asked)
 	}
-	b.Delay = max(b.Delay, m.pace.budget.wait(in.now))
+	b.Delay = max(b.Delay, m.retryPolicy.budget.wait(in.now))
 	if b.Relist {
-		b.Delay = max(b.Delay, m.pace.lists.wait(in.now))
+		b.Delay = max(b.Delay, m.retryPolicy.lists.wait(in.now))
 	}
 	return b
 }
@@ -301,7 +301,7 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 	}
 	resumes = healthy && f == connection && !answered(err)
 	if resumes || s.lived(now) >= provenAfter {
-		m.pace.backoff, m.relisted = backoff{}, false
+		m.retryPolicy.backoff, m.relisted = backoff{}, false
 	}
 	if resumes {
 		m.suspect = 0

@@ -9,7 +9,7 @@ import (
 )
 
 func TestFirstListThenWatch(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, r.listOptions())
 	require.Nil(t, r.page("7", "next", "a", 2))
 	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a resourceVersion next to a token would be rejected")
@@ -20,7 +20,7 @@ func TestFirstListThenWatch(t *testing.T) {
 
 // TestWatchesAreShortUntilABookmark: without bookmarks only the end of a watch shows that a server is alive.
 func TestWatchesAreShortUntilABookmark(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
+	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Equal(t, shortTimeout, r.watchOptions().Timeout)
 	require.Nil(t, r.bookmarks("7"))
 	r.fails(errReset)
@@ -37,7 +37,7 @@ func TestWatchesAreShortUntilABookmark(t *testing.T) {
 }
 
 func TestIdleTimeoutOfEachState(t *testing.T) {
-	r := newStreamingRig(t, Options{})
+	r := newStreamingHarness(t, Options{})
 	r.ask()
 	require.Equal(t, 90*time.Second, r.idle(), "no response yet")
 	r.do(input{signal: opened})
@@ -50,12 +50,12 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	r.fails(errReset)
 	r.opens()
 	require.Equal(t, 140*time.Second, r.idle(), "another watch of a server that sends bookmarks")
-	require.Equal(t, 90*time.Second, newRig(t, Options{}).idle(), "a list")
+	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "a list")
 }
 
 // TestResumeFrom: the first request is a watch, and a resourceVersion that proves wrong leads to a list.
 func TestResumeFrom(t *testing.T) {
-	resumed := func() *rig { return newRig(t, Options{ResumeFrom: "7"}) }
+	resumed := func() *machineHarness { return newMachineHarness(t, Options{ResumeFrom: "7"}) }
 	r := resumed().opens()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
@@ -73,25 +73,25 @@ func TestResumeFrom(t *testing.T) {
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 
-	streams := newStreamingRig(t, Options{ResumeFrom: "7"})
+	streams := newStreamingHarness(t, Options{ResumeFrom: "7"})
 	require.False(t, streams.watchOptions().SendInitialEvents)
 	streams.watchFails(status(410))
 	streams.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout, SendInitialEvents: true}, streams.watchOptions())
 	for _, none := range []string{"", "0"} {
-		require.IsType(t, &listing{}, newRig(t, Options{ResumeFrom: none}).state)
+		require.IsType(t, &listing{}, newMachineHarness(t, Options{ResumeFrom: none}).state)
 	}
 }
 
 func TestPageSizes(t *testing.T) {
-	require.Equal(t, 20, newRig(t, Options{PageSize: 20}).listOptions().Limit)
-	require.Zero(t, newRig(t, Options{PageSize: -1}).listOptions().Limit)
+	require.Equal(t, 20, newMachineHarness(t, Options{PageSize: 20}).listOptions().Limit)
+	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).listOptions().Limit)
 }
 
 // TestRelistsAtTheLastVersionThenTheLatest: a list at the last resourceVersion is not paged, so that the server answers from
 // its cache. A list of the latest one is.
 func TestRelistsAtTheLastVersionThenTheLatest(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
+	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.brings("9")
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
@@ -105,7 +105,7 @@ func TestRelistsAtTheLastVersionThenTheLatest(t *testing.T) {
 // TestListsStayPaged: a list of resourceVersion "0" in pages shows that no watch cache answers, so an unpaged list would only
 // be large.
 func TestListsStayPaged(t *testing.T) {
-	r := newRig(t, Options{PageSize: 10})
+	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))
 	require.Nil(t, r.page("7", "", "k", 1))
 	r.watchFails(status(410))
@@ -114,7 +114,7 @@ func TestListsStayPaged(t *testing.T) {
 
 // TestUnknownVersionLeadsToTheLatest: a resourceVersion of another system is rejected by watch and list.
 func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
-	r := newRig(t, Options{ResumeFrom: "abc"})
+	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range mostSuspect {
 		r.watchFails(status(500)) // as a kube-apiserver answers it
 	}
@@ -125,23 +125,23 @@ func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.NotZero(t, r.listFails(status(400)).Delay)
 
-	r = newRig(t, Options{})
+	r = newMachineHarness(t, Options{})
 	require.NotZero(t, r.listFails(status(400)).Delay)
 	require.Equal(t, "0", r.listOptions().ResourceVersion)
 }
 
 func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	require.True(t, r.watchFails(tooLarge).Relist)
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 
-	r = newRig(t, Options{})
+	r = newMachineHarness(t, Options{})
 	require.Zero(t, r.listFails(tooLarge).Delay)
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 }
 
 func TestExpiredContinueTokenListsWhole(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
@@ -153,7 +153,7 @@ func TestExpiredContinueTokenListsWhole(t *testing.T) {
 }
 
 func TestFailedPageRestartsTheList(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
 	require.Empty(t, r.listOptions().Continue)
@@ -162,12 +162,12 @@ func TestFailedPageRestartsTheList(t *testing.T) {
 // TestPagesHaveOneVersion: pages of different states would hide a change between them.
 func TestPagesHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
-		r := newRig(t, Options{})
+		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
 		require.Equal(t, &Interruption{Err: ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
 		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
 	}
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
 	require.Equal(t, ErrInconsistentPages, r.page("8", "", "b", 1).Err)
 }
@@ -185,7 +185,7 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 	}
 	for name, pages := range circles {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, Options{})
+			r := newMachineHarness(t, Options{})
 			for i, page := range pages {
 				objects := min(len(page[1]), 1)
 				result := r.page("7", page[0], page[1], objects)
@@ -202,7 +202,7 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 
 // TestPagesWithProgressAreFree: a million objects load at full speed.
 func TestPagesWithProgressAreFree(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	for n := range 2000 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "o"+strconv.Itoa(n), 500))
 	}
@@ -212,7 +212,7 @@ func TestPagesWithProgressAreFree(t *testing.T) {
 
 // TestEmptyPagesArePaid: some servers filter after they cut a page, so a few empty pages are good.
 func TestEmptyPagesArePaid(t *testing.T) {
-	r := newRig(t, Options{})
+	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
 	}
@@ -223,7 +223,7 @@ func TestEmptyPagesArePaid(t *testing.T) {
 // TestListWithoutVersionCannotResume: nothing says which changes a watch would miss, so every break leads to a list.
 func TestListWithoutVersionCannotResume(t *testing.T) {
 	for _, none := range []string{"", "0"} {
-		r := newRig(t, Options{}).synced(none).opens()
+		r := newMachineHarness(t, Options{}).synced(none).opens()
 		require.Equal(t, WatchOptions{Timeout: shortTimeout}, r.watchOptions())
 		require.Nil(t, r.brings("8"))
 		require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
@@ -233,7 +233,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 
 // TestOlderListIsRejected: the list was asked to be at least as new as the stream.
 func TestOlderListIsRejected(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
 	require.Equal(t, &Interruption{Err: ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
@@ -241,15 +241,15 @@ func TestOlderListIsRejected(t *testing.T) {
 }
 
 func TestStopOn(t *testing.T) {
-	r := newRig(t, Options{StopOn: IsPermanent})
+	r := newMachineHarness(t, Options{StopOn: IsPermanent})
 	require.Equal(t, &Interruption{Err: status(403), Final: true}, r.listFails(status(403)))
 	require.Equal(t, stopped{}, r.state)
 }
 
 // TestQuietCollectionIsChecked: a server accepts a watch from a resourceVersion of the future and then sends nothing.
 func TestQuietCollectionIsChecked(t *testing.T) {
-	quiet := func() *rig {
-		r := newRig(t, Options{}).synced("7")
+	quiet := func() *machineHarness {
+		r := newMachineHarness(t, Options{}).synced("7")
 		for range 4 {
 			r.opens().pass(shortTimeout)
 			require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
@@ -277,7 +277,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 }
 
 func TestEventsPostponeTheCheck(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
 		r.opens().pass(shortTimeout)
 		r.bookmarks("7")

@@ -16,17 +16,17 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	case !ok && versionRegressed(m.version, version):
 		return hidden, m.end(ErrVersionRegressed, in)
 	case !ok:
-		m.state = &watching{heard: in.now}
+		m.state = &watching{lastReceived: in.now}
 		return hidden, nil
 	case s.pages == 0:
-		m.pace.lists.add(m.asked)
+		m.retryPolicy.lists.add(m.asked)
 		s.version = version
 	case s.version != version:
 		return hidden, m.end(ErrInconsistentPages, in)
 	}
-	stuck := s.circles(in) || in.objects == 0 && in.meta.Continue != "" && m.pace.budget.wait(in.now) > 0
+	stuck := s.repeatsToken(in) || in.objects == 0 && in.meta.Continue != "" && m.retryPolicy.budget.wait(in.now) > 0
 	if s.free && (stuck || in.objects == 0) {
-		m.pace.budget.spend(in.now) // the page is not free after all
+		m.retryPolicy.budget.spend(in.now) // the page is not free after all
 	}
 	if stuck {
 		return hidden, m.end(ErrNoProgress, in)
@@ -42,12 +42,12 @@ func (m *machine) page(in *input) (output, *Interruption) {
 		return hidden, m.end(ErrVersionRegressed, in)
 	}
 	m.listed(version)
-	m.state = &watching{heard: in.now}
+	m.state = &watching{lastReceived: in.now}
 	return complete, nil
 }
 
-// circles reports whether a page starts where an earlier page of this list started, or leads to itself.
-func (s *listing) circles(in *input) bool {
+// repeatsToken reports whether a page starts where an earlier page of this list started, or leads to itself.
+func (s *listing) repeatsToken(in *input) bool {
 	if in.meta.Continue != "" && in.meta.Continue == s.token {
 		return true
 	}

@@ -83,7 +83,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("", "v1", "pods", "..", "a,b", "%2F&watch=1#", "\x00\xff", " ", "?")
 	f.Fuzz(func(t *testing.T, group, version, plural, namespace, name, labels, fields, resourceVersion, token string) {
 		resource := Resource{Group: group, Version: version, Plural: plural, Namespace: namespace, Name: name}
-		client, err := NewClient(&script{}, resource, RawCodec{}, nil)
+		client, err := NewClient(&scriptedTransport{}, resource, RawCodec{}, nil)
 		if err != nil {
 			return
 		}

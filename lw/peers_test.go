@@ -18,7 +18,7 @@ import (
 func TestStopBeforeTheList(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	s := &script{answers: []answer{{body: podList("1", "")}}}
+	s := &scriptedTransport{answers: []answer{{body: podList("1", "")}}}
 	for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
 		t.Errorf("%v", event.Type)
 	}
@@ -33,7 +33,7 @@ func TestStopWhileTheCallerIsBusy(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s := &script{answers: answers}
+			s := &scriptedTransport{answers: answers}
 			seen, asked := 0, 0
 			for range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 				require.NoError(t, ctx.Err())
@@ -53,7 +53,7 @@ func TestConnectionRefused(t *testing.T) {
 	for refusals, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
-			s := &script{}
+			s := &scriptedTransport{}
 			for range refusals {
 				s.answers = append(s.answers, answer{err: errReset})
 			}
@@ -114,7 +114,7 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 			if !opts.NoStreamingList {
 				first.body = podEvent("ADDED", "a", "5") + endOfInitial + `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"10"}}}`
 			}
-			s := &script{answers: []answer{first, {body: podEvent("MODIFIED", "a", "11") + podEvent("DELETED", "a", "12")}}}
+			s := &scriptedTransport{answers: []answer{first, {body: podEvent("MODIFIED", "a", "11") + podEvent("DELETED", "a", "12")}}}
 			client, err := NewClient(s, Pods(""), marking{}, nil)
 			require.NoError(t, err)
 			seen := 0
@@ -135,7 +135,7 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 func TestRetryAfterInTheBodyOnly(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
+		s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
 		ctx := clock.WithRandom(t.Context(), func() float64 { return 0 })
 		for event := range ListAndWatch(ctx, s.client(t, Pods("")), &Options{NoStreamingList: true}) {
 			if event.Type == Interrupted {

@@ -1,20 +1,19 @@
 package lw
 
-// Projection is a Codec that keeps, of each object, the fields that are named and the metadata that the engine needs.
-// What is not named is never copied. [Project] makes one; it may be used from several goroutines at once.
+// Projection is a [Codec] that decodes each object into an [*Object] with selected fields only. [Project] returns one. It is
+// safe for concurrent use.
 type Projection struct{ keep *fields }
 
-// Project returns a codec that keeps the fields at the paths, which are those of [Value.Get] with [*] for an array's every
-// element, as in "metadata.labels", "spec.nodeName" or "spec.containers[*].image". An error is a *[PathError].
+// Project returns a codec whose objects have only the fields at the paths, for example "metadata.labels", "spec.nodeName" or
+// "spec.containers[*].image". [Object.Get] reads these fields as from the whole object. A path is that of [Value.Get], with
+// [*] for all elements of an array. A malformed path returns a *[PathError].
 //
-// An object keeps its nesting and order: {"spec":{"nodeName":"n1"}}. A field that is named is kept whole, though also
-// named in part. apiVersion, kind, and metadata's name, namespace, uid and resourceVersion always stay, and
-// metadata.managedFields stay only if they are named themselves: "metadata" is the rest of it.
+// A path selects a field with everything in it. Objects always have apiVersion, kind, metadata.name, metadata.namespace,
+// metadata.uid and metadata.resourceVersion. The path "metadata" does not include metadata.managedFields.
 //
-// What is on the way to a field stays without the rest of its members, if need be as {}. So every element of an array
-// keeps its index, which is why a single one cannot be named: it is [*] in place of [0]. What no path can enter, such as a
-// string where an object is expected, stays as null, a number, true or false, or else emptied: "", [] or {}. With that
-// a named path reads the same from the object as from the whole one, duplicates of a member included.
+// The fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all of its elements, so
+// that indexes stay valid. If a path leads through a value of the wrong type, a string, array or object there becomes empty.
+// Any other value stays.
 func Project(paths ...string) (*Projection, error) {
 	metadata := &fields{
 		// managedFields come first, see nameMetadata.

@@ -93,7 +93,7 @@ func TestProjectedMetadata(t *testing.T) {
 		require.Equal(t, Key{Namespace: "ns", Name: "n"}, object.Key())
 		require.Equal(t, []string{"u", "7"}, []string{object.GetUID(), object.GetResourceVersion()})
 
-		client, err := NewClient(&script{}, Pods(""), p, nil)
+		client, err := NewClient(&scriptedTransport{}, Pods(""), p, nil)
 		require.NoError(t, err)
 		asksToDrop := strings.HasSuffix(client.listRequest(ListOptions{}).Accept, ";drop=metadata.managedFields")
 		require.Equal(t, !strings.Contains(paths, "managedFields"), asksToDrop, paths)
@@ -178,7 +178,7 @@ func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 func TestProjectionWithinACodec(t *testing.T) {
 	p := projection(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
-	client, err := NewClient(&script{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
 	require.NoError(t, err)
 	require.Equal(t, "application/json", client.listRequest(ListOptions{}).Accept, "it may look at all")
 	seen := 0
@@ -244,7 +244,7 @@ func TestWhatStandsInTheWayOfAField(t *testing.T) {
 	fields, err := Project("a.b", "c.d")
 	require.NoError(t, err)
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n"},"a":"text","c":["x",{"d":1}]}}`
-	client, err := NewClient(&script{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
+	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event + "\n" + event}}}, Pods(""), fields, nil)
 	require.NoError(t, err)
 	seen := 0
 	for event, err := range client.Watch(t.Context(), WatchOptions{}) {

@@ -12,15 +12,15 @@ import (
 
 // TestHealthyWatchResumesAtOnce after any end that is not the server's answer.
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
-	ends := map[string]func(*rig) *Interruption{
-		"connection error": func(r *rig) *Interruption { return r.fails(errReset) },
-		"body cut short":   func(r *rig) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
-		"idle timeout":     func(r *rig) *Interruption { return r.fails(ErrSilent) },
-		"clean close":      func(r *rig) *Interruption { return r.closes() },
+	ends := map[string]func(*machineHarness) *Interruption{
+		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
+		"body cut short":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
+		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, Options{}).synced("7").opens()
+			r := newMachineHarness(t, Options{}).synced("7").opens()
 			r.brings("8")
 			result := end(r)
 			require.Zero(t, result.Delay, "it brought news")
@@ -39,7 +39,7 @@ func TestResumeIsSpread(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
 	} {
-		r := newRig(t, Options{}).synced("7").opens()
+		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.bookmarks("8")
 		r.fails(errReset)
 		r.opens().pass(life)
@@ -50,7 +50,7 @@ func TestResumeIsSpread(t *testing.T) {
 
 // TestWatchThatTimedOutIsNotSpread: timeouts are random, so it ended alone.
 func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
+	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
@@ -90,7 +90,7 @@ func TestEndOfAWatch(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, Options{}).synced("7")
+			r := newMachineHarness(t, Options{}).synced("7")
 			require.Equal(t, &Interruption{Err: c.err, Relist: c.once, Delay: c.delay}, r.watchFails(c.err))
 			if c.once {
 				r.synced("7")
@@ -102,7 +102,7 @@ func TestEndOfAWatch(t *testing.T) {
 
 // TestGatewayErrorsNeverRelist: a list would not help, and it is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
 		for _, code := range []int{502, 503, 504, 429} {
 			require.False(t, r.watchFails(status(code)).Relist)
@@ -113,7 +113,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 // TestAnswerAfterNewsIsNoConnectionFault: the watch was healthy, but the server had a reason to end it.
 func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
-		r := newRig(t, Options{}).synced("7").opens()
+		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.brings("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)
 	}
@@ -121,7 +121,7 @@ func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
 
 // TestProgressForgivesFaults: an event in between shows that the resourceVersion is good.
 func TestProgressForgivesFaults(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
 		r.opens().brings(version)
 		require.False(t, r.fails(status(500)).Relist)
@@ -131,7 +131,7 @@ func TestProgressForgivesFaults(t *testing.T) {
 
 // TestCompleteListForgivesFaults: the next failure is the first one again.
 func TestCompleteListForgivesFaults(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(500))
 	require.True(t, r.watchFails(status(500)).Relist)
 	r.synced("8")
@@ -140,7 +140,7 @@ func TestCompleteListForgivesFaults(t *testing.T) {
 
 // TestEventWithoutVersionKeepsTheLastOne, from which a resume is safe.
 func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").opens()
+	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Nil(t, r.brings(""))
 	require.Nil(t, r.bookmarks("0"))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
@@ -148,7 +148,7 @@ func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 
 // TestThreeInstantCloses mean that the resourceVersion expired: some servers and proxies say so this way.
 func TestThreeInstantCloses(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
@@ -158,13 +158,13 @@ func TestThreeInstantCloses(t *testing.T) {
 
 // TestInstantClosesCountInARow: a healthy watch or a failure in between shows that the resourceVersion is good, or nothing.
 func TestInstantClosesCountInARow(t *testing.T) {
-	between := map[string]func(*rig){
-		"a healthy watch": func(r *rig) { r.opens().pass(healthyAfter); r.closes() },
-		"a failure":       func(r *rig) { r.watchFails(errReset) },
+	between := map[string]func(*machineHarness){
+		"a healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
+		"a failure":       func(r *machineHarness) { r.watchFails(errReset) },
 	}
 	for name, end := range between {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, Options{}).synced("7")
+			r := newMachineHarness(t, Options{}).synced("7")
 			r.opens().closes()
 			r.opens().closes()
 			end(r)
@@ -178,7 +178,7 @@ func TestInstantClosesCountInARow(t *testing.T) {
 // TestRepeatedBookmarkIsNoNews: a watch that ends at once behind it is not healthy.
 func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	for _, version := range []string{"7", "", "0"} {
-		r := newRig(t, Options{}).synced("7").opens()
+		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.bookmarks(version)
 		require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 	}
@@ -186,7 +186,7 @@ func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 
 // TestSourceThatNeverSaysLive is paced like any other: a watch that never opened has not lived.
 func TestSourceThatNeverSaysLive(t *testing.T) {
-	r := newRig(t, Options{}).synced("7").rest()
+	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
 	r.brings("8")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
@@ -196,7 +196,7 @@ func TestSourceThatNeverSaysLive(t *testing.T) {
 
 // TestExpiredAgainAndAgain: the first relist goes at once. Further ones wait, although each watch brings an event first.
 func TestExpiredAgainAndAgain(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
 		r.opens().brings(version)
 		want := &Interruption{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
@@ -211,7 +211,7 @@ func TestExpiredAgainAndAgain(t *testing.T) {
 
 // TestAtMostFourListsAMinute, whatever the server does.
 func TestAtMostFourListsAMinute(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	begun := []moment{r.now}
 	for n := range 100 {
 		r.opens().brings(strconv.Itoa(2*n + 8))
@@ -222,15 +222,15 @@ func TestAtMostFourListsAMinute(t *testing.T) {
 		begun = append(begun, r.now)
 		r.synced(strconv.Itoa(2*n + 9))
 	}
-	for i := mostLists; i < len(begun); i++ {
-		require.GreaterOrEqual(t, begun[i]-begun[i-mostLists], listWindow)
+	for i := maxLists; i < len(begun); i++ {
+		require.GreaterOrEqual(t, begun[i]-begun[i-maxLists], listWindow)
 	}
 }
 
 // TestFailedListCountsWhenItBroughtObjects: it cost the server as much.
 func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
-	r := newRig(t, Options{})
-	for range mostLists - 1 {
+	r := newMachineHarness(t, Options{})
+	for range maxLists - 1 {
 		r.ask()
 		r.do(input{signal: failed, err: errReset, objects: 5})
 	}
@@ -241,7 +241,7 @@ func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
 
 // TestRequestBudget: ten requests at once and one a second, when every watch brings news and closes.
 func TestRequestBudget(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2
 	for n := 8; r.now-began < time.Minute; n++ {
 		r.opens().brings(strconv.Itoa(n))
@@ -254,7 +254,7 @@ func TestRequestBudget(t *testing.T) {
 }
 
 func TestBackoffDoublesUpToAMaximum(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	var delays []time.Duration
 	for range 8 {
 		delays = append(delays, r.rest().watchFails(errReset).Delay)
@@ -266,8 +266,8 @@ func TestBackoffDoublesUpToAMaximum(t *testing.T) {
 
 // TestHealthyWatchResetsTheBackoff, if it ends well or lives for two minutes.
 func TestHealthyWatchResetsTheBackoff(t *testing.T) {
-	failing := func() *rig {
-		r := newRig(t, Options{}).synced("7")
+	failing := func() *machineHarness {
+		r := newMachineHarness(t, Options{}).synced("7")
 		r.watchFails(errReset)
 		r.watchFails(errReset)
 		return r.opens()
@@ -289,11 +289,11 @@ func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 // TestRetryAfterIsJittered: all clients are told the same delay, so a random part is added.
 func TestRetryAfterIsJittered(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
 	require.Equal(t, 5250*time.Millisecond, r.watchFails(overloaded).Delay)
 
-	r = newRig(t, Options{})
+	r = newMachineHarness(t, Options{})
 	r.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
@@ -303,7 +303,7 @@ func TestRetryAfterIsJittered(t *testing.T) {
 // TestRetryAfterGrowsInTheEnd: a server that asks to wait for ten times in a row does not know when it will be ready.
 func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
 		r.pass(10 * time.Second) // fills the request budget
 		return r.watchFails(overloaded).Delay
@@ -322,14 +322,14 @@ func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 // TestRetryAfterIsCapped: a server that asks for a day is asked again after five minutes.
 func TestRetryAfterIsCapped(t *testing.T) {
 	for _, asked := range []time.Duration{24 * time.Hour, math.MaxInt64} {
-		r := newRig(t, Options{}).synced("7")
+		r := newMachineHarness(t, Options{}).synced("7")
 		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: asked}).Delay)
 	}
 }
 
 // TestTimeWithoutAWatchIsNotHealth: a dial that fails slowly proves nothing.
 func TestTimeWithoutAWatchIsNotHealth(t *testing.T) {
-	r := newRig(t, Options{}).synced("7")
+	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)
 	r.ask()
 	r.pass(time.Hour)

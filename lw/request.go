@@ -42,7 +42,7 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 // accept names the form of the response; suffix is "List" for lists. A watch that asks for the list's form gets nothing at
 // all. drop (KEP-5958) leaves managedFields out at the server, where it knows of it. Browsers allow 128 bytes.
 func (c *Client[T]) accept(suffix string) string {
-	accept := "application/json"
+	accept := c.mediaType()
 	if c.opts.MetadataOnly {
 		accept += ";as=PartialObjectMetadata" + suffix + ";g=meta.k8s.io;v=v1"
 	}

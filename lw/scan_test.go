@@ -220,7 +220,7 @@ func TestFrameLimit(t *testing.T) {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())
 	}
-	require.Equal(t, mostFrame, frameLimit(math.MaxInt), "an Object counts in 32 bits")
+	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object counts in 32 bits")
 	require.Equal(t, DefaultMaxFrame, frameLimit(0))
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// script is a transport that answers from memory: each request by the next answer, in order.
-type script struct {
+// scriptedTransport is a transport that answers from memory: each request by the next answer, in order.
+type scriptedTransport struct {
 	t       *testing.T
 	answers []answer
 	asked   []string // "path?query" of each request, without pretty=false and timeoutSeconds
@@ -27,7 +27,7 @@ func (hang) Error() string { return "silence" }
 
 var errHang error = hang{}
 
-func (s *script) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
+func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
 	var kept []string
 	for part := range strings.SplitSeq(req.Query, "&") {
 		if part != "pretty=false" && !strings.HasPrefix(part, "timeoutSeconds=") && part != "allowWatchBookmarks=true" {
@@ -73,7 +73,7 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 func (b *scriptBody) Close() error { return nil }
 
 // client returns a client of Pods over the script.
-func (s *script) client(t *testing.T, resource Resource) *Client[*Object] {
+func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)
 	if err != nil {

@@ -38,11 +38,11 @@ type streaming struct {
 
 // watching follows a watch from machine.version.
 type watching struct {
-	heard   moment        // when an event or a bookmark last arrived, on this watch or an earlier one
-	timeout time.Duration // as requested
-	opened  moment        // when the response arrived; zero: not yet
-	news    bool          // an event arrived, or a bookmark with a new resourceVersion
-	listed  string        // behind a streaming list: the list's resourceVersion
+	lastReceived moment        // when an event or a bookmark last arrived, on this watch or an earlier one
+	timeout      time.Duration // as requested
+	opened       moment        // when the response arrived; zero: not yet
+	news         bool          // an event arrived, or a bookmark with a new resourceVersion
+	listed       string        // behind a streaming list: the list's resourceVersion
 }
 
 // checking asks for the collection's resourceVersion, because nothing was heard for a long time.
@@ -139,10 +139,10 @@ func (s *watching) after(m *machine, f fault, err error, now moment) next {
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)
 	}
-	if now-s.heard >= longQuiet {
+	if now-s.lastReceived >= longQuiet {
 		return next{checking{}, false}
 	}
-	return next{&watching{heard: s.heard}, false}
+	return next{&watching{lastReceived: s.lastReceived}, false}
 }
 
 // after resumes the watch if the check failed, because the check proved nothing.
@@ -150,7 +150,7 @@ func (checking) after(m *machine, f fault, _ error, now moment) next {
 	if f == badVersion {
 		return next{m.list(""), false}
 	}
-	return next{&watching{heard: now}, false}
+	return next{&watching{lastReceived: now}, false}
 }
 
 func (stopped) after(*machine, fault, error, moment) next { return next{stopped{}, false} }

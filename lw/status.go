@@ -46,6 +46,9 @@ type StatusCause struct {
 type StatusError struct {
 	Status
 	RetryAfter time.Duration // how long the server asks to wait, from the Retry-After header or the Status; zero: it does not say
+
+	encoded []byte    // a protobuf Status that the client decodes
+	source  io.Reader // the response of encoded, for Redact
 }
 
 func (e *StatusError) Error() string {
@@ -103,12 +106,19 @@ func (e *StatusError) tooLarge() bool {
 // maxErrorBody is how much of an error response's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
+// magic begins every protobuf object outside of a list. A runtime.Unknown follows.
+const magic = "k8s\x00"
+
 // ReadStatusError returns the error of a response with a status code that is not a success. It parses a Status, and takes the
 // first line of any other body as the message. retryAfter is the Retry-After header, in seconds; a transport converts a date.
 // It calls [Redact] for every text before it truncates one. It does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code counts even if the body breaks off
 	e := &StatusError{}
+	if strings.HasPrefix(string(text), magic) {
+		e.encoded, e.source = text, body
+		return e.complete(code, retryAfter)
+	}
 	value, err := ParseValue(text)
 	if err == nil {
 		e.Status, err = statusOf(value, body)
@@ -116,6 +126,11 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	if err != nil {
 		e.Message = firstLine([]byte(Redact(body, string(text))))
 	}
+	return e.complete(code, retryAfter)
+}
+
+// complete adds what the response's header says.
+func (e *StatusError) complete(code int, retryAfter string) *StatusError {
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
 	if seconds, err := lean.ParseUint(retryAfter); err == nil && seconds > 0 && seconds <= math.MaxInt32 {

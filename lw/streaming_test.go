@@ -42,7 +42,7 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 
 // TestEmptyStreamingListOfAProvenServerIsComplete: a server is proven once a watch behind a list with objects was healthy.
 func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
 	require.IsType(t, &listing{}, r.state)
 	r.synced("7").opens().pass(healthyAfter)
@@ -50,7 +50,7 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 	r.opens().marks("8")
 	require.IsType(t, &listing{}, r.state, "no watch behind a streaming list was healthy")
 
-	r = newStreamingRig(t, Options{}).opens()
+	r = newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
 	r.marks("7")
 	r.pass(healthyAfter)
@@ -62,27 +62,27 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 
 // TestListsWithoutAnAnswerAreNotCounted: a streaming list counts from its first object, or when it is complete.
 func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
-	counted := func(r *rig) (n int) {
-		for _, begun := range r.pace.lists.times {
+	counted := func(r *machineHarness) (n int) {
+		for _, begun := range r.retryPolicy.lists.times {
 			if begun != 0 {
 				n++
 			}
 		}
 		return n
 	}
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	require.Zero(t, counted(r))
 	r.brings("3")
 	r.brings("4")
 	r.marks("7")
 	require.Equal(t, 1, counted(r))
 
-	r = newStreamingRig(t, Options{}).opens()
+	r = newStreamingHarness(t, Options{}).opens()
 	r.marks("7")
 	require.Zero(t, counted(r))
 	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the list that confirms it are one")
 
-	r = newStreamingRig(t, Options{})
+	r = newStreamingHarness(t, Options{})
 	r.server.streamWorked()
 	r.opens().marks("7")
 	require.Equal(t, 1, counted(r))
@@ -128,7 +128,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 
 // TestStreamingListIsTrustedAgain after a healthy watch behind one, and not before.
 func TestStreamingListIsTrustedAgain(t *testing.T) {
-	r := newStreamingRig(t, Options{})
+	r := newStreamingHarness(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
 		require.IsType(t, &streaming{}, r.state)
 		r.rest().opens()
@@ -149,13 +149,13 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, mostStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
+	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
 }
 
 // TestEndMarkBeforeSomeObjects leads to an ordinary list, and to no more streaming lists.
 func TestEndMarkBeforeSomeObjects(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
-		r := newStreamingRig(t, Options{}).opens()
+		r := newStreamingHarness(t, Options{}).opens()
 		r.brings("2")
 		require.Nil(t, r.marks("7"))
 		require.Equal(t, &Interruption{Err: ErrNoInitialEnd, Relist: true}, r.brings(late))
@@ -166,7 +166,7 @@ func TestEndMarkBeforeSomeObjects(t *testing.T) {
 
 // TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
 func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
@@ -176,7 +176,7 @@ func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 
 // TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
 func TestStreamingListOlderThanTheStream(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
 	r.marks("7")
 	r.fails(status(410))
@@ -188,7 +188,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 // TestUnmarkedListOfABusyCollection: a server that does not know streaming lists starts an ordinary watch instead, which is
 // never silent on a busy collection. It is found because no event is certainly part of a list.
 func TestUnmarkedListOfABusyCollection(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
 		return r.brings(version)
@@ -207,7 +207,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 // TestNoStreamingListsIsRemembered by a client for all its streams, also behind a wrapper.
 func TestNoStreamingListsIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
+		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
 		client := s.client(t, Pods(""))
 		for _, lw := range []ListerWatcher[*Object]{client, struct{ *Client[*Object] }{client}} {
 			for event := range ListAndWatch(t.Context(), lw, nil) {
@@ -226,7 +226,7 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 // TestStreamingListIsTriedAgain after faults that may pass, with a backoff.
 func TestStreamingListIsTriedAgain(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
-		r := newStreamingRig(t, Options{})
+		r := newStreamingHarness(t, Options{})
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: 2 * firstDelay}, r.listFails(err))
 		require.True(t, r.watchOptions().SendInitialEvents)
@@ -234,7 +234,7 @@ func TestStreamingListIsTriedAgain(t *testing.T) {
 }
 
 func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
-	r := newStreamingRig(t, Options{}).opens()
+	r := newStreamingHarness(t, Options{}).opens()
 	require.Empty(t, r.watchOptions().ResourceVersion)
 	r.brings("3")
 	require.Nil(t, r.marks("9"))
@@ -250,7 +250,7 @@ func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
 // silence tells how long a stream stays silent before it says so.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: answers}
+		s := &scriptedTransport{answers: answers}
 		last := time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), opts) {
 			if event.Interruption != nil && event.Interruption.Err == ErrSilent {
@@ -292,10 +292,10 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 	}
 }
 
-// TestSlowCallerIsNoSilence: the time that the caller takes is not the server's.
-func TestSlowCallerIsNoSilence(t *testing.T) {
+// TestSlowCallerIsNotIdle: the time that the caller takes is not the server's.
+func TestSlowCallerIsNotIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
+		s := &scriptedTransport{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			time.Sleep(time.Hour) // simulated: the caller's work
 			if event.Interruption != nil {
@@ -319,7 +319,7 @@ func TestWakeEndsADelay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, wake := &script{answers: []answer{{err: c.err}, {body: podList("5", "")}}}, make(chan struct{}, 1)
+				s, wake := &scriptedTransport{answers: []answer{{err: c.err}, {body: podList("5", "")}}}, make(chan struct{}, 1)
 				begun := time.Now()
 				for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), &Options{NoStreamingList: true, Wake: wake}) {
 					switch {

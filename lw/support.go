@@ -2,23 +2,23 @@ package lw
 
 import "sync/atomic"
 
-// mostStreamFaults is how many streaming lists in a row may fail before no more are requested. A server that shuts down
+// maxStreamFaults is how many streaming lists in a row may fail before no more are requested. A server that shuts down
 // fails one, too.
-const mostStreamFaults = 2
+const maxStreamFaults = 2
 
 // support is what is known of a server's abilities. All streams of one [Client] share it.
 type support struct {
-	noStreams    bool // the source never streams lists
-	streamFaults atomic.Int32
-	streamsWell  atomic.Bool // a watch behind a streaming list was healthy
-	bookmarks    atomic.Bool // watches send bookmarks
-	pages        atomic.Bool // a list of resourceVersion "0" came in pages: there is no watch cache that answers it whole
-	kind         atomic.Pointer[string]
+	noStreams     bool // the source never streams lists
+	streamFaults  atomic.Int32
+	streamsProven atomic.Bool // a watch behind a streaming list was healthy
+	bookmarks     atomic.Bool // watches send bookmarks
+	pages         atomic.Bool // a list of resourceVersion "0" came in pages: there is no watch cache that answers it whole
+	kind          atomic.Pointer[string]
 }
 
 // streamsLists reports whether streaming lists are worth requesting.
 func (s *support) streamsLists() bool {
-	return !s.noStreams && s.streamFaults.Load() < mostStreamFaults
+	return !s.noStreams && s.streamFaults.Load() < maxStreamFaults
 }
 
 // streamFailed counts a streaming list that failed. A rejection as a wrong request settles it.
@@ -31,10 +31,10 @@ func (s *support) streamFailed(err error) {
 }
 
 // stopStreams settles that streaming lists are not worth requesting.
-func (s *support) stopStreams() { s.streamFaults.Store(mostStreamFaults) }
+func (s *support) stopStreams() { s.streamFaults.Store(maxStreamFaults) }
 
 // streamWorked forgets earlier failures, because the watch behind a streaming list was healthy.
 func (s *support) streamWorked() {
-	s.streamsWell.Store(true)
+	s.streamsProven.Store(true)
 	s.streamFaults.Store(0)
 }

@@ -28,7 +28,7 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	}
 	run := func(trace *Trace) {
 		synctest.Test(t, func(t *testing.T) {
-			s := &script{answers: []answer{{body: list}, {body: events}, {err: errHang}}}
+			s := &scriptedTransport{answers: []answer{{body: list}, {body: events}, {err: errHang}}}
 			ctx := WithTrace(t.Context(), trace)
 			for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 				if event.Interruption != nil {

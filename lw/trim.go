@@ -2,8 +2,8 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
-// mostCuts is the most cuts for which a stream keeps memory between two objects. Only a hostile object has more.
-const mostCuts = 1 << 12
+// maxCuts is the most cuts for which a stream keeps memory between two objects. Only a hostile object has more.
+const maxCuts = 1 << 12
 
 // fields selects the parts of a value to keep. nil keeps the whole value. Otherwise the members of an object, or the
 // elements of an array, are each selected in turn.

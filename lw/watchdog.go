@@ -11,7 +11,7 @@ import (
 
 // mostBetweenLooks is the longest time between two looks. An idle request ends at most this long after its limit, and at
 // most this long after the machine resumed from suspension.
-const longestInterval = 10 * time.Second
+const maxInterval = 10 * time.Second
 
 // watchdog cancels the context of a request with ErrSilent when the request brought nothing for too long. Time that the
 // caller spends on an event does not count. A suspended machine stops the monotonic clock, and somebody may set the wall
@@ -62,7 +62,7 @@ func (d *watchdog) resume(limit time.Duration) {
 }
 
 func (d *watchdog) interval() time.Duration {
-	return min(time.Duration(d.limit.Load())/4, longestInterval)
+	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }
 
 // look cancels the request if it was idle for too long. Otherwise it sets the timer for the next look.

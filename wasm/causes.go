@@ -9,17 +9,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hopeless reports whether the server will say no as long as it is asked the same, as with a selector that does not parse.
-func hopeless(err error) bool {
+// isPermanent reports whether the server rejects every repetition of the request, for example because of an invalid selector.
+func isPermanent(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// describe returns an error's code, its text, and the status and the reason of what the server said.
-func describe(err error) []string {
+// errorFields returns an error's code and text, and the status and reason of the response.
+func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
-		code := kindOf(err, "status")
-		if code == "status" && hopeless(err) {
+		code := errorCode(err, "status")
+		if code == "status" && isPermanent(err) {
 			code = "invalid"
 		}
 		return []string{code, err.Error(), strconv.Itoa(status.Code), status.Reason}
@@ -31,10 +31,10 @@ func describe(err error) []string {
 	if _, objects := errors.AsType[*lw.TooManyObjectsError](err); frame || objects {
 		return []string{"too-large", err.Error(), "", ""}
 	}
-	return []string{kindOf(err, "network"), err.Error(), "", ""}
+	return []string{errorCode(err, "network"), err.Error(), "", ""}
 }
 
-func kindOf(err error, otherwise string) string {
+func errorCode(err error, otherwise string) string {
 	for _, known := range []struct {
 		err  error
 		code string

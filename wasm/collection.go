@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// collection is one that is followed.
+// collection is one open collection of the page.
 type collection struct {
 	id      int32
 	command lw.Value
@@ -21,7 +21,7 @@ type collection struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	wake    chan struct{}
-	rows    *rows
+	rows    *rowPool
 	indexes []string // the paths by which the host indexes
 	synced  bool
 	turns   bool // the current watch takes turns with others
@@ -30,35 +30,35 @@ type collection struct {
 	records int
 }
 
-// run follows the collection until it is stopped, or refused before it was ever complete.
+// run follows the collection until it is closed, or rejected before its first list is complete.
 func (c *collection) run(transport lw.Transport) {
 	reflector, err := c.reflector(transport)
 	if err != nil {
-		c.refuse(err)
+		c.sendStopped(err)
 		return
 	}
 	ctx := lw.WithTrace(c.ctx, &lw.Trace{
-		Page:     c.page,
-		Bookmark: func(version string) { c.tell(bookmark, version) },
-		Switched: func(cause error) { c.tell(switched, cause.Error()) },
+		Page:     c.sendPage,
+		Bookmark: func(version string) { c.send(bookmark, version) },
+		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
 	quiet := c.command.Get("restored").Bool() // until the host was told what it has told us
 	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
 		case lw.ListStarted:
-			c.tell(reset)
+			c.send(reset)
 		case lw.WatchStarted:
-			c.tell(live, event.ResourceVersion)
+			c.send(live, event.ResourceVersion)
 			if c.turns {
-				c.waits() // the host takes live for the end of every cause
+				c.sendWaiting() // the host takes live for the end of every cause
 			}
 		case lw.Interrupted:
 			c.turns = false
-			c.interruption(event.Interruption)
+			c.sendInterruption(event.Interruption)
 		}
 		for i := range changes {
 			if !quiet {
-				c.change(&changes[i], event.ResourceVersion)
+				c.sendChange(&changes[i], event.ResourceVersion)
 			}
 		}
 		if event.Type == lw.Synced {
@@ -66,39 +66,39 @@ func (c *collection) run(transport lw.Transport) {
 			if quiet {
 				version = "" // nothing was heard from the server
 			}
-			c.tell(synced, version)
+			c.send(synced, version)
 			quiet, c.synced = false, true
 		}
 	}
 }
 
 func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
-	c.indexes = c.texts("indexes")
-	paths := c.texts("project")
+	c.indexes = c.stringFields("indexes")
+	paths := c.stringFields("project")
 	// Also without a projection it is an error if an index's path can find nothing.
-	projection, err := lw.Project(append(paths, c.texts("needs")...)...)
+	projection, err := lw.Project(append(paths, c.stringFields("needs")...)...)
 	if err != nil {
 		return nil, err
 	}
-	c.rows = &rows{codec: lw.RawCodec{}}
+	c.rows = &rowPool{codec: lw.RawCodec{}}
 	if len(paths) > 0 {
 		c.rows.codec = projection
 	}
 	resource := lw.Resource{
-		Group: c.text("group"), Version: c.text("version"), Plural: c.text("plural"),
-		Namespace: c.text("namespace"), Name: c.text("name"), Raw: c.text("path"),
+		Group: c.stringField("group"), Version: c.stringField("version"), Plural: c.stringField("plural"),
+		Namespace: c.stringField("namespace"), Name: c.stringField("name"), Raw: c.stringField("path"),
 	}
 	client, err := lw.NewClient(transport, resource, c.rows, nil)
 	if err != nil {
 		return nil, err
 	}
 	reflector := cache.NewReflector(client, &lw.Options{
-		LabelSelector: c.text("labelSelector"), FieldSelector: c.text("fieldSelector"),
+		LabelSelector: c.stringField("labelSelector"), FieldSelector: c.stringField("fieldSelector"),
 		NoStreamingList: !c.command.Get("streamingLists").Bool(),
 		MaxObjects:      int(c.command.Get("maxObjects").Int()),
 		Wake:            c.wake,
-		Logger:          silent{},
-		StopOn:          func(cause error) bool { return !c.synced && (hopeless(cause) || errors.Is(cause, lw.ErrNotList)) },
+		Logger:          discardLogger{},
+		StopOn:          func(cause error) bool { return !c.synced && (isPermanent(cause) || errors.Is(cause, lw.ErrNotList)) },
 	})
 	if c.command.Get("restored").Bool() {
 		return reflector, c.restore(reflector)
@@ -106,21 +106,21 @@ func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], 
 	return reflector, nil
 }
 
-// silent discards warnings, because the host receives all interruptions.
-type silent struct{}
+// discardLogger discards warnings, because the host receives all interruptions.
+type discardLogger struct{}
 
-func (silent) Warn(string, ...any) {}
+func (discardLogger) Warn(string, ...any) {}
 
-func (c *collection) text(name string) string { return c.command.Get(name).String() }
+func (c *collection) stringField(name string) string { return c.command.Get(name).String() }
 
-func (c *collection) texts(name string) (all []string) {
+func (c *collection) stringFields(name string) (all []string) {
 	for element := range c.command.Get(name).Elements() {
 		all = append(all, element.String())
 	}
 	return all
 }
 
-// restore begins with what the host has kept: the version, and of each object five fields.
+// restore restores the saved state of the host: the resourceVersion and five fields of each object.
 func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	return nil
 }
 
-func (c *collection) tell(kind byte, fields ...string) {
+func (c *collection) send(kind byte, fields ...string) {
 	c.out.add(c, kind, len(fields), func(batch []byte) []byte {
 		for _, field := range fields {
 			batch = appendField(batch, field)
@@ -160,14 +160,14 @@ func (c *collection) tell(kind byte, fields ...string) {
 	})
 }
 
-// change records what happened to an object.
-func (c *collection) change(change *cache.Change[*row], version string) {
+// sendChange sends a change of an object.
+func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	if change.Type == cache.Deleted {
 		missed := ""
 		if change.FinalStateUnknown {
 			missed = "1"
 		}
-		c.tell(deleted, change.Old.key, version, missed)
+		c.send(deleted, change.Old.key, version, missed)
 		return
 	}
 	if change.New.text == nil {
@@ -193,11 +193,11 @@ func (c *collection) change(change *cache.Change[*row], version string) {
 	})
 }
 
-func (c *collection) page(meta lw.ListMeta) {
-	c.tell(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
+func (c *collection) sendPage(meta lw.ListMeta) {
+	c.send(page, strconv.FormatInt(meta.RemainingItemCount, 10), meta.Continue)
 }
 
-func (c *collection) interruption(b *lw.Interruption) {
+func (c *collection) sendInterruption(b *lw.Interruption) {
 	kind := byte(interrupted)
 	if b.Final {
 		kind = stopped
@@ -206,24 +206,24 @@ func (c *collection) interruption(b *lw.Interruption) {
 	if b.Relist {
 		again = "1"
 	}
-	words := describe(b.Err)
+	words := errorFields(b.Err)
 	if b.Final && words[0] == "malformed" {
 		words[0] = "invalid"
 	}
-	c.tell(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
+	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
-// waits reports that the watch takes turns with others. The watch is not interrupted: changes arrive some seconds late.
-func (c *collection) waits() {
+// sendWaiting reports that the watch shares connections with others. It is not interrupted, but changes arrive some seconds late.
+func (c *collection) sendWaiting() {
 	c.turns = true
-	c.tell(interrupted, []string{"turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its " +
+	c.send(interrupted, []string{"turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its " +
 		"protocol, and WebSocket cannot be used: serve it over HTTP/2, or allow WebSockets", "", "", "0", ""}...)
 }
 
-// refuse tells that nothing will come.
-func (c *collection) refuse(err error) {
+// sendStopped reports that no more records follow.
+func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return
 	}
-	c.tell(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
+	c.send(stopped, append([]string{"invalid", err.Error(), "", ""}, "0", "")...)
 }

@@ -20,11 +20,11 @@ func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(a))), nil
 }
 
-func TestEveryRowKeepsItsTextUntilTheHostHasIt(t *testing.T) {
+func TestRowsKeepTextUntilSent(t *testing.T) {
 	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"3"},"items":[` +
 		`{"metadata":{"name":"a","uid":"1","resourceVersion":"1"},"spec":{"nodeName":"north"}},` +
 		`{"metadata":{"name":"b","uid":"2","resourceVersion":"2"},"spec":{"nodeName":"south"}}]}`
-	c := &collection{out: &outbox{}, rows: &rows{codec: lw.RawCodec{}}, indexes: []string{"spec.nodeName"}}
+	c := &collection{out: &outbox{}, rows: &rowPool{codec: lw.RawCodec{}}, indexes: []string{"spec.nodeName"}}
 	client, err := lw.NewClient(answer(list), lw.Resource{Version: "v1", Plural: "pods"}, c.rows, nil)
 	require.NoError(t, err)
 	var decoded []*row
@@ -36,7 +36,7 @@ func TestEveryRowKeepsItsTextUntilTheHostHasIt(t *testing.T) {
 
 	record := func(change cache.Change[*row]) string {
 		c.batch = nil
-		c.change(&change, "3")
+		c.sendChange(&change, "3")
 		return string(c.batch)
 	}
 	for i, node := range []string{"north", "south"} {

@@ -7,7 +7,7 @@
 import { ListWatchError } from './error.js'
 import { glue } from './glue.js'
 import { makeGo } from './go.js'
-import { because, crashed } from './messages.js'
+import { suffixOf, crashed } from './messages.js'
 import { Slots } from './slots.js'
 
 export const wasmURL = () => new URL('./listwatch.wasm', import.meta.url)
@@ -53,7 +53,7 @@ export class Engine {
       await engine.#begin()
       return engine
     } catch (cause) {
-      throw new ListWatchError('load', `listwatch: the WASM module could not be loaded${because(cause)}`, { cause })
+      throw new ListWatchError('load', `listwatch: the WASM module could not be loaded${suffixOf(cause)}`, { cause })
     }
   }
 

@@ -1,7 +1,7 @@
 /** @import { Go } from './go.js' */
 /** @import { Request, Stream } from './streams.js' */
 
-import { Answer, Body, FAILED } from './streams.js'
+import { HostResponse, Body, FAILED } from './streams.js'
 import { Messages } from './websocket.js'
 
 /**
@@ -92,7 +92,7 @@ export function glue(program, host) {
       start(id, new Messages(url, headers.map(([, value]) => value), limit, wake(id)))
     },
     ask(id) {
-      start(id, new Answer(request(id).url, host, wake(id)))
+      start(id, new HostResponse(request(id).url, host, wake(id)))
     },
     emit: (id, pointer, length) => host?.emit?.(id, view(pointer, length)),
     state: (id) => streams.get(id)?.state ?? FAILED,

@@ -6,7 +6,7 @@
 /** @import { State } from './types.js' */
 
 import { crashed } from './messages.js'
-import { Saved } from './persist.js'
+import { Persistence } from './persist.js'
 
 /**
  * A Client receives the records of one collection.
@@ -40,18 +40,18 @@ export class Host {
    * @param {Client} client
    */
   open(spec, client) {
-    const followed = new Followed(this.engine, spec, client)
-    return () => followed.end()
+    const watch = new CollectionWatch(this.engine, spec, client)
+    return () => watch.end()
   }
 }
 
 /** One collection that the engine follows, and its saved state. */
-export class Followed {
+export class CollectionWatch {
   #client
   #engine
   /** @type {number | undefined} */
   #id
-  /** @type {Saved | undefined} */
+  /** @type {Persistence | undefined} */
   #saved
   #ended = false
 
@@ -90,7 +90,7 @@ export class Followed {
    * @returns {Promise<Uint8Array | undefined>}
    */
   async #restore(spec) {
-    const saved = await Saved.open(spec)
+    const saved = await Persistence.open(spec)
     this.#saved = saved
     if (this.#ended) saved.close()
     else return saved.load((bytes) => this.#records(bytes, true))
@@ -99,7 +99,7 @@ export class Followed {
   /** @param {Uint8Array} bytes */
   #records(bytes, fromDisk = false) {
     if (this.#ended) return
-    if (!fromDisk) this.#saved?.note(bytes)
+    if (!fromDisk) this.#saved?.save(bytes)
     this.#client.records(bytes)
   }
 

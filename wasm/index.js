@@ -28,19 +28,19 @@ let last = {}
  */
 export function init(options = {}) {
   if (connecting && ready) return ready
-  const current = connecting = connect(options, () => forget(current))
+  const current = connecting = connect(options, () => reset(current))
   ready = current.then((connected) => {
     link = connected
     last = options
   }, (error) => {
-    forget(current) // the next call tries again
+    reset(current) // the next call tries again
     throw error
   })
   return ready
 }
 
 /** @param {Promise<Link>} failed */
-function forget(failed) {
+function reset(failed) {
   if (connecting === failed) connecting = link = undefined
 }
 

@@ -14,9 +14,9 @@ import (
 )
 
 func main() {
-	p := &program{running: map[int32]*collection{}, servers: map[string]*server{}}
+	m := &module{running: map[int32]*collection{}, servers: map[string]*server{}}
 	ctx := context.Background()
-	go p.outbox.send()
+	go m.outbox.send()
 	for {
 		text, err := jsx.Ask(ctx, "command")
 		if err != nil {
@@ -24,39 +24,39 @@ func main() {
 		}
 		command, err := lw.ParseValue(text)
 		if err == nil {
-			p.do(ctx, command)
+			m.handle(ctx, command)
 		}
 	}
 }
 
-// program is what runs.
-type program struct {
+// module is the state of the WASM module.
+type module struct {
 	running map[int32]*collection
 	servers map[string]*server // by URL and credentials
 	outbox  outbox
 }
 
-// do carries out one of the host's commands, of which engine.js has the forms.
-func (p *program) do(ctx context.Context, command lw.Value) {
+// handle carries out one of the host's commands, of which engine.js has the forms.
+func (m *module) handle(ctx context.Context, command lw.Value) {
 	id := int32(command.Get("id").Int())
 	switch command.Get("do").String() {
 	case "start":
-		c := &collection{id: id, command: command, out: &p.outbox, wake: make(chan struct{}, 1)}
-		transport, err := p.transport(command.Get("endpoint"), c.waits)
+		c := &collection{id: id, command: command, out: &m.outbox, wake: make(chan struct{}, 1)}
+		transport, err := m.transport(command.Get("endpoint"), c.sendWaiting)
 		if err != nil {
-			c.refuse(err)
+			c.sendStopped(err)
 			return
 		}
 		c.ctx, c.cancel = context.WithCancelCause(ctx)
-		p.running[id] = c
+		m.running[id] = c
 		go c.run(transport)
 	case "stop":
-		if c := p.running[id]; c != nil {
+		if c := m.running[id]; c != nil {
 			c.cancel(errStopped)
-			delete(p.running, id)
+			delete(m.running, id)
 		}
 	case "wake":
-		for _, c := range p.running {
+		for _, c := range m.running {
 			select {
 			case c.wake <- struct{}{}:
 			default: // it has not looked since the last time

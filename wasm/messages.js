@@ -104,7 +104,7 @@ export class Channel {
     this.#handlers = handlers
     this.#report = report
     port.onmessage = ({ data }) => this.#receive(data)
-    port.onmessageerror = () => report(misunderstood('an unreadable message'))
+    port.onmessageerror = () => report(protocolError('an unreadable message'))
   }
 
   /** @param {Out | Reply} message @param {Transferable[]} [transfer] */
@@ -166,7 +166,7 @@ export class Channel {
     const { type, id, bytes, value, error } = message ?? {}
     const call = this.pending.get(id)
     if (Object.hasOwn(this.#handlers, type)) this.#handle(message)
-    else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(misunderstood(`the message ${type} ${id}`))
+    else if (!['part', 'answer', 'refused'].includes(type) || !(id <= this.#last)) this.#report(protocolError(`the message ${type} ${id}`))
     else if (!call) return // it has timed out
     else if (type === 'part') {
       call.parts.push(bytes)
@@ -186,27 +186,27 @@ export class Channel {
       if (id) this.send({ type: 'answer', id, value })
     }
     handled().catch((error) => {
-      if (id) this.send({ type: 'refused', id, error: plain(error) })
+      if (id) this.send({ type: 'refused', id, error: failureOf(error) })
       else this.#report(crashed(`the message ${type} failed`, error))
     })
   }
 }
 
 /** @param {string} what */
-const misunderstood = (what) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${what}; reload the page`)
+const protocolError = (what) => new ListWatchError('load', `listwatch: the page and its worker do not understand ${what}; reload the page`)
 
 /** @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error))
 
 /** @param {unknown} cause */
-export const because = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
+export const suffixOf = (cause) => (cause === undefined ? '' : `: ${messageOf(cause)}`)
 
 /**
  * Returns an error in a form that every port can carry.
  * @param {unknown} error
  * @returns {Failure}
  */
-export const plain = (error) => {
+export const failureOf = (error) => {
   const { code, status, reason } = /** @type {Failure} */ (Object(error))
   return /** @type {Failure} */ ({ code, message: messageOf(error), status, reason })
 }
@@ -223,4 +223,4 @@ export const errorOf = ({ code = 'crashed', message, status, reason }) => new Li
  * @param {unknown} [cause]
  */
 export const crashed = (what, cause) => (cause instanceof ListWatchError ? cause
-  : new ListWatchError('crashed', `listwatch: ${what}${because(cause)}; open the collection again`, { cause }))
+  : new ListWatchError('crashed', `listwatch: ${what}${suffixOf(cause)}; open the collection again`, { cause }))

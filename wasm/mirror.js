@@ -1,6 +1,6 @@
 /** @import { ErrorCode, State } from './types.js' */
 
-import { ADDED, BOOKMARK, DELETED, HEARD, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
+import { ADDED, BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, UNSAVED } from './records.js'
 import { Change } from './change.js'
 import { ListWatchError } from './error.js'
 
@@ -93,7 +93,7 @@ export class Mirror {
       case MODIFIED:
         return this.#put(kind, fields)
       case DELETED: {
-        this.#heard(fields[1])
+        this.#touch(fields[1])
         const old = this.items.get(fields[0])
         return old ? [this.#remove(old, fields[2] === '1')] : []
       }
@@ -107,7 +107,7 @@ export class Mirror {
     const saved = kind === SAVED
     const item = new Item(saved, fields)
     const known = this.items.get(item.key)
-    if (!saved) this.#heard(fields[1])
+    if (!saved) this.#touch(fields[1])
     if (known && areSame(known, item)) return [] // a new host repeats all objects
     const changes = known?.uid && item.uid && known.uid !== item.uid ? [this.#remove(known, true)] : []
     const old = this.items.get(item.key)
@@ -151,27 +151,27 @@ export class Mirror {
       case SYNCED:
         this.#listing = false
         this.synced = true
-        if (fields[0]) this.#live(fields[0]) // otherwise the list came from IndexedDB
+        if (fields[0]) this.#setLive(fields[0]) // otherwise the list came from IndexedDB
         return this.#set({ progress: undefined })
       case LIVE:
-        return this.#live(fields[0])
+        return this.#setLive(fields[0])
       case BOOKMARK:
-        return this.#heard(fields[0])
-      case HEARD:
+        return this.#touch(fields[0])
+      case ACTIVITY:
         return this.#set({ lastEventAt: Number(fields[0]), resourceVersion: fields[1] })
       case UNSAVED:
         return this.#set({ persistError: fields[0] ? new ListWatchError('storage', fields[0]) : undefined })
       case INTERRUPTED:
       case STOPPED:
-        return this.#broken(kind, fields)
+        return this.#setInterrupted(kind, fields)
     }
   }
 
   // A list that the server has just sent is fresh, although the watch from there may take long to answer. If the watch fails,
   // the state becomes interrupted.
   /** @param {string} version */
-  #live(version) {
-    this.#heard(version)
+  #setLive(version) {
+    this.#touch(version)
     this.#set({ phase: 'live', stale: false, cause: undefined, retryAt: undefined })
   }
 
@@ -181,7 +181,7 @@ export class Mirror {
   }
 
   /** @param {number} kind @param {string[]} fields */
-  #broken(kind, [code, message, status, reason, delay, relist]) {
+  #setInterrupted(kind, [code, message, status, reason, delay, relist]) {
     const cause = new ListWatchError(/** @type {ErrorCode} */ (code), message, { status: Number(status) || undefined, reason })
     if (code === 'turns') return this.#now.phase === 'interrupted' || this.#set({ cause }) // the watch goes on
     if (kind === STOPPED) return this.#set({ phase: 'stopped', stale: true, cause, retryAt: undefined })
@@ -192,7 +192,7 @@ export class Mirror {
   }
 
   /** @param {string} version the new resourceVersion, or "" if it is unknown */
-  #heard(version) {
+  #touch(version) {
     this.#set(version ? { lastEventAt: Date.now(), resourceVersion: version } : { lastEventAt: Date.now() })
   }
 

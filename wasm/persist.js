@@ -4,8 +4,8 @@
 
 /** @import { Spec } from './spec.js' */
 
-import { ADDED, BOOKMARK, DELETED, HEARD, SAVED, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
-import { isText } from './spec.js'
+import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, SYNCED, UNSAVED, decode, encode, encodeFields } from './records.js'
+import { isString } from './spec.js'
 import { messageOf } from './messages.js'
 
 const OBJECTS = 'objects', VERSIONS = 'versions'
@@ -15,12 +15,12 @@ const LOCK_TIMEOUT = 5000 // ms
 /** @typedef {{ version: string, at: number }} Version a resourceVersion, and the time of the last data in ms since 1970 */
 
 /** The saved state of one collection. */
-export class Saved {
+export class Persistence {
   /** @type {IDBDatabase | undefined} undefined if nothing is or will be saved */
   #db
   #name = ''
   #version = ''
-  #heardAt = 0
+  #lastEventAt = 0
   /** @type {Map<string, string[] | null>} the fields to write by key; null deletes an object */
   #changed = new Map()
   #writing = false
@@ -38,14 +38,14 @@ export class Saved {
    * @param {Spec} spec
    */
   static async open(spec) {
-    const saved = new Saved()
+    const saved = new Persistence()
     try {
       const { token, asks, persist, maxObjects, streamingLists, endpoint, ...origin } = spec
       const headers = await digest(endpoint.headers)
       saved.#name = JSON.stringify({ endpoint: { ...endpoint, headers }, ...origin, of: persist === true ? '' : persist })
       saved.#db = await database()
       users.add(saved)
-      saved.#own()
+      saved.#acquireLock()
     } catch (error) {
       saved.fail(error)
     }
@@ -54,7 +54,7 @@ export class Saved {
 
   // Two writers would each save a resourceVersion without the objects of the other. So only the holder of a lock writes. The
   // timeout is long enough for a page that is being left.
-  #own() {
+  #acquireLock() {
     const locks = globalThis.navigator?.locks
     if (!locks) throw new Error('it needs a secure context (HTTPS)')
     /** @type {Promise<void>} */
@@ -85,14 +85,14 @@ export class Saved {
       const reading = this.#db.transaction([OBJECTS, VERSIONS])
       /** @type {[Version | undefined, Row[]]} */
       const [saved, objects] = await Promise.all([
-        done(reading.objectStore(VERSIONS).get(this.#name)),
-        done(reading.objectStore(OBJECTS).getAll(this.#range())),
+        resultOf(reading.objectStore(VERSIONS).get(this.#name)),
+        resultOf(reading.objectStore(OBJECTS).getAll(this.#range())),
       ])
       // A damaged row must not stay in the collection for ever. So the objects are used only if all of them are valid.
       if (!saved?.version || !objects.every(isValid)) return
       this.#version = saved.version
       for (let i = 0; i < objects.length; i += 50) emit(encode(objects.slice(i, i + 50).map(({ fields }) => [SAVED, ...fields])))
-      emit(encode([[HEARD, String(saved.at), saved.version]]))
+      emit(encode([[ACTIVITY, String(saved.at), saved.version]]))
       this.#stale = false
       return encodeFields([saved.version, ...objects.flatMap(({ fields: [key, , ...identity] }) => [...split(key), ...identity.slice(0, 3)])])
     } catch (error) {
@@ -101,7 +101,7 @@ export class Saved {
   }
 
   /** Saves the changes of records. @param {Uint8Array} bytes */
-  note(bytes) {
+  save(bytes) {
     if (!this.#db) return
     decode(bytes, (kind, fields) => {
       if (kind === ADDED || kind === MODIFIED || kind === DELETED) {
@@ -111,7 +111,7 @@ export class Saved {
         this.#version = fields[0]
       } else return
       this.#dirty = true
-      this.#heardAt = Date.now()
+      this.#lastEventAt = Date.now()
     })
     this.#write()
   }
@@ -138,7 +138,7 @@ export class Saved {
       else objects.delete([this.#name, key])
     }
     this.#changed.clear()
-    if (this.#version) writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#heardAt }, this.#name)
+    if (this.#version) writing.objectStore(VERSIONS).put({ version: this.#version, at: this.#lastEventAt }, this.#name)
     await new Promise((resolve, reject) => {
       writing.oncomplete = resolve
       writing.onabort = () => reject(writing.error)
@@ -169,7 +169,7 @@ export class Saved {
 }
 
 /** @param {Row} row */
-const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isText)
+const isValid = ({ fields }) => Array.isArray(fields) && fields.length > 5 && fields.every(isString)
 
 /**
  * Returns a digest of headers, for the name of a collection. Headers belong to the name because they can select a user, but
@@ -189,7 +189,7 @@ const split = (key) => {
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-/** @type {Set<Saved>} all states that use the database */
+/** @type {Set<Persistence>} all states that use the database */
 const users = new Set()
 /** @type {Promise<IDBDatabase> | undefined} */
 let opened
@@ -235,7 +235,7 @@ function open() {
  * @param {IDBRequest<T>} request
  * @returns {Promise<T>}
  */
-const done = (request) => new Promise((resolve, reject) => {
+const resultOf = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result)
   request.onerror = () => reject(request.error)
 })

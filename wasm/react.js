@@ -6,7 +6,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { ListWatchError } from './index.js'
-import { current, give, join } from './sharing.js'
+import { current, update, join } from './sharing.js'
 
 /**
  * The options of a component's collection. There is no `signal`, because the collection is closed when no component uses it.
@@ -53,7 +53,7 @@ export function useListWatch(options, select = whole, isEqual = Object.is) {
   const selected = useRef(undefined)
   const getSelection = useMemo(() => selector(() => current(user) ?? EMPTY, select, isEqual, selected), [user, select, isEqual])
   const getServerSelection = useMemo(() => selector(() => EMPTY, select, isEqual, selected), [select, isEqual])
-  useEffect(() => give(user, options)) // precedes the subscription, which may use the options
+  useEffect(() => update(user, options)) // precedes the subscription, which may use the options
   const selection = useSyncExternalStore(subscribe, getSelection, getServerSelection)
   useEffect(() => { selected.current = { selection } })
   return selection

@@ -6,7 +6,7 @@ export const ADDED = 1, MODIFIED = 2, DELETED = 3, RESET = 4, SYNCED = 5, LIVE =
 /** An object that an earlier page saved. Only JavaScript sends this record and the next two. */
 export const SAVED = 12
 /** The time of the last data from the server, and the resourceVersion. */
-export const HEARD = 13
+export const ACTIVITY = 13
 /** The reason why the collection is not saved, or "" to clear it. */
 export const UNSAVED = 14
 

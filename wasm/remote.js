@@ -12,7 +12,7 @@ import { later } from './streams.js'
 
 /** @typedef {Channel<FromWorker, FromPage>} WorkerChannel */
 
-const ANSWER = 5000 // ms, in which a shared worker answers
+const RESPONSE_TIMEOUT = 5000 // ms, in which a shared worker answers
 
 /**
  * The worker of a page. The states are:
@@ -63,9 +63,9 @@ export class Remote {
       const { port, stop, url } = spawn(this.#mode, ({ message }) =>
         down(this.refused ? notStarted(this.#mode, url, message) : crashed('the worker failed', message)))
       this.#stop = stop
-      const down = (/** @type {unknown} */ error) => this.#down(channel, error)
+      const down = (/** @type {unknown} */ error) => this.#workerFailed(channel, error)
       const channel = this.#channel = this.#listen(port, down)
-      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, this.#mode === 'shared' ? ANSWER : 0).finally(() => {
+      const lock = await channel.call({ type: 'hello', protocol: PROTOCOL, lock: this.#lock?.name ?? '' }, this.#mode === 'shared' ? RESPONSE_TIMEOUT : 0).finally(() => {
         this.refused = channel.ended
       })
       if (lock) lifetimeEnd(lock).then(() => this.#replace(channel)).catch(down)
@@ -100,7 +100,7 @@ export class Remote {
    * @param {WorkerChannel} channel
    * @param {unknown} error
    */
-  #down(channel, error) {
+  #workerFailed(channel, error) {
     if (channel !== this.#channel) return
     channel.end(error) // start is waiting for an answer unless the state is ready
     if (this.#state === 'ready') this.#fail(error)
@@ -114,7 +114,7 @@ export class Remote {
   async #replace(channel) {
     if (channel !== this.#channel) return
     const gone = crashed('the worker is gone')
-    if (this.#state !== 'ready' || this.#unproven) return this.#down(channel, gone)
+    if (this.#state !== 'ready' || this.#unproven) return this.#workerFailed(channel, gone)
     channel.end(gone)
     this.#unproven = true
     try {

@@ -3,7 +3,7 @@
 /** @import { Mirror } from './mirror.js' */
 /** @import { Row } from './records.js' */
 
-import { ADDED, HEARD, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
+import { ADDED, ACTIVITY, INTERRUPTED, SAVED, LIVE, PAGE, RESET, SYNCED, UNSAVED, encode } from './records.js'
 import { fieldsOf } from './mirror.js'
 
 /**
@@ -31,6 +31,6 @@ export function* replay(mirror, unknown) {
     const { code, message, status = '', reason = '' } = cause
     batch.push([INTERRUPTED, code, message, String(status), reason, String(Math.max(retryAt - Date.now(), 0)), '1'])
   }
-  batch.push([HEARD, String(lastEventAt), resourceVersion])
+  batch.push([ACTIVITY, String(lastEventAt), resourceVersion])
   yield encode(batch)
 }

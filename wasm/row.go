@@ -35,13 +35,13 @@ type codec interface {
 	DropsManagedFields() bool
 }
 
-// rows is the codec of one collection's rows.
-type rows struct {
+// rowPool is the codec of one collection's rows.
+type rowPool struct {
 	codec
 	spare *[]byte // a buffer for the next object's text
 }
 
-func (c *rows) buffer() *[]byte {
+func (c *rowPool) buffer() *[]byte {
 	b := c.spare
 	if c.spare = nil; b == nil {
 		b = new([]byte)
@@ -50,7 +50,7 @@ func (c *rows) buffer() *[]byte {
 }
 
 // Decode implements [lw.Codec]. The row has the object's text until [rows.take].
-func (c *rows) Decode(s *lw.Scanned) (*row, error) {
+func (c *rowPool) Decode(s *lw.Scanned) (*row, error) {
 	b := c.buffer()
 	*b = c.AppendText((*b)[:0], s)
 	r := newRow(s.Namespace(), s.Name(), s.UID(), s.ResourceVersion(), appendSum(nil, *b))
@@ -59,13 +59,13 @@ func (c *rows) Decode(s *lw.Scanned) (*row, error) {
 }
 
 // take returns the text of a row's object, which the row then has no longer. It is valid until the next object is decoded.
-func (c *rows) take(r *row) []byte {
+func (c *rowPool) take(r *row) []byte {
 	c.spare, r.text = r.text, nil
 	return *c.spare
 }
 
 // Same compares the sums of the texts.
-func (c *rows) Same(r *row, s *lw.Scanned) bool {
+func (c *rowPool) Same(r *row, s *lw.Scanned) bool {
 	b := c.buffer()
 	*b = c.AppendText((*b)[:0], s)
 	c.spare = b

@@ -5,7 +5,7 @@
 /** @import { Spec } from './spec.js' */
 
 import { ListWatchError } from './error.js'
-import { Followed, Host } from './host.js'
+import { CollectionWatch, Host } from './host.js'
 import { crashed, messageOf } from './messages.js'
 
 /** @typedef {Client & { replay: () => Promise<Uint8Array[]> }} Member a client that can send its records to another client */
@@ -22,14 +22,14 @@ export class SharedHost extends Host {
    * @param {Member} client
    */
   open(spec, client) {
-    /** @type {Seat} */
-    const seat = { left: false }
-    const enter = (/** @type {string | symbol} */ name) => this.#enter(name, spec, client, seat)
+    /** @type {Membership} */
+    const membership = { left: false }
+    const enter = (/** @type {string | symbol} */ name) => this.#addClient(name, spec, client, membership)
     if (!spec.asks || typeof spec.persist === 'string') enter(JSON.stringify(spec))
     else nameOf(spec, client).then(enter).catch((error) => client.failed(crashed('the collection could not be opened', error)))
     return () => {
-      seat.left = true
-      seat.group?.leave(client)
+      membership.left = true
+      membership.group?.leave(client)
     }
   }
 
@@ -37,22 +37,22 @@ export class SharedHost extends Host {
    * @param {string | symbol} name
    * @param {Spec} spec
    * @param {Member} client
-   * @param {Seat} seat
+   * @param {Membership} membership
    */
-  #enter(name, spec, client, seat) {
-    if (seat.left) return
+  #addClient(name, spec, client, membership) {
+    if (membership.left) return
     const group = this.#groups.get(name)
     if (!group) {
-      const founded = seat.group = new Group(this.engine, spec, client, () => this.#forget(name, founded))
+      const founded = membership.group = new Group(this.engine, spec, client, () => this.#deleteGroup(name, founded))
       this.#groups.set(name, founded)
       return
     }
-    seat.group = group
+    membership.group = group
     group.join(client).then((settled) => {
       if (settled) return
       // No member answers. The first client that finds this out starts another group, and the others join that one.
-      this.#forget(name, group)
-      this.#enter(name, spec, client, seat)
+      this.#deleteGroup(name, group)
+      this.#addClient(name, spec, client, membership)
     }).catch((error) => {
       group.leave(client)
       client.failed(crashed('the collection could not be joined', error))
@@ -63,14 +63,14 @@ export class SharedHost extends Host {
    * @param {string | symbol} name
    * @param {Group} group
    */
-  #forget(name, group) {
+  #deleteGroup(name, group) {
     if (this.#groups.get(name) === group) this.#groups.delete(name)
   }
 }
 
 /**
- * A client's place, from its open to its close.
- * @typedef {{ left: boolean, group?: Group }} Seat
+ * A client's membership in a group, from its open to its close.
+ * @typedef {{ left: boolean, group?: Group }} Membership
  */
 
 /**
@@ -93,9 +93,9 @@ const TIMEOUT = 1000 // ms; a frozen tab does not answer
  * A group is one watch and the clients that share it.
  *
  * Invariants:
- * - A client is in `#members` or in `#joining`, or it has left. A member was told everything that the watch has told.
+ * - A client is in `#members` or in `#joining`, or it has left. A member has received all records of the watch.
  * - The watch runs from the constructor until `#end`. The group ends when its last client has left, or when the watch fails.
- * - `#end` runs once. The host has forgotten the group when it returns, so that no client joins an ended group.
+ * - `#end` runs once. The host has removed the group when it returns, so that no client joins an ended group.
  * - `#members` begins with the clients that answered last. A client that did not answer in time is last.
  */
 class Group {
@@ -103,26 +103,26 @@ class Group {
   #members
   /** @type {Map<Member, Uint8Array[]>} with the records that arrived since another client was asked */
   #joining = new Map()
-  /** @type {Followed | undefined} */
-  #followed
+  /** @type {CollectionWatch | undefined} */
+  #watch
   #ended = false
-  #forget
+  #onEnd
 
   /**
    * @param {Engine} engine
    * @param {Spec} spec
    * @param {Member} client
-   * @param {() => void} forget makes the host forget the group
+   * @param {() => void} onEnd removes the group from the host
    */
-  constructor(engine, spec, client, forget) {
+  constructor(engine, spec, client, onEnd) {
     this.#members = [client]
-    this.#forget = forget
-    this.#followed = new Followed(engine, spec, this)
+    this.#onEnd = onEnd
+    this.#watch = new CollectionWatch(engine, spec, this)
   }
 
   /** @param {Uint8Array} bytes */
   records(bytes) {
-    for (const missed of this.#joining.values()) missed.push(bytes.slice())
+    for (const buffered of this.#joining.values()) buffered.push(bytes.slice())
     for (const client of [...this.#members]) client.records(bytes)
   }
 
@@ -149,9 +149,9 @@ class Group {
     for (const client of this.#clients()) {
       answers.push(Promise.resolve().then(() => client.token?.() ?? ''))
       try {
-        const token = await within(TIMEOUT, Promise.any(answers))
+        const token = await withTimeout(TIMEOUT, Promise.any(answers))
         if (token !== undefined) return token
-        this.#askLast(client)
+        this.#moveToEnd(client)
       } catch (error) {
         failure = /** @type {AggregateError} */ (error).errors[0]
       }
@@ -161,7 +161,7 @@ class Group {
   }
 
   /** @param {Member} client */
-  #askLast(client) {
+  #moveToEnd(client) {
     if (this.#remove(client)) this.#members.push(client)
   }
 
@@ -173,15 +173,15 @@ class Group {
     const asked = new Set()
     for (let member; (member = this.#members.find((each) => !asked.has(each))); asked.add(member)) {
       /** @type {Uint8Array[]} */
-      const missed = []
-      this.#joining.set(client, missed)
+      const buffered = []
+      this.#joining.set(client, buffered)
       const replayed = await replayOf(member)
       if (!this.#joining.has(client)) return true // it has left, or the watch has failed
       if (!replayed) {
-        this.#askLast(member)
+        this.#moveToEnd(member)
         continue
       }
-      for (const bytes of [...replayed, ...missed]) client.records(bytes)
+      for (const bytes of [...replayed, ...buffered]) client.records(bytes)
       this.#joining.delete(client)
       this.#members.unshift(client)
       return true
@@ -209,8 +209,8 @@ class Group {
     this.#ended = true
     this.#members = []
     this.#joining.clear()
-    this.#forget()
-    this.#followed?.end()
+    this.#onEnd()
+    this.#watch?.end()
   }
 }
 
@@ -235,7 +235,7 @@ async function replayOf(member) {
  * @param {Promise<T>} promise
  * @returns {Promise<T | undefined>}
  */
-async function within(ms, promise) {
+async function withTimeout(ms, promise) {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer
   const late = new Promise((/** @type {(nothing: undefined) => void} */ resolve) => { timer = setTimeout(resolve, ms) })

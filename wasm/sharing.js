@@ -40,18 +40,18 @@ export const current = (user) => (user.shared ?? find(user))?.snapshot
 export function join(user, notify) {
   if (!user.options) return () => {}
   user.notify = notify
-  enter(user, user.options)
-  return () => leave(user)
+  acquire(user, user.options)
+  return () => release(user)
 }
 
 /** @param {User} user @param {UseListWatchOptions} options */
-function enter(user, options) {
+function acquire(user, options) {
   user.shared = find(user) ?? open(user.name, options)
   user.shared.users.add(user)
 }
 
 /** @param {User} user */
-function leave(user) {
+function release(user) {
   const { shared } = user
   if (!shared) return
   delete user.shared
@@ -64,10 +64,10 @@ function leave(user) {
 }
 
 /** Sets the options of the current render. @param {User} user @param {User['options']} options */
-export function give(user, options) {
+export function update(user, options) {
   user.options = options
   const { shared } = user
-  if (shared && shared.token !== options?.token) queueMicrotask(() => settle(shared)) // after the effects of all components
+  if (shared && shared.token !== options?.token) queueMicrotask(() => reopen(shared)) // after the effects of all components
 }
 
 /**
@@ -75,13 +75,13 @@ export function give(user, options) {
  * function move to another collection.
  * @param {Shared} shared
  */
-function settle(shared) {
+function reopen(shared) {
   const users = [...shared.users], [first] = users
   if (first && users.every(({ options }) => options?.token !== shared.token) && !find(first)) shared.token = first.options?.token
   for (const user of users) {
     if (!user.options || user.options.token === shared.token) continue
-    leave(user)
-    enter(user, user.options)
+    release(user)
+    acquire(user, user.options)
     user.notify?.()
   }
 }

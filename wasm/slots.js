@@ -10,8 +10,8 @@
 
 /** @import { Lease } from './glue.js' */
 
-const TURN = 5000 // ms
-const REPORTED = 200 // ms; browsers report the protocol of a response within this time after its end
+const TURN_DURATION = 5000 // ms
+const REPORT_DELAY = 200 // ms; browsers report the protocol of a response within this time after its end
 
 /**
  * The part of LockManager that slots use.
@@ -59,7 +59,7 @@ export class Slots {
   async acquire(server, waits, closed) {
     if (!this.#locks) return ''
     const { origin } = new URL(server)
-    if (!this.#protocols.has(origin)) await this.#sleep(REPORTED)
+    if (!this.#protocols.has(origin)) await this.#sleep(REPORT_DELAY)
     if (/^h[23]/.test(this.#protocols.get(origin) ?? '')) return ''
     const names = [1, 2].map((n) => `listwatch connection ${origin} ${n}`)
     for (const name of waits ? [names[this.#waited++ % 2]] : names) {
@@ -96,7 +96,7 @@ export class Slots {
    */
   async #endOfTurn(locks, name, closed) {
     const ended = closed.then(() => true)
-    while (!await Promise.race([ended, this.#sleep(TURN)])) {
+    while (!await Promise.race([ended, this.#sleep(TURN_DURATION)])) {
       if ((await locks.query()).pending?.some((lock) => lock.name === name)) return
     }
   }

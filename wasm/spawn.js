@@ -1,7 +1,7 @@
 // Starts workers.
 
 import { ListWatchError } from './error.js'
-import { because } from './messages.js'
+import { suffixOf } from './messages.js'
 
 /**
  * Starts a worker. `failed` gets its error events.
@@ -43,5 +43,5 @@ const scriptURL = (Worker) => new Worker(new URL('./worker.js', import.meta.url)
  * @param {URL} url
  * @param {unknown} [cause]
  */
-export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${because(cause)}; ` +
+export const notStarted = (mode, url, cause) => new ListWatchError('load', `listwatch: the ${mode === 'shared' ? 'shared ' : ''}worker ${url} could not be started${suffixOf(cause)}; ` +
   'serve it from the origin of the page, allow it by the content security policy, or call init({ mode: "main" })', { cause })

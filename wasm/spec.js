@@ -45,38 +45,38 @@ const BUILT_IN = {
 }
 
 /** @type {(value: unknown) => value is string} */
-export const isText = (value) => typeof value === 'string'
+export const isString = (value) => typeof value === 'string'
 /** Excludes iterables, such as arrays and Headers. @type {(value: unknown) => value is object} */
 const isObject = (value) => typeof value === 'object' && !!value && !(Symbol.iterator in value)
 /** @type {(value: unknown) => value is Record<string, string>} */
-const areTexts = (value) => isObject(value) && Object.values(value).every(isText)
+const areStrings = (value) => isObject(value) && Object.values(value).every(isString)
 /** @type {(value: unknown) => value is string} */
-const isToken = (value) => isText(value) && /^[\x21-\x7e]*$/.test(value)
+const isToken = (value) => isString(value) && /^[\x21-\x7e]*$/.test(value)
 /** @param {unknown} value */
-const areHeaders = (value) => areTexts(value) &&
+const areHeaders = (value) => areStrings(value) &&
   Object.entries(value).every(([name, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(text))
 /** @param {...unknown} all @returns {Check} */
 const oneOf = (...all) => [`one of ${all.join(', ')}`, (value) => all.includes(value)]
 
 /** @typedef {[words: string, fits: (value: unknown) => boolean]} Check the allowed values in words, and a test for them */
 /** @type {Check} */
-const TEXT = ['a string', isText]
+const STRING = ['a string', isString]
 /** @type {Record<keyof ListWatchOptions, Check>} */
 const OPTIONS = {
-  server: ['a string or a URL', (value) => isText(value) || value instanceof URL],
-  resource: TEXT,
-  path: ['a path such as "/apis/example.com/v1/widgets"', (value) => isText(value) && value.startsWith('/')],
-  namespace: TEXT,
-  name: TEXT,
-  labelSelector: TEXT,
-  fieldSelector: TEXT,
+  server: ['a string or a URL', (value) => isString(value) || value instanceof URL],
+  resource: STRING,
+  path: ['a path such as "/apis/example.com/v1/widgets"', (value) => isString(value) && value.startsWith('/')],
+  namespace: STRING,
+  name: STRING,
+  labelSelector: STRING,
+  fieldSelector: STRING,
   transport: oneOf('auto', 'http', 'ws'),
   token: ['a string without spaces and line breaks, or a function that returns one', (value) => isToken(value) || typeof value === 'function'],
   headers: ['an object of valid header names and values', areHeaders],
   credentials: oneOf('omit', 'same-origin', 'include'),
-  project: ['an array of strings', (value) => Array.isArray(value) && value.every(isText)],
-  indexes: ['an object of at most 200 strings', (value) => areTexts(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
-  persist: ['a boolean or a user name', (value) => isText(value) || typeof value === 'boolean'],
+  project: ['an array of strings', (value) => Array.isArray(value) && value.every(isString)],
+  indexes: ['an object of at most 200 strings', (value) => areStrings(value) && Object.keys(value).length <= 200], // a record has at most 255 fields
+  persist: ['a boolean or a user name', (value) => isString(value) || typeof value === 'boolean'],
   maxObjects: ['a positive integer', (value) => Number.isInteger(value) && Number(value) > 0],
   streamingLists: ['a boolean', (value) => typeof value === 'boolean'],
   signal: ['an AbortSignal', (value) => value instanceof AbortSignal],
@@ -108,7 +108,7 @@ export function specOf(options) {
     asks: typeof token === 'function',
     token: typeof token === 'string' ? token : '',
   }
-  return { spec, token: typeof token === 'function' ? () => ask(token) : undefined }
+  return { spec, token: typeof token === 'function' ? () => callToken(token) : undefined }
 }
 
 /** @param {ListWatchOptions} options */
@@ -131,7 +131,7 @@ function check(options) {
  * Asks for a token, or "" for none. Its errors do not contain the returned value, because that may be a secret.
  * @param {() => unknown} token
  */
-async function ask(token) {
+async function callToken(token) {
   let found
   try {
     found = await token()

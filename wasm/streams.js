@@ -39,7 +39,7 @@ let yielded = 0
  * Runs a function soon. Microtasks would block the page while bytes arrive, so every 8 ms it lets the page handle its events.
  * @param {() => void} f
  */
-function soon(f) {
+function schedule(f) {
   if (performance.now() - yielded < 8) return queueMicrotask(f)
   later(() => {
     yielded = performance.now()
@@ -126,22 +126,22 @@ export class Body {
       this.#reader = response.body?.getReader()
       this.retryAfter = response.headers.get('Retry-After')
       this.state = response.status
-      this.#heard(!this.#reader)
+      this.#afterRead(!this.#reader)
     }).catch((error) => this.#fail(error))
   }
 
   /** @param {boolean} ended */
-  #heard(ended) {
+  #afterRead(ended) {
     this.#waiting = false
     this.#ended = ended
-    soon(this.#wake)
+    schedule(this.#wake)
   }
 
   /** @param {unknown} error */
   #fail(error) {
     this.failure = explain(error)
     if (this.state === PENDING) this.state = FAILED
-    this.#heard(true)
+    this.#afterRead(true)
   }
 
   /** @param {() => Uint8Array} view */
@@ -156,7 +156,7 @@ export class Body {
     this.#waiting = true
     this.#reader?.read().then(({ done, value }) => {
       if (value) this.#chunks.push(value)
-      this.#heard(done)
+      this.#afterRead(done)
     }).catch((error) => this.#fail(error))
   }
 
@@ -166,7 +166,7 @@ export class Body {
 }
 
 /** The host's answer to a question. If the answer is a lease, the stream ends when the host takes it back. */
-export class Answer {
+export class HostResponse {
   state = PENDING
   /** @type {string | undefined} */
   failure
@@ -199,13 +199,13 @@ export class Answer {
     this.state = 200
     if (!revoked) return
     this.#leased = true
-    soon(this.#wake)
+    schedule(this.#wake)
     await revoked
   }
 
   #end() {
     this.#leased = false
-    soon(this.#wake)
+    schedule(this.#wake)
   }
 
   /** @param {() => Uint8Array} view */

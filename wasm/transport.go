@@ -16,13 +16,13 @@ import (
 
 // server is what the streams to one server have learned about it.
 type server struct {
-	verdict *fallback.Transport
-	sockets *turns.Support
+	fallback *fallback.Transport
+	sockets  *turns.Support
 }
 
 // transport returns the transport that an endpoint of a command describes. waits is called when a watch begins to take turns
 // on the connections.
-func (p *program) transport(description lw.Value, waits func()) (lw.Transport, error) {
+func (m *module) transport(description lw.Value, waits func()) (lw.Transport, error) {
 	url, headers := description.Get("server").String(), header(description.Get("headers"))
 	over, err := http.New(url, &http.Options{
 		TokenFunc:   token(description.Get("token").String()),
@@ -32,7 +32,7 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 	if err != nil {
 		return nil, err
 	}
-	bounded := &turns.Transport{HTTP: over, Take: slotOf(url), Waits: waits}
+	bounded := &turns.Transport{HTTP: over, Take: slotRequester(url), Waits: waits}
 	switch kind := description.Get("transport").String(); kind {
 	case "http":
 		return bounded, nil
@@ -43,21 +43,21 @@ func (p *program) transport(description lw.Value, waits func()) (lw.Transport, e
 			return bounded, nil // a WebSocket would go without them, as another user if one is impersonated
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
-		known := p.servers[at]
+		known := m.servers[at]
 		if known == nil {
 			known = &server{fallback.New(over, over), turns.NewSupport()}
-			p.servers[at] = known
+			m.servers[at] = known
 		}
 		free := &turns.Transport{HTTP: over, Take: bounded.Take}
-		bounded.First = known.verdict.With(free, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
+		bounded.First = known.fallback.With(free, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
 		return bounded, nil
 	default:
 		return nil, errors.New("there is no transport " + kind)
 	}
 }
 
-// slotOf returns a function that asks the host for a slot of a server. slots.js has the answers.
-func slotOf(url string) func(context.Context, bool) (*turns.Slot, error) {
+// slotRequester returns a function that requests a connection slot from the host. slots.js answers it.
+func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
 		question := "slot " + url
 		if wait {

@@ -7,7 +7,7 @@ import { Engine } from './engine.js'
 import { ListWatchError } from './error.js'
 import { Host } from './host.js'
 import { holdLifetimeLock, lifetimeEnd } from './lifetime.js'
-import { Channel, PROTOCOL, crashed, plain } from './messages.js'
+import { Channel, PROTOCOL, crashed, failureOf } from './messages.js'
 import { SharedHost } from './shared.js'
 
 /** @typedef {Channel<FromPage, FromWorker>} PageChannel */
@@ -57,7 +57,7 @@ function serve(port) {
   }
   const fail = (/** @type {unknown} */ error) => {
     const failure = crashed('the worker failed', error)
-    channel.send({ type: 'broken', error: plain(failure) })
+    channel.send({ type: 'broken', error: failureOf(failure) })
     leave(failure)
   }
   /** @type {PageChannel} */
@@ -91,7 +91,7 @@ const client = (channel, collection) => ({
     const copy = bytes.slice()
     channel.send({ type: 'records', collection, bytes: copy }, [copy.buffer])
   },
-  failed: (error) => channel.send({ type: 'failed', collection, error: plain(error) }),
+  failed: (error) => channel.send({ type: 'failed', collection, error: failureOf(error) }),
   token: () => channel.call({ type: 'token', collection }),
   replay: () => channel.call({ type: 'replay', collection }, TIMEOUT),
 })

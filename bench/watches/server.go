@@ -25,6 +25,7 @@ import (
 // before they are sent. It sends events only when it is ordered to.
 type server struct {
 	orders *serve.Orders[order]
+	first  *serve.Order[order]
 
 	mu       sync.Mutex
 	counters counters
@@ -38,6 +39,8 @@ type order struct {
 	Pods   int           // of every namespace; each is added first and deleted last
 	Events int           // of every watch, at least two for each Pod
 	Every  time.Duration // between two events of a watch; zero: as fast as possible
+
+	given int64 // the time in nanoseconds at which the server received the order
 }
 
 // address is the address of a server.
@@ -49,6 +52,7 @@ type address struct {
 
 func startServer(transport string) address {
 	s := &server{orders: serve.NewOrders[order]()}
+	s.first = s.orders.Next()
 	api := httptest.NewUnstartedServer(http.HandlerFunc(s.serveAPI))
 	api.Config.ConnState = s.countConnection
 	api.Config.ErrorLog = log.New(io.Discard, "", 0) // clients abort handshakes of connections that they do not need
@@ -97,7 +101,27 @@ func (s *server) serveControl(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not an order", http.StatusBadRequest)
 		return
 	}
+	o.given = time.Now().UnixNano()
 	s.orders.Give(o)
+}
+
+// ordersAfter returns the first order that was given after a resourceVersion, which is a time in nanoseconds. A watch that
+// replaces another one misses no order.
+func (s *server) ordersAfter(resourceVersion string) *serve.Order[order] {
+	version, err := strconv.ParseInt(resourceVersion, 10, 64)
+	if err != nil { // a streaming list, which shows the latest state
+		return s.orders.Next()
+	}
+	for next := s.first; ; next = next.Next {
+		select {
+		case <-next.Given:
+			if next.Value.given > version {
+				return next
+			}
+		default:
+			return next
+		}
+	}
 }
 
 func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
@@ -107,7 +131,7 @@ func (s *server) serveAPI(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	namespace := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/"), "/pods")
-	next, out := s.orders.Next(), newOutput(w, r)
+	next, out := s.ordersAfter(r.URL.Query().Get("resourceVersion")), newOutput(w, r)
 	out.sendBookmark(r.URL.Query().Get("sendInitialEvents") == "true")
 	s.countWatch(1)
 	defer s.countWatch(-1)

@@ -36,7 +36,7 @@ func BenchmarkChoice(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		decoder := newPress(dictionary, nil).decoder
+		decoder := newCompressor(dictionary, nil).decoder
 		choose(b, "zstd-"+level.String(), texts, func(to, text []byte) []byte { return encoder.EncodeAll(text, to) },
 			func(to, packed []byte) ([]byte, error) { return decoder.DecodeAll(packed, to) })
 	}

@@ -19,8 +19,8 @@ const defaultHotBytes = 1 << 20
 // compress. It learns from what it decodes: let each collection have its own.
 type Codec struct {
 	inner   lw.Codec[*lw.Object]
-	learner learner
-	hot     *hotObjects
+	trainer trainer
+	hot     *objectCache
 	plain   *dictionary // that of objects that are held as they are
 }
 
@@ -38,8 +38,8 @@ func NewCodec(inner lw.Codec[*lw.Object], opts *Options) *Codec {
 	if limit == 0 {
 		limit = defaultHotBytes
 	}
-	hot := newHotObjects(limit)
-	return &Codec{inner: inner, hot: hot, plain: &dictionary{hot: hot}, learner: learner{living: new(atomic.Int32)}}
+	hot := newObjectCache(limit)
+	return &Codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
 }
 
 // Decode implements [lw.Codec]. It fails where the inner codec fails.
@@ -62,20 +62,20 @@ func (c *Codec) DropsManagedFields() bool {
 // Same reports whether Decode would return an equal object. It decompresses nothing.
 func (c *Codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
-	return err == nil && o.sum == sumOf(text.Raw())
+	return err == nil && o.digest == digestOf(text.Raw())
 }
 
 func (c *Codec) compress(text *lw.Object) *Object {
 	raw := text.Raw()
-	w := works.Get().(*work)
-	defer works.Put(w)
+	w := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(w)
 	var object *Object
-	if press := c.learner.current.Load(); press != nil && w.compress(press, raw) {
+	if press := c.trainer.current.Load(); press != nil && w.compress(press, raw) {
 		object = newObject(text, press.dictionary, w.packed)
 	} else {
 		w.raw = append(w.raw[:0], raw...)
 		object = newObject(text, c.plain, w.raw)
 	}
-	c.learner.observe(raw, len(object.held), c.hot)
+	c.trainer.observe(raw, len(object.held), c.hot)
 	return object
 }

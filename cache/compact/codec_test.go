@@ -108,13 +108,13 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// TestFaultOfTheCompressor: what cannot be read back is held as it is. Here the two sides have different dictionaries.
-func TestFaultOfTheCompressor(t *testing.T) {
+// TestCompressorFault: what cannot be read back is held as it is. Here the two sides have different dictionaries.
+func TestCompressorFault(t *testing.T) {
 	codec := NewCodec(lw.RawCodec{}, neverHot())
 	content := []byte(sample.Pods(1, 1)[0].JSON())
-	faulty := newPress(content, codec.hot)
-	faulty.dictionary = newPress(bytes.ToUpper(content), codec.hot).dictionary
-	codec.learner.current.Store(faulty)
+	faulty := newCompressor(content, codec.hot)
+	faulty.dictionary = newCompressor(bytes.ToUpper(content), codec.hot).dictionary
+	codec.trainer.current.Store(faulty)
 	pods := sample.Pods(2, 10)
 	for i, object := range decode(t, codec, pods) {
 		require.Same(t, codec.plain, object.dictionary)
@@ -122,11 +122,11 @@ func TestFaultOfTheCompressor(t *testing.T) {
 	}
 }
 
-// TestLessIsNotMore: a text that compresses to no less is held as it is.
-func TestLessIsNotMore(t *testing.T) {
+// TestIncompressibleObjects: a text that compresses to no less is held as it is.
+func TestIncompressibleObjects(t *testing.T) {
 	codec := NewCodec(lw.RawCodec{}, neverHot())
 	decode(t, codec, sample.Pods(1, samples))
-	require.NotNil(t, codec.learner.current.Load())
+	require.NotNil(t, codec.trainer.current.Load())
 	objects, err := watched(t, codec, `{"type":"ADDED","object":{"metadata":{"name":"xq"}}}`)
 	require.NoError(t, err)
 	require.Same(t, codec.plain, objects[0].dictionary)

@@ -11,13 +11,12 @@ import (
 // dictionary is what an object needs to be read. Every object holds the one that it was compressed against, so that the
 // collector frees a dictionary with the last of its objects.
 type dictionary struct {
-	hot     *hotObjects   // the codec's
+	cache   *objectCache  // the codec's
 	decoder *zstd.Decoder // nil if the objects are held as they are
 }
 
-// press compresses against a dictionary. It is larger than what reading takes, so that only the codec holds it, and only
-// the present one.
-type press struct {
+// compressor compresses against a dictionary. It is large, so that only the codec holds the current one.
+type compressor struct {
 	*dictionary
 	encoder *zstd.Encoder
 }
@@ -25,7 +24,7 @@ type press struct {
 // windowSize is how far back a copy may reach in a large object. Beyond it more memory gains little.
 const windowSize = 2 * maxDictionary
 
-func newPress(content []byte, hot *hotObjects) *press {
+func newCompressor(content []byte, hot *objectCache) *compressor {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDictRaw(1, content), zstd.WithEncoderLevel(zstd.SpeedFastest),
 		zstd.WithWindowSize(windowSize), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -35,31 +34,31 @@ func newPress(content []byte, hot *hotObjects) *press {
 	if err != nil {
 		return nil
 	}
-	return &press{&dictionary{hot: hot, decoder: decoder}, encoder}
+	return &compressor{&dictionary{cache: hot, decoder: decoder}, encoder}
 }
 
-// work is the memory that one goroutine needs for a moment.
-type work struct{ raw, packed, back []byte }
+// buffers are reused by compressions.
+type buffers struct{ raw, packed, decompressed []byte }
 
-var works = sync.Pool{New: func() any { return new(work) }}
+var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// compress makes packed of a text, and reads it back: a fault of the compressor must cost memory and not truth. It
-// returns false if the text is better held as it is.
-func (w *work) compress(by *press, text string) bool {
+// compress compresses a text and verifies the result, because a fault of the compressor must not corrupt an object. It returns
+// false if the text is better stored as it is.
+func (w *buffers) compress(by *compressor, text string) bool {
 	w.raw = append(w.raw[:0], text...)
 	w.packed = by.encoder.EncodeAll(w.raw, w.packed[:0])
 	if len(w.packed) >= len(text) {
 		return false
 	}
 	var err error
-	w.back, err = by.decoder.DecodeAll(w.packed, w.back[:0])
-	return err == nil && string(w.back) == text
+	w.decompressed, err = by.decoder.DecodeAll(w.packed, w.decompressed[:0])
+	return err == nil && string(w.decompressed) == text
 }
 
 // read returns the object whose text was compressed.
 func (d *dictionary) read(packed string) *lw.Object {
-	w := works.Get().(*work)
-	defer works.Put(w)
+	w := bufferPool.Get().(*buffers)
+	defer bufferPool.Put(w)
 	w.packed = append(w.packed[:0], packed...)
 	text, err := w.packed, error(nil)
 	if d.decoder != nil {

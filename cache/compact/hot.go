@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// hotObjects are the objects that were read last, by what they are held as.
-type hotObjects struct {
+// objectCache holds the objects that were decompressed last.
+type objectCache struct {
 	mu      sync.Mutex
 	limit   int // bytes
 	size    int
@@ -16,21 +16,21 @@ type hotObjects struct {
 	order   list.List // of hotObject, the latest first
 }
 
-type hotObject struct {
+type cachedObject struct {
 	held *Object
 	text *lw.Object
 }
 
-// overhead is what an entry takes besides the text: an Object, a place in the map, one in the order.
-const overhead = 256
+// entryOverhead is the memory of a cache entry without its text.
+const entryOverhead = 256
 
-func (h hotObject) size() int { return len(h.text.Raw()) + overhead }
+func (h cachedObject) size() int { return len(h.text.Raw()) + entryOverhead }
 
-func newHotObjects(limit int) *hotObjects {
-	return &hotObjects{limit: limit, entries: make(map[*Object]*list.Element)}
+func newObjectCache(limit int) *objectCache {
+	return &objectCache{limit: limit, entries: make(map[*Object]*list.Element)}
 }
 
-func (h *hotObjects) get(held *Object) *lw.Object {
+func (h *objectCache) get(held *Object) *lw.Object {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	element, ok := h.entries[held]
@@ -38,11 +38,11 @@ func (h *hotObjects) get(held *Object) *lw.Object {
 		return nil
 	}
 	h.order.MoveToFront(element)
-	return element.Value.(hotObject).text
+	return element.Value.(cachedObject).text
 }
 
-func (h *hotObjects) put(held *Object, text *lw.Object) {
-	entry := hotObject{held, text}
+func (h *objectCache) put(held *Object, text *lw.Object) {
+	entry := cachedObject{held, text}
 	if entry.size() > h.limit {
 		return
 	}
@@ -53,7 +53,7 @@ func (h *hotObjects) put(held *Object, text *lw.Object) {
 	}
 	h.entries[held] = h.order.PushFront(entry)
 	for h.size += entry.size(); h.size > h.limit; {
-		oldest := h.order.Remove(h.order.Back()).(hotObject)
+		oldest := h.order.Remove(h.order.Back()).(cachedObject)
 		delete(h.entries, oldest.held)
 		h.size -= oldest.size()
 	}

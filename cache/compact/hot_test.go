@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestHotObjectsAreBounded: in bytes, whatever is read, and those read last stay.
-func TestHotObjectsAreBounded(t *testing.T) {
+// TestCacheIsBounded: in bytes, whatever is read, and those read last stay.
+func TestCacheIsBounded(t *testing.T) {
 	const limit = 20_000
 	codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
 	objects := decode(t, codec, sample.Templated(1, 100, 10))
@@ -22,7 +22,7 @@ func TestHotObjectsAreBounded(t *testing.T) {
 
 		size := 0
 		for _, element := range codec.hot.entries {
-			size += element.Value.(hotObject).size()
+			size += element.Value.(cachedObject).size()
 		}
 		require.Equal(t, codec.hot.size, size)
 		require.LessOrEqual(t, size, limit)
@@ -32,8 +32,8 @@ func TestHotObjectsAreBounded(t *testing.T) {
 	require.Nil(t, codec.hot.get(objects[1]))
 }
 
-// TestJustDecodedIsHot: the first read after an event decompresses nothing.
-func TestJustDecodedIsHot(t *testing.T) {
+// TestDecodedObjectIsCached: the first read after an event decompresses nothing.
+func TestDecodedObjectIsCached(t *testing.T) {
 	codec := NewCodec(lw.RawCodec{}, nil)
 	decode(t, codec, sample.Pods(1, 20))
 	object := decode(t, codec, sample.Pods(2, 1))[0]
@@ -41,7 +41,7 @@ func TestJustDecodedIsHot(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { object.Object() }))
 }
 
-func TestNothingIsHot(t *testing.T) {
+func TestDisabledCache(t *testing.T) {
 	for _, limit := range []int{-1, 1000} {
 		codec := NewCodec(lw.RawCodec{}, &Options{HotBytes: limit})
 		object := decode(t, codec, sample.Pods(1, 20))[19]

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// learnedAt returns after how many of n objects there was another dictionary, when each takes so many of its 1000 bytes.
-func learnedAt(l *learner, n, held int) (at []int) {
+// trainedAt returns after how many of n objects there was another dictionary, when each takes so many of its 1000 bytes.
+func trainedAt(l *trainer, n, held int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
 		before := l.current.Load()
@@ -25,48 +25,48 @@ func learnedAt(l *learner, n, held int) (at []int) {
 	return at
 }
 
-// TestLessons: three at the beginning, and one more only when the collection has changed for good.
-func TestLessons(t *testing.T) {
+// TestTrainingSchedule: three at the beginning, and one more only when the collection has changed for good.
+func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
-	l := &NewCodec(lw.RawCodec{}, nil).learner
-	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, learnedAt(l, 16+256+last, 500))
-	require.Empty(t, learnedAt(l, 5*last, 200), "what is expected is known after the first so many")
-	require.Empty(t, learnedAt(l, 5*last, 240))
-	require.Equal(t, []int{last}, learnedAt(l, last, 260))
-	require.Empty(t, learnedAt(l, 5*last, 900), "nothing better is to be had")
+	l := &NewCodec(lw.RawCodec{}, nil).trainer
+	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
+	require.Empty(t, trainedAt(l, 5*last, 200), "what is expected is known after the first so many")
+	require.Empty(t, trainedAt(l, 5*last, 240))
+	require.Equal(t, []int{last}, trainedAt(l, last, 260))
+	require.Empty(t, trainedAt(l, 5*last, 900), "nothing better is to be had")
 }
 
 // TestDictionariesAreBounded: no more are made while objects need the old ones, and the collector frees those that none
 // needs.
 func TestDictionariesAreBounded(t *testing.T) {
 	codec := NewCodec(lw.RawCodec{}, neverHot())
-	codec.learner.learned = len(lessons)
+	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
 	lesson := func() { // as if 4096 objects had come, and were less alike than expected
-		codec.learner.seen, codec.learner.expected = lessons[len(lessons)-1]-1, 0.001
+		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}
-	for range 3 * maxLiving {
+	for range 3 * maxAlive {
 		lesson()
 	}
-	require.EqualValues(t, maxLiving, codec.learner.living.Load())
+	require.EqualValues(t, maxAlive, codec.trainer.alive.Load())
 	for _, object := range kept {
 		require.Equal(t, pod.Raw(), object.Object().Raw())
 	}
 	kept = nil
 	collected := func() bool {
 		runtime.GC()
-		return codec.learner.living.Load() == 1
+		return codec.trainer.alive.Load() == 1
 	}
 	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all but the present one")
 	lesson()
-	require.EqualValues(t, 2, codec.learner.living.Load())
+	require.EqualValues(t, 2, codec.trainer.alive.Load())
 }
 
 // TestSamplesAreBounded: a few large objects are no large dictionary, and are not kept alive.
 func TestSamplesAreBounded(t *testing.T) {
-	l := &NewCodec(lw.RawCodec{}, nil).learner
+	l := &NewCodec(lw.RawCodec{}, nil).trainer
 	large := strings.Repeat("0123456789", maxDictionary)
 	for range samples + 1 {
 		l.observe(large, len(large), nil)

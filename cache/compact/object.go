@@ -11,7 +11,7 @@ import (
 type Object struct {
 	dictionary *dictionary
 	held       string // the metadata that is read out, one after the other, and the compressed text
-	sum        sum    // of the text
+	digest     digest // of the text
 
 	// Where each of the metadata ends in held. Four strings would be twice as large as what they say of a Pod.
 	namespace, name, uid, resourceVersion uint32
@@ -25,7 +25,7 @@ func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 		held.WriteString(part)
 		return uint32(held.Len())
 	}
-	o := &Object{dictionary: by, sum: sumOf(text.Raw())}
+	o := &Object{dictionary: by, digest: digestOf(text.Raw())}
 	o.namespace, o.name = end(text.GetNamespace()), end(text.GetName())
 	o.uid, o.resourceVersion = end(text.GetUID()), end(text.GetResourceVersion())
 	held.Write(packed)
@@ -48,7 +48,7 @@ func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 // Object returns the whole object: the one that was returned before if it is still hot, or else decompressed. It does not
 // fail, as the text was read back once when it was compressed, and one that was not the same was not held compressed.
 func (o *Object) Object() *lw.Object {
-	hot := o.dictionary.hot
+	hot := o.dictionary.cache
 	if text := hot.get(o); text != nil {
 		return text
 	}
@@ -58,17 +58,16 @@ func (o *Object) Object() *lw.Object {
 }
 
 // Equal reports whether two objects are the same text, by its length and a hash of 128 bits.
-func (o *Object) Equal(other *Object) bool { return o == other || o.sum == other.sum }
+func (o *Object) Equal(other *Object) bool { return o == other || o.digest == other.digest }
 
-// sum stands for a text. Two different texts of one length have the same one in one of 2^128 cases, if the hash is as good
-// as it looks; nobody can look for them beforehand, as the seeds are random and of this process only.
-type sum struct {
+// digest identifies a text by its length and a seeded 128-bit hash.
+type digest struct {
 	hash   [2]uint64
 	length int
 }
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 
-func sumOf(text string) sum {
-	return sum{hash: [2]uint64{maphash.String(seeds[0], text), maphash.String(seeds[1], text)}, length: len(text)}
+func digestOf(text string) digest {
+	return digest{hash: [2]uint64{maphash.String(seeds[0], text), maphash.String(seeds[1], text)}, length: len(text)}
 }

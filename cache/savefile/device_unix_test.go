@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatIsNoFileStays, as a pipe or a device, of which root would make a file.
-func TestWhatIsNoFileStays(t *testing.T) {
+// TestDevicesAreNotReplaced, as a pipe or a device, of which root would make a file.
+func TestDevicesAreNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")

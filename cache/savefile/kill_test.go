@@ -17,10 +17,10 @@ import (
 
 const savesFor = "LISTWATCH_SAVES_TO" // makes the test's binary one that saves until it is killed
 
-// TestKilled: whenever a process is killed while it saves, the file is whole.
-func TestKilled(t *testing.T) {
+// TestSaveSurvivesKill: whenever a process is killed while it saves, the file is whole.
+func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
-		saveForEver(path)
+		saveLoop(path)
 	}
 	path := filepath.Join(t.TempDir(), "pods")
 	want := map[string]bool{}
@@ -28,7 +28,7 @@ func TestKilled(t *testing.T) {
 		want[text(snapshot)] = true
 	}
 	for saves := 1; saves < 15; saves++ {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestSaveSurvivesKill$")
 		cmd.Env = append(os.Environ(), savesFor+"="+path)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
@@ -46,8 +46,8 @@ func both(t testing.TB) [2]*cache.Snapshot[*lw.Object] {
 	return [2]*cache.Snapshot[*lw.Object]{pods(t, "7", 3_000_000), pods(t, "8", 2_000_000)}
 }
 
-// saveForEver tells a line before each save, so that whoever reads it may strike within the save.
-func saveForEver(path string) {
+// saveLoop tells a line before each save, so that whoever reads it may strike within the save.
+func saveLoop(path string) {
 	snapshots := both(nil)
 	for i := 0; ; i++ {
 		os.Stdout.WriteString(strconv.Itoa(i) + "\n")

@@ -48,8 +48,8 @@ func listed(server *lwtest.Server) int {
 	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
 }
 
-// TestResumedWithoutAList, until the version is too old, or the file is another collection's.
-func TestResumedWithoutAList(t *testing.T) {
+// TestResumeWithoutList, until the version is too old, or the file is another collection's.
+func TestResumeWithoutList(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()

@@ -130,8 +130,8 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
 
-// TestLaterStepsFail: the file cannot be synced, closed or renamed.
-func TestLaterStepsFail(t *testing.T) {
+// TestFailedRename: the file cannot be synced, closed or renamed.
+func TestFailedRename(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	err := replace(path, func(w io.Writer) error { return w.(io.Closer).Close() })
@@ -162,18 +162,18 @@ func TestLeftovers(t *testing.T) {
 	require.NoError(t, Save(path, snapshot, origin, (*lw.Object).Raw))
 	require.Equal(t, text(snapshot), held(t, path))
 	for name, stays := range files {
-		require.Equal(t, stays, isThere(filepath.Join(folder, name)), name)
+		require.Equal(t, stays, exists(filepath.Join(folder, name)), name)
 	}
-	require.True(t, isThere(filepath.Join(folder, "pods.789.tmp")))
+	require.True(t, exists(filepath.Join(folder, "pods.789.tmp")))
 }
 
-func isThere(path string) bool {
+func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// TestSavesAtTheSameTime: the file is one of them at any moment.
-func TestSavesAtTheSameTime(t *testing.T) {
+// TestConcurrentSaves: the file is one of them at any moment.
+func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	known := map[string]bool{}

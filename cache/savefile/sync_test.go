@@ -51,9 +51,9 @@ func (d *disk) do(operation string, f func() error) error {
 	return f()
 }
 
-// TestSavesSurviveALossOfPower checks the order of a save: the whole file is synced before it is renamed, and the folder is
+// TestSaveSurvivesPowerLoss checks the order of a save: the whole file is synced before it is renamed, and the folder is
 // synced afterwards.
-func TestSavesSurviveALossOfPower(t *testing.T) {
+func TestSaveSurvivesPowerLoss(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	disk := record(t)
@@ -68,9 +68,9 @@ func TestSavesSurviveALossOfPower(t *testing.T) {
 	require.Equal(t, string(saved), disk.synced)
 }
 
-// TestSyncsThatFail checks that a file that cannot be synced does not replace the old one. A folder that cannot be synced is
+// TestFailedSync checks that a file that cannot be synced does not replace the old one. A folder that cannot be synced is
 // an error, unless its file system cannot sync folders.
-func TestSyncsThatFail(t *testing.T) {
+func TestFailedSync(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	old, next := pods(t, "7", 100), pods(t, "8", 100)

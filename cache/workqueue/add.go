@@ -11,7 +11,7 @@ func (q *Queue[K]) Add(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
-		q.add(q.entry(key))
+		q.makeReady(q.entry(key))
 	}
 }
 
@@ -23,7 +23,7 @@ func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	switch {
 	case q.closed:
 	case delay <= 0:
-		q.add(q.entry(key))
+		q.makeReady(q.entry(key))
 	default:
 		q.delay(q.entry(key), delay)
 	}
@@ -39,7 +39,7 @@ func (q *Queue[K]) Retry(key K) {
 		return
 	}
 	e := q.entry(key)
-	if e.working {
+	if e.active {
 		e.failed = true
 		return
 	}
@@ -66,15 +66,15 @@ func (q *Queue[K]) entry(key K) *entry[K] {
 	return e
 }
 
-// forget drops an entry of which nothing is left to do.
-func (q *Queue[K]) forget(e *entry[K]) {
-	if !e.ready && !e.working && !e.delayed {
+// dropIdle removes an entry that is neither ready, delayed nor active.
+func (q *Queue[K]) dropIdle(e *entry[K]) {
+	if !e.ready && !e.active && !e.delayed {
 		delete(q.entries, e.key)
 	}
 }
 
-// add makes a key ready now, after those whose delay has ended by now.
-func (q *Queue[K]) add(e *entry[K]) {
+// makeReady makes a key ready, after the keys whose delay has ended.
+func (q *Queue[K]) makeReady(e *entry[K]) {
 	if e.ready {
 		return
 	}
@@ -83,19 +83,19 @@ func (q *Queue[K]) add(e *entry[K]) {
 	q.push(e, now)
 }
 
-func (q *Queue[K]) push(e *entry[K], since moment) {
+func (q *Queue[K]) push(e *entry[K], since offset) {
 	switch {
-	case e.working:
+	case e.active:
 		e.dirty = true
 	case !e.ready:
 		e.ready, e.since = true, since
 		q.ready.push(e)
-		q.moved.Signal()
+		q.changed.Signal()
 	}
 }
 
-// promote makes those ready whose delay has ended.
-func (q *Queue[K]) promote(now moment) {
+// promote makes the keys ready whose delay has ended.
+func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
 		e := q.delayed.pop()
 		q.push(e, e.due)
@@ -119,32 +119,32 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.Limiter.Reserve().Delay()))
 }
 
-// delay makes a key ready after a delay, unless it will be so earlier.
+// delay makes a key ready after a delay, unless it becomes ready earlier.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := q.now()
 	due += min(delay, math.MaxInt64-due) // a limiter that never allows anything says so by the longest duration
-	if q.delayed.set(e, due) && q.delayed.heap[0] == e && (q.alarm == 0 || due < q.alarm) {
-		q.arm(due)
+	if q.delayed.set(e, due) && q.delayed.heap[0] == e && (q.timerDue == 0 || due < q.timerDue) {
+		q.setTimer(due)
 	}
 }
 
-// arm sets the timer, the only one.
-func (q *Queue[K]) arm(due moment) {
-	q.alarm = due
+// setTimer sets the only timer.
+func (q *Queue[K]) setTimer(due offset) {
+	q.timerDue = due
 	if q.timer == nil {
-		q.timer = time.AfterFunc(due-q.now(), q.ring)
+		q.timer = time.AfterFunc(due-q.now(), q.onTimer)
 	} else {
 		q.timer.Reset(due - q.now())
 	}
 }
 
-// ring is what the timer does.
-func (q *Queue[K]) ring() {
+// onTimer runs when the timer fires.
+func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.promote(q.now())
-	q.alarm = 0
+	q.timerDue = 0
 	if len(q.delayed.heap) > 0 {
-		q.arm(q.delayed.heap[0].due)
+		q.setTimer(q.delayed.heap[0].due)
 	}
 }

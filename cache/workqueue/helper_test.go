@@ -50,5 +50,5 @@ func requireForgotten(t *testing.T, q *Queue[string]) {
 	require.Zero(t, q.Oldest())
 	require.Empty(t, q.entries)
 	require.Empty(t, q.delayed.heap)
-	require.Zero(t, q.working)
+	require.Zero(t, q.active)
 }

@@ -97,15 +97,15 @@ func (m *model) done(key string) {
 	}
 }
 
-// game plays the same on a queue and on the model, and compares them after every move.
-type game struct {
+// checker plays the same on a queue and on the model, and compares them after every move.
+type checker struct {
 	*testing.T
 	q      *Queue[string]
 	m      *model
 	bodies []body
 }
 
-func (g *game) move(what, which byte) {
+func (g *checker) move(what, which byte) {
 	key := string('a' + rune(which%8))
 	span := time.Duration(which) * 7 * time.Millisecond
 	switch what % 8 {
@@ -139,7 +139,7 @@ func (g *game) move(what, which byte) {
 	}
 }
 
-func (g *game) take() {
+func (g *checker) take() {
 	if len(g.m.ready) == 0 {
 		return
 	}
@@ -149,16 +149,16 @@ func (g *game) take() {
 	g.bodies = append(g.bodies, b)
 }
 
-func (g *game) end(i int) {
+func (g *checker) end(i int) {
 	b := g.bodies[i]
 	g.bodies = slices.Delete(g.bodies, i, i+1)
 	b.end()
 	g.m.done(b.key)
 }
 
-func (g *game) compare() {
+func (g *checker) compare() {
 	require.Equal(g, len(g.m.ready), g.q.Len())
-	require.Equal(g, len(g.m.working), g.q.working)
+	require.Equal(g, len(g.m.working), g.q.active)
 	require.Equal(g, len(g.m.delays), g.q.delayed.Len())
 	oldest := time.Duration(0)
 	if len(g.m.ready) > 0 {
@@ -172,7 +172,7 @@ func (g *game) compare() {
 }
 
 // finish works on all that is left.
-func (g *game) finish() {
+func (g *checker) finish() {
 	for len(g.bodies)+len(g.m.ready)+len(g.m.delays) > 0 {
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -188,7 +188,7 @@ func (g *game) finish() {
 
 func play(t *testing.T, moves []byte) {
 	synctest.Test(t, func(t *testing.T) {
-		g := &game{T: t, q: New[string](&Options{BaseDelay: modelBase, MaxDelay: modelMax, Limiter: modelLimiter()}), m: &model{
+		g := &checker{T: t, q: New[string](&Options{BaseDelay: modelBase, MaxDelay: modelMax, Limiter: modelLimiter()}), m: &model{
 			limiter: modelLimiter(), since: map[string]time.Time{}, working: map[string]bool{}, dirty: map[string]bool{},
 			failed: map[string]bool{}, failures: map[string]int{},
 		}}

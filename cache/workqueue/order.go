@@ -33,17 +33,17 @@ func (f *fifo[K]) pop() *entry[K] {
 
 // delays is the keys that will be ready, the earliest first.
 type delays[K comparable] struct {
-	heap  []*entry[K]
-	turns uint64
+	heap     []*entry[K]
+	sequence uint64
 }
 
-// set delays a key, and returns false if it will be ready earlier already.
-func (d *delays[K]) set(e *entry[K], due moment) bool {
+// set delays a key. It returns false if the key becomes ready earlier already.
+func (d *delays[K]) set(e *entry[K], due offset) bool {
 	if e.delayed && due >= e.due {
 		return false
 	}
-	d.turns++
-	e.due, e.turn = due, d.turns
+	d.sequence++
+	e.due, e.sequence = due, d.sequence
 	if e.delayed {
 		heap.Fix(d, e.index)
 		return true
@@ -64,7 +64,7 @@ func (d *delays[K]) Len() int { return len(d.heap) }
 
 func (d *delays[K]) Less(i, j int) bool {
 	a, b := d.heap[i], d.heap[j]
-	return a.due < b.due || a.due == b.due && a.turn < b.turn
+	return a.due < b.due || a.due == b.due && a.sequence < b.sequence
 }
 
 func (d *delays[K]) Swap(i, j int) {

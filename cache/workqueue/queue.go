@@ -26,20 +26,20 @@ type Options struct {
 type Queue[K comparable] struct {
 	opts Options
 
-	mu      sync.Mutex
-	moved   sync.Cond // a key became ready, the queue was closed, or a context ended
-	entries map[K]*entry[K]
-	ready   fifo[K]
-	delayed delays[K]
-	timer   *time.Timer
-	alarm   moment // when timer will fire; 0 if it will not
-	began   time.Time
-	working int // keys
-	closed  bool
+	mu       sync.Mutex
+	changed  sync.Cond // a key became ready, the queue was closed, or a context ended
+	entries  map[K]*entry[K]
+	ready    fifo[K]
+	delayed  delays[K]
+	timer    *time.Timer
+	timerDue offset // when timer will fire; 0 if it will not
+	created  time.Time
+	active   int // keys
+	closed   bool
 }
 
-// moment is a time since the queue was made: a third of the size of a time.Time, of which each key has two.
-type moment = time.Duration
+// offset is a time since the creation of the queue. It needs a third of the memory of a time.Time.
+type offset = time.Duration
 
 // entry is a key that is ready, delayed, being worked on, or several of these: each is independent of the others, but a
 // key that is being worked on is marked as dirty in place of being ready.
@@ -48,23 +48,23 @@ type entry[K comparable] struct {
 	failures int // in a row
 
 	ready bool
-	since moment    // when it became so
+	since offset    // when it became so
 	next  *entry[K] // that became ready after it
 
-	working bool
-	dirty   bool // was added meanwhile
-	failed  bool // was given to Retry meanwhile
+	active bool
+	dirty  bool // was added meanwhile
+	failed bool // was given to Retry meanwhile
 
-	delayed bool
-	due     moment
-	turn    uint64 // among those that are due at the same time
-	index   int    // in delays
+	delayed  bool
+	due      offset
+	sequence uint64 // among those that are due at the same time
+	index    int    // in delays
 }
 
 // New returns an empty queue. opts may be nil.
 func New[K comparable](opts *Options) *Queue[K] {
-	q := &Queue[K]{entries: map[K]*entry[K]{}, began: time.Now()}
-	q.moved.L = &q.mu
+	q := &Queue[K]{entries: map[K]*entry[K]{}, created: time.Now()}
+	q.changed.L = &q.mu
 	if opts != nil {
 		q.opts = *opts
 	}
@@ -90,12 +90,12 @@ func (q *Queue[K]) Keys(ctx context.Context) iter.Seq[K] {
 			if e == nil {
 				return
 			}
-			more = q.work(e, yield)
+			more = q.runBody(e, yield)
 		}
 	}
 }
 
-func (q *Queue[K]) work(e *entry[K], yield func(K) bool) (more bool) {
+func (q *Queue[K]) runBody(e *entry[K], yield func(K) bool) (more bool) {
 	finished := false
 	defer func() { q.done(e, !finished) }()
 	more = yield(e.key)
@@ -103,29 +103,29 @@ func (q *Queue[K]) work(e *entry[K], yield func(K) bool) (more bool) {
 	return more
 }
 
-// take waits for a key to work on; nil means that there will be none.
+// take blocks until a key is ready. It returns nil if no key will be.
 func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
 		if e := q.ready.pop(); e != nil {
-			e.ready, e.working = false, true
-			q.working++
+			e.ready, e.active = false, true
+			q.active++
 			return e
 		}
 		if q.drained() {
 			return nil
 		}
-		q.moved.Wait()
+		q.changed.Wait()
 	}
 	if q.ready.length > 0 {
-		q.moved.Signal() // this worker may have been woken for a key, which another one must take now
+		q.changed.Signal() // this worker may have been woken for a key, which another one must take now
 	}
 	return nil
 }
 
 // drained reports whether nothing can become ready any more: a key that is being worked on may be dirty.
-func (q *Queue[K]) drained() bool { return q.closed && q.working == 0 && q.ready.length == 0 }
+func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && q.ready.length == 0 }
 
 // done ends the work on a key.
 func (q *Queue[K]) done(e *entry[K], failed bool) {
@@ -133,19 +133,19 @@ func (q *Queue[K]) done(e *entry[K], failed bool) {
 	defer q.mu.Unlock()
 	failed = failed || e.failed
 	dirty := e.dirty
-	e.working, e.dirty, e.failed = false, false, false
-	q.working--
+	e.active, e.dirty, e.failed = false, false, false
+	q.active--
 	if failed {
 		q.retry(e)
 	} else {
 		e.failures = 0
 	}
 	if dirty {
-		q.add(e)
+		q.makeReady(e)
 	}
-	q.forget(e)
+	q.dropIdle(e)
 	if q.drained() {
-		q.moved.Broadcast()
+		q.changed.Broadcast()
 	}
 }
 
@@ -157,12 +157,12 @@ func (q *Queue[K]) Close() {
 	q.closed = true
 	for q.delayed.Len() > 0 {
 		e := q.delayed.pop()
-		q.forget(e)
+		q.dropIdle(e)
 	}
 	if q.timer != nil {
 		q.timer.Stop()
 	}
-	q.moved.Broadcast()
+	q.changed.Broadcast()
 }
 
 // Len returns how many keys are ready and wait for a worker.
@@ -182,10 +182,10 @@ func (q *Queue[K]) Oldest() time.Duration {
 	return q.now() - q.ready.first.since
 }
 
-func (q *Queue[K]) now() moment { return time.Since(q.began) }
+func (q *Queue[K]) now() offset { return time.Since(q.created) }
 
 func (q *Queue[K]) wakeAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.moved.Broadcast()
+	q.changed.Broadcast()
 }

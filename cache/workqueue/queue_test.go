@@ -14,7 +14,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-func TestAKeyIsHeldOnceAndInOrder(t *testing.T) {
+func TestKeysAreUniqueAndOrdered(t *testing.T) {
 	q := New[string](nil)
 	for _, key := range []string{"a", "b", "a", "c", "b"} {
 		q.Add(key)
@@ -24,7 +24,7 @@ func TestAKeyIsHeldOnceAndInOrder(t *testing.T) {
 	requireForgotten(t, q)
 }
 
-func TestAKeyThatIsWorkedOnComesAgainAfterwards(t *testing.T) {
+func TestActiveKeyIsQueuedAgain(t *testing.T) {
 	q := New[string](nil)
 	q.Add("a")
 	b := begin(t, q)
@@ -37,7 +37,7 @@ func TestAKeyThatIsWorkedOnComesAgainAfterwards(t *testing.T) {
 	requireForgotten(t, q)
 }
 
-func TestDelayedKeysComeInTheOrderOfTheirTimes(t *testing.T) {
+func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		q.AddAfter("late", 3*time.Second)
@@ -60,7 +60,7 @@ func TestDelayedKeysComeInTheOrderOfTheirTimes(t *testing.T) {
 	})
 }
 
-func TestADelayThatEndsDuringTheWorkMakesTheKeyDirty(t *testing.T) {
+func TestDelayEndsDuringWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		q.AddAfter("a", time.Second)
@@ -74,7 +74,7 @@ func TestADelayThatEndsDuringTheWorkMakesTheKeyDirty(t *testing.T) {
 	})
 }
 
-func TestOldestIsHowLongTheNextKeyHasWaited(t *testing.T) {
+func TestOldest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		q.AddAfter("a", time.Second)
@@ -89,7 +89,7 @@ func TestOldestIsHowLongTheNextKeyHasWaited(t *testing.T) {
 	})
 }
 
-func TestRetriesAreDelayedMoreAndMoreUntilOneSucceeds(t *testing.T) {
+func TestRetryBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: 5 * time.Second, Limiter: unlimited()})
 		q.Add("a")
@@ -118,7 +118,7 @@ func TestRetriesAreDelayedMoreAndMoreUntilOneSucceeds(t *testing.T) {
 	})
 }
 
-func TestTheLimiterPacesTheRetriesOfAllKeys(t *testing.T) {
+func TestLimiterDelaysRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Millisecond, Limiter: rate.NewLimiter(1, 2)})
 		for _, key := range []string{"a", "b", "c", "d"} {
@@ -165,7 +165,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 	})
 }
 
-func TestABodyThatPanicsOrExitsHasFailed(t *testing.T) {
+func TestPanicAndGoexitRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, leave := range []func(){func() { panic("as tests do") }, runtime.Goexit} {
 			q := New[string](nil)
@@ -189,7 +189,7 @@ func TestABodyThatPanicsOrExitsHasFailed(t *testing.T) {
 	})
 }
 
-func TestKeysEndWithTheirContextAndTheRestStays(t *testing.T) {
+func TestKeysStopsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -223,8 +223,8 @@ func (c *endedUnheard) Err() error {
 	return c.Context.Err()
 }
 
-// TestAKeyIsNotLostWithAWorker: the one that is woken for it may end by its context, while another one waits.
-func TestAKeyIsNotLostWithAWorker(t *testing.T) {
+// TestStoppedWorkerLosesNoKey: the one that is woken for it may end by its context, while another one waits.
+func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		leaving := &endedUnheard{Context: t.Context()}
@@ -246,8 +246,8 @@ func TestAKeyIsNotLostWithAWorker(t *testing.T) {
 	})
 }
 
-// TestATimerThatIsLateChangesNoOrder: what was due comes before what is added later.
-func TestATimerThatIsLateChangesNoOrder(t *testing.T) {
+// TestLateTimerKeepsOrder: what was due comes before what is added later.
+func TestLateTimerKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		q.AddAfter("due", time.Second)
@@ -260,7 +260,7 @@ func TestATimerThatIsLateChangesNoOrder(t *testing.T) {
 	})
 }
 
-func TestCloseLetsTheWorkersFinishWhatIsReady(t *testing.T) {
+func TestCloseDrainsReadyKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
 		for _, key := range []string{"a", "b", "c"} {

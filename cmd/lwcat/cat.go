@@ -19,52 +19,52 @@ func cat(ctx context.Context, c *config, stdout io.Writer, status *status) error
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	if pipe, ok := stdout.(*os.File); ok {
-		go whenUnread(ctx, pipe, func() { fail(syscall.EPIPE) })
+		go onReaderGone(ctx, pipe, func() { fail(syscall.EPIPE) })
 	}
-	from, err := c.source(ctx, status, fail)
+	source, err := c.open(ctx, status, fail)
 	if err != nil {
 		return err
 	}
-	err = from.advise(ctx, catFrom(ctx, c, from, stdout, status))
-	return cmp.Or(from.close(), err) // a recording that is not whole is worth a word, whatever ended it
+	err = source.withHint(ctx, catSource(ctx, c, source, stdout, status))
+	return cmp.Or(source.close(), err) // a recording that is not whole is worth a word, whatever ended it
 }
 
-func catFrom(ctx context.Context, c *config, from *source, stdout io.Writer, status *status) error {
-	trace := &lw.Trace{Redirected: status.redirected}
-	if c.tell.verbose {
+func catSource(ctx context.Context, c *config, source *source, stdout io.Writer, status *status) error {
+	trace := &lw.Trace{Redirected: status.logRedirect}
+	if c.log.verbose {
 		status.traceRequests(trace)
-		status.say("%s", from.about)
+		status.logf("%s", source.description)
 	}
 	ctx = lw.WithTrace(ctx, trace)
-	ctx, stop := c.when.deadline(ctx)
+	ctx, stop := c.limits.deadline(ctx)
 	defer stop()
-	resources, err := from.resources(ctx, c, status)
+	resources, err := source.resources(ctx, c, status)
 	if err != nil {
 		return err
 	}
-	var file *resume
-	if c.when.resume != "" {
-		if file, err = openResume(c.when.resume, from.server); err != nil {
+	var file *resumeFile
+	if c.limits.resume != "" {
+		if file, err = openResume(c.limits.resume, source.serverURL); err != nil {
 			return err
 		}
 	}
-	err = follow(ctx, c, from, resources, stdout, status, file)
-	return cmp.Or(file.finish(), err)
+	err = followAll(ctx, c, source, resources, stdout, status, file)
+	return cmp.Or(file.close(), err)
 }
 
-// follow prints the events of resources.
-func follow(ctx context.Context, c *config, from *source, resources []lw.Resource, stdout io.Writer, status *status, file *resume) error {
+// followAll prints the events of resources until the first stream fails or all end.
+func followAll(ctx context.Context, c *config, source *source, resources []lw.Resource, stdout io.Writer, status *status, file *resumeFile) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stats := newStats()
-	out, ending := newPrinter(c.how.format, stdout, status), newEnding(&c.when, len(resources))
-	endRedraw := redraw(c, out, stdout, status)
-	var streams, live sync.WaitGroup
+	out, limiter := newPrinter(c.output.format, stdout, status), newLimiter(&c.limits, len(resources))
+	endRedraw := startRedraw(c, out, stdout, status)
+	var streams, progress sync.WaitGroup
 	for i, resource := range resources {
 		s := &stream{
-			config: c, number: i, resource: resource, kind: nameOf(resource), out: out, ending: ending, kept: file.collection(resource, &c.what),
-			teller: teller{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.tell.verbose},
+			config: c, number: i, resource: resource, kind: shortName(resource), out: out, limiter: limiter, progress: file.collection(resource, &c.resources),
+			reporter: reporter{name: resource.String(), status: status, meter: &meter{stats: stats}, verbose: c.log.verbose},
 		}
-		transport, now, end := from.collection()
+		transport, now, end := source.newCollection()
 		s.now = now
 		streams.Go(func() {
 			defer end()
@@ -73,28 +73,28 @@ func follow(ctx context.Context, c *config, from *source, resources []lw.Resourc
 			}
 		})
 	}
-	live.Go(func() { status.live(ctx, stats, c.tell.stats) })
+	progress.Go(func() { status.showProgress(ctx, stats, c.log.stats) })
 	streams.Wait()
 	err := context.Cause(ctx)
 	cancel(nil)
-	live.Wait()
+	progress.Wait()
 	endRedraw()
-	if c.tell.stats {
-		fmt.Fprintln(status.out, stats.total().json())
+	if c.log.stats {
+		fmt.Fprintln(status.out, stats.snapshot().json())
 	}
 	unwritten := out.print(nil, true) // whole lines, also where a list is left in the middle
 	if unwritten == nil {
-		file.written()
+		file.commit()
 	}
 	err = cmp.Or(err, unwritten)
-	if err == nil && from.player != nil {
-		return from.end(status)
+	if err == nil && source.player != nil {
+		return source.reportEnd(status)
 	}
 	return err
 }
 
-// nameOf returns what a collection is called where its namespace does not matter: "pods", "deployments.apps", or its path.
-func nameOf(r lw.Resource) string {
+// shortName returns a collection's name without its namespace, for example "pods" or "deployments.apps", or its path.
+func shortName(r lw.Resource) string {
 	switch {
 	case r.Raw != "":
 		return r.Raw

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ofCertificate is about a server that cannot be verified.
-func (s *server) ofCertificate(ctx context.Context, err error) string {
+// certificateHint is about a server that cannot be verified.
+func (s *connection) certificateHint(ctx context.Context, err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		switch {
 		case s.flags.CAFile != "":
@@ -30,21 +30,21 @@ func (s *server) ofCertificate(ctx context.Context, err error) string {
 		return "connect to a name that it is valid for, or have it verified by --tls-server-name " + name
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return s.ofClock(ctx, invalid.Cert)
+		return s.clockHint(ctx, invalid.Cert)
 	}
 	return ""
 }
 
-// ofClock is about a certificate that is not valid now: the server says what time it takes this to be.
-func (s *server) ofClock(ctx context.Context, c *x509.Certificate) string {
+// clockHint is about a certificate that is not valid now: the server says what time it takes this to be.
+func (s *connection) clockHint(ctx context.Context, c *x509.Certificate) string {
 	valid := fmt.Sprintf("it is valid from %s to %s", c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
 	now := time.Now()
-	said, err := s.date(ctx)
+	serverNow, err := s.serverTime(ctx)
 	if err != nil {
 		return valid + ": is this machine's clock right? If it is, the server needs a new one"
 	}
 	// It is said in seconds, and takes a while to come.
-	switch ahead := said.Sub(now).Round(time.Second); {
+	switch ahead := serverNow.Sub(now).Round(time.Second); {
 	case ahead > time.Minute:
 		return fmt.Sprintf("%s, and the server's clock, which nobody has verified, is %v ahead of this machine's: is this one right?", valid, ahead)
 	case ahead < -time.Minute:
@@ -53,8 +53,8 @@ func (s *server) ofClock(ctx context.Context, c *x509.Certificate) string {
 	return valid + ", and the server's clock says the same as this machine's: the server needs a new one"
 }
 
-// date asks the server for the time, without any credential, as it cannot be verified.
-func (s *server) date(ctx context.Context) (time.Time, error) {
+// serverTime asks the server for the time, without any credential, as it cannot be verified.
+func (s *connection) serverTime(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, s.Server, nil)

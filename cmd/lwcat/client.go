@@ -8,17 +8,17 @@ import (
 
 // client returns what lists and watches the collection, and asks for the server's own columns if they are to be printed.
 func (s *stream) client(transport lw.Transport) (*lw.Client[*lw.Object], error) {
-	if s.config.how.frames {
-		transport = &framed{over: transport, show: func(frame []byte) {
+	if s.config.output.frames {
+		transport = &frameTransport{transport: transport, show: func(frame []byte) {
 			// An output that is broken is found again by the event that follows.
-			_ = s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, Frame: frame})
+			_ = s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, Frame: frame})
 		}}
 	}
-	codec := lw.RawCodec{KeepManagedFields: s.config.how.managedFields}
-	if !s.config.how.wide {
-		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.what.metadataOnly})
+	codec := lw.RawCodec{KeepManagedFields: s.config.output.managedFields}
+	if !s.config.output.wide {
+		return lw.NewClient(transport, s.resource, codec, &lw.ClientOptions{MetadataOnly: s.config.resources.metadataOnly})
 	}
-	s.tables = table.New(transport, s.config.what.metadataOnly)
+	s.tables = table.New(transport, s.config.resources.metadataOnly)
 	return lw.NewClient(s.tables, s.resource, table.Codec{Of: codec}, nil)
 }
 

@@ -12,10 +12,10 @@ import (
 
 // command is what lwcat does if its first argument is this name, and not a resource's.
 type command struct {
-	name  string
-	args  string // for the help, as "bash|zsh|fish"
-	about string // for the help; "" keeps it out of there
-	run   func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+	name        string
+	args        string // for the help, as "bash|zsh|fish"
+	description string // for the help; "" keeps it out of there
+	run         func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 }
 
 // commands returns them in the order of the help.
@@ -55,14 +55,14 @@ func commandCode(err error, stderr io.Writer) int {
 		return exitInterrupted
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {
-		return misused(usage, stderr)
+		return usageFailure(usage, stderr)
 	}
 	fmt.Fprintf(stderr, "lwcat: %s\n", output.Plain(err.Error()))
-	return exitRefused
+	return exitError
 }
 
-// misused tells of a mistake on the command line.
-func misused(err error, stderr io.Writer) int {
+// usageFailure tells of a mistake on the command line.
+func usageFailure(err error, stderr io.Writer) int {
 	fmt.Fprintf(stderr, "lwcat: %v\nRun 'lwcat --help' for usage.\n", err)
 	return exitUsage
 }

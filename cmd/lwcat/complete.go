@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// patience is how long a shell waits for completions at most.
-const patience = 1500 * time.Millisecond
+// completionTimeout limits how long a shell waits for completions.
+const completionTimeout = 1500 * time.Millisecond
 
 // candidate is what a word may become, and what a shell that can says of it.
-type candidate struct{ text, about string }
+type candidate struct{ text, description string }
 
 // files stands for the names of files, which the shell knows itself.
 var files = []candidate{{text: ":files"}}
@@ -30,11 +30,11 @@ func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	found := make(chan []candidate, 1)
 	go func() { // also what does not heed ctx, as a credential plugin, holds up nobody
-		found <- newCompleter(ctx, args[:len(args)-1]).word(args[len(args)-1])
+		found <- newCompleter(ctx, args[:len(args)-1]).complete(args[len(args)-1])
 	}()
 	select {
 	case <-ctx.Done():
@@ -43,7 +43,7 @@ func complete(ctx context.Context, args []string, stdout, _ io.Writer) error {
 		out := bufio.NewWriter(stdout)
 		for _, c := range all {
 			if c.isWord() {
-				fmt.Fprintf(out, "%s\t%s\n", c.text, output.Plain(c.about))
+				fmt.Fprintf(out, "%s\t%s\n", c.text, output.Plain(c.description))
 			}
 		}
 		return out.Flush()
@@ -63,8 +63,8 @@ type completer struct {
 	ctx    context.Context
 	config *config
 	flags  *pflag.FlagSet
-	words  []string // in front
-	names  []string // of them those that are no flags or their values
+	words  []string // before the current word
+	names  []string // the words that are not flags or their values
 }
 
 func newCompleter(ctx context.Context, words []string) *completer {
@@ -79,12 +79,12 @@ func newCompleter(ctx context.Context, words []string) *completer {
 	return c
 }
 
-// word returns what a word may become.
-func (c *completer) word(current string) []candidate {
+// complete returns the candidates for a word.
+func (c *completer) complete(current string) []candidate {
 	if len(c.words) > 0 && isCommand(c.words[0]) {
 		return c.argument(current)
 	}
-	if flag := c.open(); flag != nil {
+	if flag := c.pendingFlag(); flag != nil {
 		return c.value(flag, "", current)
 	}
 	if name, value, found := strings.Cut(current, "="); found && strings.HasPrefix(name, "--") {
@@ -98,13 +98,13 @@ func (c *completer) word(current string) []candidate {
 	}
 	all := c.resources(current)
 	if len(c.words) == 0 {
-		all = append(all, beginning(commandNames(), current)...)
+		all = append(all, withPrefix(commandNames(), current)...)
 	}
 	return all
 }
 
-// open returns the flag that the last word in front of the cursor leaves without its value; nil if there is none.
-func (c *completer) open() *pflag.Flag {
+// pendingFlag returns the flag whose value is the current word, or nil.
+func (c *completer) pendingFlag() *pflag.Flag {
 	if len(c.words) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (c *completer) flagNames(current string) (all []candidate) {
 		_, usage := pflag.UnquoteUsage(flag)
 		all = append(all, candidate{"--" + flag.Name, usage})
 	})
-	return beginning(all, current)
+	return withPrefix(all, current)
 }
 
 // argument completes what follows a subcommand.
@@ -144,7 +144,7 @@ func (c *completer) argument(current string) []candidate {
 			continue
 		}
 		if choices := strings.Trim(command.args, "[]"); choices != "" && choices == strings.ToLower(choices) {
-			return beginning(plain(strings.Split(choices, "|")), current)
+			return withPrefix(candidates(strings.Split(choices, "|")), current)
 		}
 		if strings.Contains(command.args, "FILE") {
 			return files
@@ -159,19 +159,19 @@ func isCommand(name string) bool {
 
 func commandNames() (all []candidate) {
 	for _, c := range commands() {
-		if c.about != "" {
-			all = append(all, candidate{c.name, c.about})
+		if c.description != "" {
+			all = append(all, candidate{c.name, c.description})
 		}
 	}
 	return all
 }
 
-// beginning returns the candidates that begin with what is there.
-func beginning(all []candidate, current string) []candidate {
+// withPrefix returns the candidates that start with the current word.
+func withPrefix(all []candidate, current string) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, current) })
 }
 
-func plain(texts []string) (all []candidate) {
+func candidates(texts []string) (all []candidate) {
 	for _, text := range texts {
 		all = append(all, candidate{text: text})
 	}

@@ -88,8 +88,8 @@ func TestComplete(t *testing.T) {
 	require.Equal(t, "--watch-only\tdo not print what is there already\n", out)
 }
 
-// TestEveryFlagThatNamesAFileCompletesFiles, whoever adds one.
-func TestEveryFlagThatNamesAFileCompletesFiles(t *testing.T) {
+// TestFileFlagsCompleteFiles, whoever adds one.
+func TestFileFlagsCompleteFiles(t *testing.T) {
 	for _, section := range new(config).sections(false) {
 		section.flags.VisitAll(func(flag *pflag.Flag) {
 			_, out, _ := lwcat(t, "__complete", "--"+flag.Name, "")
@@ -99,8 +99,8 @@ func TestEveryFlagThatNamesAFileCompletesFiles(t *testing.T) {
 	}
 }
 
-// TestCompletionNeverHangs, with a server that does not answer.
-func TestCompletionNeverHangs(t *testing.T) {
+// TestCompletionTimesOut, with a server that does not answer.
+func TestCompletionTimesOut(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)
 	server.Fail(lwtest.Any, -1, lwtest.Stall())

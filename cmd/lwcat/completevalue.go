@@ -21,7 +21,7 @@ func (c *completer) value(flag *pflag.Flag, before, current string) []candidate 
 		comma := strings.LastIndexByte(current, ',') + 1
 		before, current = before+current[:comma], current[comma:]
 	}
-	return under(before, beginning(plain(c.values(flag.Name)), current))
+	return addPrefix(before, withPrefix(candidates(c.values(flag.Name)), current))
 }
 
 // values returns all values that a flag may have; nil if they are not known.
@@ -40,9 +40,9 @@ func (c *completer) values(name string) []string {
 	case "color":
 		return colors
 	case "namespace":
-		return c.objects(lw.Resource{Version: "v1", Plural: "namespaces"})
+		return c.objectNames(lw.Resource{Version: "v1", Plural: "namespaces"})
 	}
-	known, err := kubeconfig.List(&c.config.where.Options)
+	known, err := kubeconfig.List(&c.config.server.Options)
 	if err != nil {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (c *completer) resources(current string) []candidate {
 	}
 	comma := strings.LastIndexByte(current, ',') + 1
 	before, current := current[:comma], current[comma:]
-	transport, namespace := c.server()
+	transport, namespace := c.connect()
 	if transport == nil {
 		return nil
 	}
@@ -65,41 +65,41 @@ func (c *completer) resources(current string) []candidate {
 		return nil
 	}
 	if word, object, slash := strings.Cut(current, "/"); slash {
-		if c.config.what.namespaces == nil {
-			c.config.what.namespaces = []string{namespace}
+		if c.config.resources.namespaces == nil {
+			c.config.resources.namespaces = []string{namespace}
 		}
-		found, err := collections(all, word, c.config.what.namespaces)
+		found, err := collections(all, word, c.config.resources.namespaces)
 		if err != nil {
 			return nil
 		}
 		var names []string
 		for _, resource := range found {
-			names = append(names, c.objects(resource)...)
+			names = append(names, c.objectNames(resource)...)
 		}
-		return under(before+word+"/", beginning(plain(unique(names)), object))
+		return addPrefix(before+word+"/", withPrefix(candidates(compact(names)), object))
 	}
-	return under(before, startingWith(all, current))
+	return addPrefix(before, matchingResources(all, current))
 }
 
-// startingWith returns the resources whose names begin with a word, or the one of which it is the short name.
-func startingWith(all *discovery.Resources, word string) (found []candidate) {
+// matchingResources returns the resources whose names start with a word. If there are none, it expands a short name.
+func matchingResources(all *discovery.Resources, word string) (found []candidate) {
 	for _, r := range all.Names() {
 		version := strings.TrimPrefix(r.Group+"/"+r.Version, "/")
 		found = append(found, candidate{r.Name, strings.Join(append([]string{r.Kind, version}, r.ShortNames...), ", ")})
 	}
 	short, err := all.Find(word)
-	if found = beginning(found, word); len(found) == 0 && err == nil {
+	if found = withPrefix(found, word); len(found) == 0 && err == nil {
 		i := slices.IndexFunc(all.Names(), func(n discovery.Named) bool { return n.Resource == short })
 		if i >= 0 {
-			found = plain([]string{all.Names()[i].Name})
+			found = candidates([]string{all.Names()[i].Name})
 		}
 	}
 	return found
 }
 
-// server returns the transport that the flags name, and the namespace of the context.
-func (c *completer) server() (transport lw.Transport, namespace string) {
-	config, err := c.config.where.config(c.ctx, io.Discard)
+// connect returns the transport and the namespace that the flags select.
+func (c *completer) connect() (transport lw.Transport, namespace string) {
+	config, err := c.config.server.load(c.ctx, io.Discard)
 	if err != nil {
 		return nil, ""
 	}
@@ -110,9 +110,9 @@ func (c *completer) server() (transport lw.Transport, namespace string) {
 	return transport, config.Namespace
 }
 
-// objects returns the names of a collection's first objects.
-func (c *completer) objects(resource lw.Resource) (names []string) {
-	transport, _ := c.server()
+// objectNames returns the names of a collection's first 500 objects.
+func (c *completer) objectNames(resource lw.Resource) (names []string) {
+	transport, _ := c.connect()
 	if transport == nil {
 		return nil
 	}
@@ -129,8 +129,8 @@ func (c *completer) objects(resource lw.Resource) (names []string) {
 	return names
 }
 
-// under puts a text in front of all candidates.
-func under(before string, all []candidate) []candidate {
+// addPrefix prepends a text to all candidates.
+func addPrefix(before string, all []candidate) []candidate {
 	for i := range all {
 		all[i].text = before + all[i].text
 	}

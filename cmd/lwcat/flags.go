@@ -12,76 +12,76 @@ import (
 
 // config is what the command line says, by the questions that it answers.
 type config struct {
-	where where
-	what  what
-	how   how
-	when  when
-	tell  telling
-	tape  tape
+	server    serverOptions
+	resources resourceOptions
+	output    outputOptions
+	limits    rangeOptions
+	log       logOptions
+	recording recordOptions
 }
 
-// how it is printed.
-type how struct {
+// outputOptions select the output format.
+type outputOptions struct {
 	format        output.Format
 	name          string
 	options       output.Options
 	color         string
-	terminal      bool // is what standard output is
+	terminal      bool // whether standard output is a terminal
 	managedFields bool
 	bookmarks     bool
 	frames        bool
 	redraw        bool
-	screen        *output.Screen // of --redraw
-	wide          bool           // the server's own columns are asked for
+	screen        *output.Screen // for --redraw
+	wide          bool           // print the server's own columns
 }
 
 var colors = []string{"auto", "always", "never"}
 
-func (h *how) flags(set *pflag.FlagSet, terminal bool) {
+func (o *outputOptions) flags(set *pflag.FlagSet, terminal bool) {
 	name := "jsonl"
 	if terminal {
 		name = "line"
 	}
-	set.StringVarP(&h.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
+	set.StringVarP(&o.name, "output", "o", name, "`FORMAT`: "+strings.Join(output.Names(), ", ")+
 		". With -file behind its name, one that takes an argument takes it from a file")
-	set.BoolVar(&h.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: print the type of each event too; jsonpath begins at the object that jsonl prints")
-	set.BoolVar(&h.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
-	set.BoolVar(&h.options.StatusOnly, "status-only", false, "with diff and jsonpatch: of changes, print those of .status only")
-	set.StringSliceVar(&h.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")
-	h.terminal = terminal
-	set.StringVar(&h.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
-	set.BoolVar(&h.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show what there is, in place, with what has just changed marked")
-	set.BoolVar(&h.options.NoHeaders, "no-headers", false, "print no line of headers")
-	set.BoolVar(&h.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: print bookmarks too")
-	set.BoolVar(&h.frames, "show-frames", false, "with jsonl, wire and line: print also each frame of a watch as it came, before it is understood")
-	set.BoolVar(&h.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
+	set.BoolVar(&o.options.Types, "output-watch-events", false, "with name, yaml, jsonpath and custom-columns: print the type of each event too; jsonpath begins at the object that jsonl prints")
+	set.BoolVar(&o.options.Old, "old", false, "with jsonl and wire: print the object before, as .old")
+	set.BoolVar(&o.options.StatusOnly, "status-only", false, "with diff and jsonpatch: of changes, print those of .status only")
+	set.StringSliceVar(&o.options.Ignore, "ignore", nil, "with diff and jsonpatch: do not print changes of what is at these `PATHS`, as metadata.labels,status.conditions[*].message (diff: metadata.resourceVersion, unless some are named)")
+	o.terminal = terminal
+	set.StringVar(&o.color, "color", "auto", "color what is for people: auto (on a terminal, and without NO_COLOR), always or never (`WHEN`)")
+	set.BoolVar(&o.redraw, "redraw", false, "with line, wide and custom-columns, on a terminal: show what there is, in place, with what has just changed marked")
+	set.BoolVar(&o.options.NoHeaders, "no-headers", false, "print no line of headers")
+	set.BoolVar(&o.bookmarks, "show-bookmarks", false, "with jsonl, wire and line: print bookmarks too")
+	set.BoolVar(&o.frames, "show-frames", false, "with jsonl, wire and line: print also each frame of a watch as it came, before it is understood")
+	set.BoolVar(&o.managedFields, "show-managed-fields", false, "do not leave out metadata.managedFields")
 }
 
-func (h *how) validate() (err error) {
-	switch h.color {
+func (o *outputOptions) validate() (err error) {
+	switch o.color {
 	case "auto":
-		h.options.Color = h.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		o.options.Color = o.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	case "always", "never":
-		h.options.Color = h.color == "always"
+		o.options.Color = o.color == "always"
 	default:
-		return fmt.Errorf("--color is auto, always or never, and not %q", h.color)
+		return fmt.Errorf("--color is auto, always or never, and not %q", o.color)
 	}
-	h.wide = h.name == "wide"
-	if h.format, err = output.New(h.name, &h.options); err != nil {
+	o.wide = o.name == "wide"
+	if o.format, err = output.New(o.name, &o.options); err != nil {
 		return err
 	}
-	if h.redraw {
-		states := h.options
+	if o.redraw {
+		states := o.options
 		states.States = true
-		format, err := output.New(h.name, &states)
+		format, err := output.New(o.name, &states)
 		if err != nil {
 			return err
 		}
-		if h.screen, err = output.NewScreen(format, &states); err != nil {
+		if o.screen, err = output.NewScreen(format, &states); err != nil {
 			return err
 		}
 	}
-	if _, ok := h.format.(output.Marker); !ok && (h.bookmarks || h.frames) || h.redraw && (h.bookmarks || h.frames) {
+	if _, ok := o.format.(output.Marker); !ok && (o.bookmarks || o.frames) || o.redraw && (o.bookmarks || o.frames) {
 		return errors.New("--show-bookmarks and --show-frames are for the outputs jsonl, wire and line, without --redraw")
 	}
 	return nil
@@ -101,12 +101,12 @@ func (c *config) sections(terminal bool) []section {
 		return section{title, set}
 	}
 	return []section{
-		make("Where", c.where.flags),
-		make("What", c.what.flags),
-		make("How", func(set *pflag.FlagSet) { c.how.flags(set, terminal) }),
-		make("When", c.when.flags),
-		make("Messages", c.tell.flags),
-		make("Recordings", c.tape.flags),
+		make("Where", c.server.flags),
+		make("What", c.resources.flags),
+		make("How", func(set *pflag.FlagSet) { c.output.flags(set, terminal) }),
+		make("When", c.limits.flags),
+		make("Messages", c.log.flags),
+		make("Recordings", c.recording.flags),
 	}
 }
 
@@ -127,19 +127,19 @@ func parse(args []string, terminal bool) (*config, error) {
 	if *help {
 		return nil, errHelp
 	}
-	c.what.names = all.Args()
-	c.tape.when = &c.when
-	c.how.options.Namespaces, c.how.options.Resources = c.what.allNamespaces || len(c.what.namespaces) > 1, len(split(c.what.names)) > 1
-	c.where.recorded, c.what.recorded = c.tape.replay != "", c.tape.replay != ""
-	for _, validate := range []func() error{c.where.validate, c.what.validate, c.how.validate, c.when.validate, c.tape.validate} {
+	c.resources.names = all.Args()
+	c.recording.limits = &c.limits
+	c.output.options.Namespaces, c.output.options.Resources = c.resources.allNamespaces || len(c.resources.namespaces) > 1, len(split(c.resources.names)) > 1
+	c.server.replaying, c.resources.replaying = c.recording.replay != "", c.recording.replay != ""
+	for _, validate := range []func() error{c.server.validate, c.resources.validate, c.output.validate, c.limits.validate, c.recording.validate} {
 		if err := validate(); err != nil {
 			return nil, err
 		}
 	}
-	if c.how.wide && c.what.metadataOnly {
+	if c.output.wide && c.resources.metadataOnly {
 		return nil, errors.New("-o wide shows more than metadata: leave out --metadata-only")
 	}
-	if c.how.wide && (c.tape.record != "" || c.tape.replay != "") {
+	if c.output.wide && (c.recording.record != "" || c.recording.replay != "") {
 		return nil, errors.New("-o wide is what a server shows of objects, and a recording has the objects: leave one of them out")
 	}
 	return c, nil

@@ -8,22 +8,22 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// framed is a transport that shows each frame of a watch as soon as it is there, before anybody has understood it.
-type framed struct {
-	over lw.Transport
-	show func(frame []byte)
+// frameTransport shows each frame of a watch when it arrives, before it is decoded.
+type frameTransport struct {
+	transport lw.Transport
+	show      func(frame []byte)
 }
 
-func (f *framed) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	body, err := f.over.Open(ctx, req)
+func (f *frameTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	body, err := f.transport.Open(ctx, req)
 	if err != nil || !req.Watch {
 		return body, err
 	}
-	return &frames{ReadCloser: body, show: f.show}, nil
+	return &frameReader{ReadCloser: body, show: f.show}, nil
 }
 
-// frames cuts what is read into frames, each a JSON value in brackets, however they are set apart.
-type frames struct {
+// frameReader splits a body into JSON values.
+type frameReader struct {
 	io.ReadCloser
 	show     func(frame []byte)
 	frame    []byte
@@ -32,35 +32,35 @@ type frames struct {
 	escaped  bool
 }
 
-func (f *frames) Read(p []byte) (int, error) {
+func (f *frameReader) Read(p []byte) (int, error) {
 	n, err := f.ReadCloser.Read(p)
 	for _, c := range p[:n] {
 		if len(f.frame) == 0 && c <= ' ' { // between frames, where it may go on for ever
 			continue
 		}
 		f.frame = append(f.frame, c)
-		if f.ends(c) {
-			f.tell()
+		if f.endsFrame(c) {
+			f.flush()
 		}
 	}
 	if err != nil {
-		f.tell() // what was cut off, too
+		f.flush() // what was cut off, too
 	}
 	return n, err
 }
 
 // Redact is for lw.Redact.
-func (f *frames) Redact(text string) string { return lw.Redact(f.ReadCloser, text) }
+func (f *frameReader) Redact(text string) string { return lw.Redact(f.ReadCloser, text) }
 
-func (f *frames) tell() {
+func (f *frameReader) flush() {
 	if frame := bytes.TrimSpace(f.frame); len(frame) > 0 {
 		f.show(frame)
 	}
 	f.frame = f.frame[:0]
 }
 
-// ends takes the next byte, and reports whether a frame ends with it.
-func (f *frames) ends(c byte) bool {
+// endsFrame processes the next byte and reports whether a frame ends with it.
+func (f *frameReader) endsFrame(c byte) bool {
 	switch {
 	case f.escaped:
 		f.escaped = false

@@ -18,11 +18,11 @@ func (t textTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error)
 	return io.NopCloser(iotest.OneByteReader(strings.NewReader(string(t)))), nil
 }
 
-// TestFramesAreCutWhereTheyEnd, whatever is between them, and in what is cut off.
-func TestFramesAreCutWhereTheyEnd(t *testing.T) {
+// TestFramesAreSplit checks the split for any separator and for truncated bodies.
+func TestFramesAreSplit(t *testing.T) {
 	const text = `{"a":"}\"]\\"}` + "\n" + `{"b":[{}]}{"c":1}` + " \r\n[2]\n{\"d"
 	var seen []string
-	transport := &framed{over: textTransport(text), show: func(frame []byte) { seen = append(seen, string(frame)) }}
+	transport := &frameTransport{transport: textTransport(text), show: func(frame []byte) { seen = append(seen, string(frame)) }}
 	body, err := transport.Open(t.Context(), &lw.Request{Watch: true})
 	require.NoError(t, err)
 	read, err := io.ReadAll(body)
@@ -37,11 +37,11 @@ func TestFramesAreCutWhereTheyEnd(t *testing.T) {
 	require.Len(t, seen, 5, "a list is no frame")
 }
 
-// TestWhiteSpaceIsNoFrame, however much of it there is; and what is kept of one that has no end is what the reader takes.
-func TestWhiteSpaceIsNoFrame(t *testing.T) {
+// TestWhitespaceIsSkipped checks that whitespace between frames uses no memory.
+func TestWhitespaceIsSkipped(t *testing.T) {
 	heap := hostile.NewHeap()
 	shown := 0
-	body := &frames{
+	body := &frameReader{
 		ReadCloser: &hostile.Endless{First: "{} ", Then: "\n", Most: 8 << 20, Heap: heap},
 		show:       func([]byte) { shown++ },
 	}

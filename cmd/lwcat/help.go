@@ -35,8 +35,8 @@ Exit codes: 0 done; 1 the server, the network or the output said no, or an event
 printed; 2 wrong usage; 3 what was waited for did not come; 130 interrupted.
 `
 
-// usual are the flags that --help shows; help all and the man page show all of them.
-var usual = []string{
+// commonFlags are the flags that --help shows; help all and the man page show all of them.
+var commonFlags = []string{
 	"context", "server",
 	"namespace", "all-namespaces", "selector", "field-selector",
 	"output",
@@ -64,14 +64,14 @@ func helpText(all bool) string {
 	var text strings.Builder
 	text.WriteString(intro)
 	for _, c := range commands() {
-		if c.about != "" {
-			fmt.Fprintf(&text, "  %-38s %s\n", strings.TrimSpace("lwcat "+c.name+" "+c.args), c.about)
+		if c.description != "" {
+			fmt.Fprintf(&text, "  %-38s %s\n", strings.TrimSpace("lwcat "+c.name+" "+c.args), c.description)
 		}
 	}
 	text.WriteString(naming)
 	for _, section := range new(config).sections(false) {
 		if !all {
-			section.flags = pick(section.flags, usual)
+			section.flags = pick(section.flags, commonFlags)
 		}
 		if section.flags.HasFlags() {
 			fmt.Fprintf(&text, "\n%s:\n%s", section.title, section.flags.FlagUsagesWrapped(helpWidth))

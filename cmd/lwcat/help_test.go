@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHelpFitsAScreen of 50 lines and 100 columns, and help all has every flag.
-func TestHelpFitsAScreen(t *testing.T) {
+// TestHelpFitsScreen of 50 lines and 100 columns, and help all has every flag.
+func TestHelpFitsScreen(t *testing.T) {
 	code, short, errs := lwcat(t, "--help")
 	require.Equal(t, exitDone, code, errs)
 	require.LessOrEqual(t, strings.Count(short, "\n"), 50, short)
@@ -27,7 +27,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 	for _, section := range new(config).sections(false) {
 		section.flags.VisitAll(func(flag *pflag.Flag) { require.Contains(t, all, "--"+flag.Name) })
 	}
-	for _, name := range usual {
+	for _, name := range commonFlags {
 		require.Contains(t, short, "--"+name, "what is usual has to be there")
 	}
 }
@@ -52,9 +52,9 @@ func TestManual(t *testing.T) {
 		})
 	}
 	for _, c := range commands() {
-		require.Equal(t, c.about != "", strings.Contains(page, "\n.B "+c.name), c.name)
+		require.Equal(t, c.description != "", strings.Contains(page, "\n.B "+c.name), c.name)
 	}
-	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, roff(`.a-b\c`+"\n'd"))
+	require.Equal(t, `\&.a\-b\ec`+"\n"+`\&'d`, escapeRoff(`.a-b\c`+"\n'd"))
 
 	lint := exec.Command(need.Program(t, "mandoc", "on Debian: apt install mandoc"), "-T", "lint", "-W", "warning")
 	lint.Stdin = strings.NewReader(page)

@@ -14,7 +14,7 @@ import (
 // TestGlobalLoggerIsSilent: net/http logs the first bytes that arrive on an idle connection, before it closes the connection.
 // The library logs interruptions, which lwcat prints itself.
 func TestGlobalLoggerIsSilent(t *testing.T) {
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	secret := v.secrets.New("a part of an object")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestGlobalLoggerIsSilent(t *testing.T) {
 		_, _ = io.Copy(io.Discard, in)
 		closed <- nil
 	}()
-	var stderr written
+	var stderr lockedBuffer
 	cmd := v.command(nil, "-v", "-s", "http://"+listener.Addr().String(), "/api/v1/configmaps")
 	cmd.Stderr = &stderr
 	require.NoError(t, cmd.Start())

@@ -20,7 +20,7 @@ import (
 // The exit codes.
 const (
 	exitDone        = 0
-	exitRefused     = 1 // the server, the network or the output said no for good
+	exitError       = 1 // the server, the network or the output said no for good
 	exitUsage       = 2
 	exitTimeout     = 3   // what was waited for did not come
 	exitInterrupted = 130 // as a shell says it of ^C
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 		return commandCode(help(ctx, nil, stdout, stderr), stderr)
 	}
 	if err != nil {
-		return misused(err, stderr)
+		return usageFailure(err, stderr)
 	}
 	status := &status{out: stderr}
 	if file, ok := stderr.(*os.File); ok {
@@ -68,19 +68,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, terminal 
 // exitCode reports the end of the run on standard error and returns the exit code.
 func exitCode(err error, config *config, status *status) int {
 	switch {
-	case err == nil && config.when.awaits():
-		status.say("the list is complete, and %s is still waited for", config.when.awaited())
+	case err == nil && config.limits.hasGoal():
+		status.logf("the list is complete, and %s is still waited for", config.limits.goal())
 		return exitTimeout
-	case errors.Is(err, errCounted) && config.when.condition != nil:
-		status.say("after %d events %s is still waited for", config.when.count, config.when.awaited())
+	case errors.Is(err, errCounted) && config.limits.condition != nil:
+		status.logf("after %d events %s is still waited for", config.limits.count, config.limits.goal())
 		return exitTimeout
 	case err == nil, errors.Is(err, errDone), errors.Is(err, errCounted):
 		return exitDone
-	case errors.Is(err, errTimeout) && config.when.awaits():
-		status.say("after %v %s was still waited for", config.when.timeout, config.when.awaited())
+	case errors.Is(err, errTimeout) && config.limits.hasGoal():
+		status.logf("after %v %s was still waited for", config.limits.timeout, config.limits.goal())
 		return exitTimeout
-	case errors.Is(err, errTimeout) && config.when.once:
-		status.say("after %v the list was not complete", config.when.timeout)
+	case errors.Is(err, errTimeout) && config.limits.once:
+		status.logf("after %v the list was not complete", config.limits.timeout)
 		return exitTimeout
 	case errors.Is(err, errTimeout):
 		return exitDone
@@ -90,13 +90,13 @@ func exitCode(err error, config *config, status *status) int {
 		return exitDone
 	}
 	if usage, ok := errors.AsType[usageError](err); ok {
-		return misused(usage, status.out)
+		return usageFailure(usage, status.out)
 	}
-	status.say("%v", err)
-	if advised, ok := errors.AsType[*advised](err); ok {
-		status.say("hint: %s", advised.hint)
+	status.logf("%v", err)
+	if hinted, ok := errors.AsType[*hintedError](err); ok {
+		status.logf("hint: %s", hinted.hint)
 	}
-	return exitRefused
+	return exitError
 }
 
 // isTerminal reports whether a person reads what is written to a file.

@@ -30,18 +30,18 @@ func create(t *testing.T, server *lwtest.Server, resource, object string) {
 func named(name string) string { return `{"metadata":{"name":"` + name + `"}}` }
 
 // output is written by the program while the test reads it.
-type written struct {
+type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (o *written) Write(p []byte) (int, error) {
+func (o *lockedBuffer) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.Write(p)
 }
 
-func (o *written) String() string {
+func (o *lockedBuffer) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.text.String()
@@ -49,7 +49,7 @@ func (o *written) String() string {
 
 // lwcat runs the program to its end.
 func lwcat(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	var out, errors written
+	var out, errors lockedBuffer
 	code = run(t.Context(), args, &out, &errors, false)
 	return code, out.String(), errors.String()
 }
@@ -153,8 +153,8 @@ func TestWrongUsage(t *testing.T) {
 	require.Contains(t, out, "Exit codes")
 }
 
-// TestRefusedAtTheStart: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
-func TestRefusedAtTheStart(t *testing.T) {
+// TestStartupErrorsExit: 401, 403, 404 and no server at all end it with exit code 1 and the reason.
+func TestStartupErrorsExit(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "config"))
 	server := start(t, &lwtest.Options{Tokens: map[string]lwtest.Access{"yes": lwtest.FullAccess, "no": lwtest.NoAccess}})
 	gone := start(t, nil)
@@ -171,7 +171,7 @@ func TestRefusedAtTheStart(t *testing.T) {
 		"--kubeconfig /nil po":                           "/nil",
 	} {
 		code, out, errs := lwcat(t, strings.Fields(args)...)
-		require.Equal(t, exitRefused, code, args)
+		require.Equal(t, exitError, code, args)
 		require.Contains(t, errs, want)
 		require.Empty(t, out)
 	}
@@ -198,9 +198,9 @@ func TestWrongConnectionFlags(t *testing.T) {
 	}
 }
 
-// TestFoldOfTheLinesIsTheServersState through dropped connections, a compaction and a restart. No key is added twice or
+// TestPrintedEventsFoldToServerState through dropped connections, a compaction and a restart. No key is added twice or
 // deleted twice, and what a new list brings is only what changed.
-func TestFoldOfTheLinesIsTheServersState(t *testing.T) {
+func TestPrintedEventsFoldToServerState(t *testing.T) {
 	t.Parallel()
 	for name, upgrade := range map[string]string{"http": "", "ws": "websocket"} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	create(t, server, "configmaps", named("stays"))
 	create(t, server, "configmaps", named("goes"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs written
+	var out, errs lockedBuffer
 	done := make(chan int)
 	go func() {
 		done <- run(ctx, []string{"-s", server.URL, "cm", "-A", "--transport", transport}, &out, &errs, false)
@@ -264,13 +264,13 @@ func foldOfTheLines(t *testing.T, transport, upgrade string) {
 	require.Equal(t, exitInterrupted, <-done)
 }
 
-// TestRefusalLaterIsWaitedOut: only at the start does it end the program.
-func TestRefusalLaterIsWaitedOut(t *testing.T) {
+// TestLaterRejectionsAreRetried: only at the start does it end the program.
+func TestLaterRejectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	server := start(t, nil)
 	create(t, server, "nodes", named("n1"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs written
+	var out, errs lockedBuffer
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "no"}, &out, &errs, false) }()
 	eventually(t, "an answer, as a refusal before it ends the program", func() bool { return strings.Contains(out.String(), "n1") })
@@ -283,23 +283,23 @@ func TestRefusalLaterIsWaitedOut(t *testing.T) {
 	require.Equal(t, exitInterrupted, <-done)
 }
 
-func TestLinesForPeople(t *testing.T) {
+func TestLineOutput(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "pods", `{"metadata":{"name":"a"},"status":{"phase":"Running"}}`)
 	create(t, server, "pods", `{"metadata":{"name":"b"},"status":{"phase":"Pending","containerStatuses":[{"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}}`)
 	create(t, server, "deployments.apps", `{"metadata":{"name":"web"},"spec":{"replicas":3},"status":{"readyReplicas":2}}`)
 	create(t, server, "nodes", `{"metadata":{"name":"n"},"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
-	var out, errs written
+	var out, errs lockedBuffer
 	require.Equal(t, exitDone, run(t.Context(), []string{"-s", server.URL, "--once", "--color=never", "po", "deploy", "no"}, &out, &errs, true))
 	for _, want := range []string{"   ADDED      Pod ", "default/a ", " Running\n", " CrashLoopBackOff\n", " 2/3 ready\n", " NotReady\n"} {
 		require.Contains(t, out.String(), want)
 	}
 }
 
-func TestBookmarksAreShown(t *testing.T) {
+func TestShowBookmarks(t *testing.T) {
 	server := start(t, &lwtest.Options{BookmarkInterval: time.Millisecond})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	var out, errs written
+	var out, errs lockedBuffer
 	done := make(chan int)
 	go func() { done <- run(ctx, []string{"-s", server.URL, "cm", "--show-bookmarks"}, &out, &errs, false) }()
 	eventually(t, "a watch", func() bool { return len(server.Requests(lwtest.Watches)) > 0 })

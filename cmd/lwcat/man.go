@@ -28,22 +28,22 @@ has changed meanwhile is printed.
 // manual is the page in troff, for man(1); man(7) has its macros.
 func manual() string {
 	var page strings.Builder
-	fmt.Fprintf(&page, ".TH LWCAT 1 %q \"lwcat %s\" \"User Commands\"\n", committed(), roff(version()))
+	fmt.Fprintf(&page, ".TH LWCAT 1 %q \"lwcat %s\" \"User Commands\"\n", committed(), escapeRoff(version()))
 	page.WriteString(".SH NAME\nlwcat \\- print the events of Kubernetes collections\n")
 	page.WriteString(".SH SYNOPSIS\n.nf\nlwcat [flags] RESOURCE|PATH...\n")
 	for _, c := range commands() {
-		if c.about != "" {
-			page.WriteString(roff(strings.TrimSpace("lwcat "+c.name+" "+c.args)) + "\n")
+		if c.description != "" {
+			page.WriteString(escapeRoff(strings.TrimSpace("lwcat "+c.name+" "+c.args)) + "\n")
 		}
 	}
-	page.WriteString(".fi\n.SH DESCRIPTION\n" + roff(about))
+	page.WriteString(".fi\n.SH DESCRIPTION\n" + escapeRoff(about))
 	for line := range strings.Lines(strings.TrimLeft(naming, "\n")) {
-		page.WriteString(".PP\n" + roff(line))
+		page.WriteString(".PP\n" + escapeRoff(line))
 	}
 	page.WriteString(".SH COMMANDS\n")
 	for _, c := range commands() {
-		if c.about != "" {
-			fmt.Fprintf(&page, ".TP\n.B %s\n%s\n", roff(strings.TrimSpace(c.name+" "+c.args)), roff(c.about))
+		if c.description != "" {
+			fmt.Fprintf(&page, ".TP\n.B %s\n%s\n", escapeRoff(strings.TrimSpace(c.name+" "+c.args)), escapeRoff(c.description))
 		}
 	}
 	page.WriteString(".SH OPTIONS\n")
@@ -51,8 +51,8 @@ func manual() string {
 		fmt.Fprintf(&page, ".SS %s\n", section.title)
 		section.flags.VisitAll(func(flag *pflag.Flag) { page.WriteString(option(flag)) })
 	}
-	page.WriteString(".SH EXIT STATUS\n" + roff(strings.TrimSpace(strings.TrimPrefix(exitCodes, "\nExit codes: "))) + "\n")
-	page.WriteString(".SH EXAMPLES\n.nf\n" + roff(strings.TrimPrefix(examples, "\nExamples:\n")) + ".fi\n")
+	page.WriteString(".SH EXIT STATUS\n" + escapeRoff(strings.TrimSpace(strings.TrimPrefix(exitCodes, "\nExit codes: "))) + "\n")
+	page.WriteString(".SH EXAMPLES\n.nf\n" + escapeRoff(strings.TrimPrefix(examples, "\nExamples:\n")) + ".fi\n")
 	return page.String()
 }
 
@@ -63,20 +63,20 @@ func option(flag *pflag.Flag) string {
 	if flag.Shorthand != "" {
 		name = "-" + flag.Shorthand + ", " + name
 	}
-	text := fmt.Sprintf(".TP\n\\fB%s\\fR", roff(name))
+	text := fmt.Sprintf(".TP\n\\fB%s\\fR", escapeRoff(name))
 	if kind != "" && flag.NoOptDefVal == "" {
-		text += " \\fI" + roff(kind) + "\\fR"
+		text += " \\fI" + escapeRoff(kind) + "\\fR"
 	}
 	if preset := flag.DefValue; preset != "" && preset != "false" && preset != "0" && preset != "[]" && preset != "0s" {
 		usage += " (default: " + preset + ")"
 	}
-	return text + "\n" + roff(usage) + "\n"
+	return text + "\n" + escapeRoff(usage) + "\n"
 }
 
 var lineStart = regexp.MustCompile(`(?m)^[.']`)
 
-// roff escapes a text: hyphens that are minuses, to be copied as such, and what would be a command.
-func roff(text string) string {
+// escapeRoff escapes a text: hyphens that are minuses, to be copied as such, and what would be a command.
+func escapeRoff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	return lineStart.ReplaceAllString(text, `\&$0`)
 }

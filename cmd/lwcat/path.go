@@ -11,26 +11,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ours are the parameters that the engine sets, which stand in paths that were copied from a log.
-var ours = []string{
+// engineParameters are query parameters that the engine sets. Paths copied from a log contain them.
+var engineParameters = []string{
 	"watch", "resourceVersion", "resourceVersionMatch", "timeout", "timeoutSeconds", "allowWatchBookmarks", "sendInitialEvents",
 	"limit", "continue",
 }
 
 // fromPath returns the collection at a path. The path may be an old one for watches, as /api/v1/watch/pods, and name one object.
-func fromPath(raw string, w *what) (resource lw.Resource, err error) {
+func fromPath(raw string, o *resourceOptions) (resource lw.Resource, err error) {
 	path, query, _ := strings.Cut(raw, "?")
-	resource.Raw, resource.Name, err = collection(strings.TrimSuffix(path, "/"))
+	resource.Raw, resource.Name, err = splitPath(strings.TrimSuffix(path, "/"))
 	values, queryErr := url.ParseQuery(query)
 	switch {
 	case cmp.Or(err, queryErr) != nil:
 		return resource, fmt.Errorf("%s: %w", raw, cmp.Or(err, queryErr))
 	case resource.Raw == "":
 		return resource, fmt.Errorf("%s names no collection: expected a path as /api/v1/pods", raw)
-	case values.Has("labelSelector") && w.labels != "", values.Has("fieldSelector") && (w.fields != "" || resource.Name != ""):
+	case values.Has("labelSelector") && o.labels != "", values.Has("fieldSelector") && (o.fields != "" || resource.Name != ""):
 		return resource, fmt.Errorf("%s: it has a selector of its own, and one is all that a server heeds", raw)
 	}
-	for _, name := range ours {
+	for _, name := range engineParameters {
 		values.Del(name)
 	}
 	if query = values.Encode(); query != "" {
@@ -39,9 +39,8 @@ func fromPath(raw string, w *what) (resource lw.Resource, err error) {
 	return resource, nil
 }
 
-// collection makes of a path that of a collection, and the name of the one object that it is of. Paths that are not an API
-// server's stay as they are.
-func collection(path string) (collection, object string, err error) {
+// splitPath splits an API path into the path of the collection and the name of one object. Other paths stay unchanged.
+func splitPath(path string) (collection, object string, err error) {
 	parts := strings.Split(path, "/") // the first is empty
 	root := 3                         // of /api/v1/pods
 	if len(parts) > 1 && parts[1] == "apis" {

@@ -30,7 +30,7 @@ func (p *printer) print(events []output.Event, flush bool) (err error) {
 	if !flush {
 		return nil
 	}
-	p.status.around(func() {
+	p.status.withoutLine(func() {
 		if flusher, ok := p.format.(output.Flusher); ok {
 			flusher.Flush(p.out)
 		}
@@ -45,6 +45,6 @@ func (p *printer) mark(m *output.Mark) error {
 	defer p.mu.Unlock()
 	p.format.(output.Marker).Mark(p.out, m)
 	var err error
-	p.status.around(func() { err = p.out.Flush() })
+	p.status.withoutLine(func() { err = p.out.Flush() })
 	return err
 }

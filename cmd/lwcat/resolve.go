@@ -13,20 +13,20 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// discoveryTime is how long a server may take to say what it has: as long as a list may be silent.
-const discoveryTime = 90 * time.Second
+// discoveryTimeout limits one discovery attempt.
+const discoveryTimeout = 90 * time.Second
 
-// longestPause is the longest time between two tries.
-const longestPause = 30 * time.Second
+// maxRetryDelay is the longest delay between two attempts.
+const maxRetryDelay = 30 * time.Second
 
 // resolve turns the names of the command line into resources. A server that has no time, or a fault that may pass, is asked again,
 // as it is for a collection.
-func (s *source) resolve(ctx context.Context, w *what, status *status) ([]lw.Resource, error) {
-	for pause := time.Second; ; pause = min(2*pause, longestPause) {
-		asking, stop := context.WithTimeoutCause(ctx, discoveryTime, lw.ErrSilent)
-		resources, err := resolve(asking, s.over, w, s.namespace, func(format string, args ...any) {
+func (s *source) resolve(ctx context.Context, o *resourceOptions, status *status) ([]lw.Resource, error) {
+	for pause := time.Second; ; pause = min(2*pause, maxRetryDelay) {
+		asking, stop := context.WithTimeoutCause(ctx, discoveryTimeout, lw.ErrSilent)
+		resources, err := resolve(asking, s.transport, o, s.namespace, func(format string, args ...any) {
 			if ctx.Err() == nil { // else it is not the server that did not tell
-				status.say(format, args...)
+				status.logf(format, args...)
 			}
 		})
 		stop()
@@ -38,7 +38,7 @@ func (s *source) resolve(ctx context.Context, w *what, status *status) ([]lw.Res
 			return resources, err
 		}
 		wait := max(pause, refusal.RetryAfter)
-		status.say("%v; asking again in %v", err, wait)
+		status.logf("%v; asking again in %v", err, wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -49,16 +49,16 @@ func (s *source) resolve(ctx context.Context, w *what, status *status) ([]lw.Res
 
 // resolve turns the names of the command line into resources, each collection once. The server is asked only if one of them
 // is not a path; what it cannot tell goes to warn. namespace is that of the context.
-func resolve(ctx context.Context, transport lw.Transport, w *what, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
-	namespaces := w.namespaces
+func resolve(ctx context.Context, transport lw.Transport, o *resourceOptions, namespace string, warn func(format string, args ...any)) (resources []lw.Resource, err error) {
+	namespaces := o.namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{namespace}
 	}
 	var all *discovery.Resources
-	for _, name := range split(w.names) {
+	for _, name := range split(o.names) {
 		var found []lw.Resource
 		if strings.HasPrefix(name, "/") {
-			path, err := fromPath(name, w)
+			path, err := fromPath(name, o)
 			if err != nil {
 				return nil, err
 			}
@@ -69,7 +69,7 @@ func resolve(ctx context.Context, transport lw.Transport, w *what, namespace str
 					return nil, err
 				}
 				for i, missing := range all.Missing {
-					if i == mostWarnings {
+					if i == maxWarnings {
 						warn("… and %d more", len(all.Missing)-i)
 						break
 					}
@@ -77,7 +77,7 @@ func resolve(ctx context.Context, transport lw.Transport, w *what, namespace str
 				}
 			}
 			if found, err = collections(all, name, namespaces); err != nil {
-				return nil, hint(err, name, resources)
+				return nil, hintObjectName(err, name, resources)
 			}
 		}
 		for _, resource := range found {
@@ -89,11 +89,11 @@ func resolve(ctx context.Context, transport lw.Transport, w *what, namespace str
 	return resources, nil
 }
 
-// mostWarnings is how many parts of a server that do not answer are told of.
-const mostWarnings = 20
+// maxWarnings is how many unavailable API groups are logged.
+const maxWarnings = 20
 
-// hint adds what somebody may not know who names an object as for kubectl: pods web-0.
-func hint(err error, name string, before []lw.Resource) error {
+// hintObjectName explains the syntax of object names to a user of kubectl's "pods web-0" form.
+func hintObjectName(err error, name string, before []lw.Resource) error {
 	if _, unknown := errors.AsType[*discovery.UnknownError](err); !unknown || len(before) == 0 || strings.Contains(name, "/") {
 		return err
 	}
@@ -106,7 +106,7 @@ func split(args []string) (names []string) {
 		if strings.HasPrefix(arg, "/") {
 			names = append(names, arg)
 		} else {
-			names = append(names, unique(strings.Split(arg, ","))...)
+			names = append(names, compact(strings.Split(arg, ","))...)
 		}
 	}
 	return names

@@ -41,8 +41,8 @@ func TestServerWithoutAggregatedDiscovery(t *testing.T) {
 	require.Len(t, server.Requests(discoveries), 5, "/api, /apis, and three group versions")
 }
 
-// TestPartOfTheServerIsDown: the rest is followed, and a warning names the part.
-func TestPartOfTheServerIsDown(t *testing.T) {
+// TestDiscoveryOfPartlyUnavailableServer: the rest is followed, and a warning names the part.
+func TestDiscoveryOfPartlyUnavailableServer(t *testing.T) {
 	server := start(t, nil)
 	create(t, server, "configmaps", named("a"))
 	server.Fail(func(r lwtest.Request) bool { return r.URL.Path == "/apis" }, 1, func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {

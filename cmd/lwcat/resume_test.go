@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// full is a disk without room.
-type full struct{ room int }
+// fullDisk fails after a number of bytes.
+type fullDisk struct{ room int }
 
-func (f *full) Write(p []byte) (int, error) {
+func (f *fullDisk) Write(p []byte) (int, error) {
 	n := min(len(p), f.room)
 	if f.room -= n; n < len(p) {
 		return n, errors.New("no space left")
@@ -22,8 +22,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestResumeKnowsOnlyWhatIsWritten: what could not be written comes the next time, of a list and of a watch.
-func TestResumeKnowsOnlyWhatIsWritten(t *testing.T) {
+// TestResumeRepeatsUnwrittenEvents checks that the next run prints events that could not be written.
+func TestResumeRepeatsUnwrittenEvents(t *testing.T) {
 	for _, room := range []int{0, 300} {
 		server := start(t, nil)
 		path := filepath.Join(t.TempDir(), "state")
@@ -31,27 +31,27 @@ func TestResumeKnowsOnlyWhatIsWritten(t *testing.T) {
 			create(t, server, "configmaps", named(name))
 		}
 		args := []string{"-s", server.URL, "cm", "--resume", path, "--once"}
-		var errs written
-		require.Equal(t, exitRefused, run(t.Context(), args, &full{room}, &errs, false))
+		var errs lockedBuffer
+		require.Equal(t, exitError, run(t.Context(), args, &fullDisk{room}, &errs, false))
 		require.Contains(t, errs.String(), "no space left")
 		code, out, _ := lwcat(t, args...)
 		require.Equal(t, exitDone, code)
 		require.Equal(t, 3, strings.Count(out, "\n"), out)
 
 		create(t, server, "configmaps", named("d"))
-		require.Equal(t, exitRefused, run(t.Context(), args, &full{}, &errs, false))
+		require.Equal(t, exitError, run(t.Context(), args, &fullDisk{}, &errs, false))
 		_, out, _ = lwcat(t, args...)
 		require.Equal(t, 1, strings.Count(out, "\n"), out)
 	}
 }
 
-// TestTwoRunsWithOneFile: the one that finds out leaves it to the other, and says so.
-func TestTwoRunsWithOneFile(t *testing.T) {
+// TestResumeFileIsNotShared checks that one of two runs with the same file exits.
+func TestResumeFileIsNotShared(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")
 	create(t, server, "configmaps", named("a"))
 	ctx, stop := context.WithCancelCause(t.Context())
-	var out, errs written
+	var out, errs lockedBuffer
 	ended := make(chan int)
 	args := []string{"-s", server.URL, "cm", "--resume", path, "-o", "name"}
 	go func() { ended <- run(ctx, append(args, "-v"), &out, &errs, false) }()
@@ -62,25 +62,25 @@ func TestTwoRunsWithOneFile(t *testing.T) {
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	stop(errInterrupted)
-	require.Equal(t, exitRefused, <-ended)
+	require.Equal(t, exitError, <-ended)
 	require.Contains(t, errs.String(), path+": another lwcat has written it since")
 	left, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(kept), string(left))
 }
 
-// TestResumeReadsNoEndlessFile: it names no more than can be held.
-func TestResumeReadsNoEndlessFile(t *testing.T) {
+// TestResumeFileSizeIsLimited: it names no more than can be held.
+func TestResumeFileSizeIsLimited(t *testing.T) {
 	server := start(t, nil)
 	path := filepath.Join(t.TempDir(), "state")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	require.NoError(t, file.Truncate(mostResumed+1)) // without content
+	require.NoError(t, file.Truncate(maxResumeSize+1)) // without content
 	require.NoError(t, file.Close())
 	code, _, errs := lwcat(t, "-s", server.URL, "cm", "--resume", path, "--once")
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "is larger than")
 	code, _, errs = lwcat(t, "-s", server.URL, "cm", "--resume", t.TempDir(), "--once")
-	require.Equal(t, exitRefused, code)
+	require.Equal(t, exitError, code)
 	require.Contains(t, errs, "is no file that can be replaced")
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noisy are the flags with which lwcat tells all that it can.
-const noisy = "-v --stats --once --timeout 20s"
+// verboseArguments are the flags with which lwcat tells all that it can.
+const verboseArguments = "-v --stats --once --timeout 20s"
 
-// TestSecretsStayIn: whatever credential is used and whatever a server does to it, it is in nothing that lwcat says.
-func TestSecretsStayIn(t *testing.T) {
+// TestSecretsAreNotPrinted: whatever credential is used and whatever a server does to it, it is in nothing that lwcat says.
+func TestSecretsAreNotPrinted(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	for user := range v.users {
 		for _, path := range []string{"/ok", "/echo401", "/elsewhere"} {
-			code, out := v.run(nil, append(strings.Fields(noisy), "--kubeconfig", v.as(user, path, nil), "cm")...)
+			code, out := v.run(nil, append(strings.Fields(verboseArguments), "--kubeconfig", v.as(user, path, nil), "cm")...)
 			v.secrets.Absent(t, user+path, out)
 			works := path == "/ok" && !strings.HasPrefix(user, "pluginThat") && !strings.HasPrefix(user, "pluginOf") && user != "basic" && user != "halfAKey" && user != "notBase64"
 			require.Equal(t, works, strings.Contains(out, "settings"), "%s%s: %d", user, path, code)
@@ -48,7 +48,7 @@ func TestSecretsStayIn(t *testing.T) {
 // files that are wrong.
 func TestSecretsOfConnections(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	password := v.secrets.New("the proxy's password")
 	proxy := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: v.proxy}).String()
 	nobody := (&url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: "127.0.0.1:1"}).String()
@@ -89,18 +89,18 @@ func TestSecretsOfConnections(t *testing.T) {
 	}
 }
 
-// TestSecretsStayOutOfFiles: of recordings, resume files and whatever else is written, which only their owner may read; nor are
+// TestSecretsAreNotWritten: of recordings, resume files and whatever else is written, which only their owner may read; nor are
 // they in any form of output, or where a recording is played.
-func TestSecretsStayOutOfFiles(t *testing.T) {
+func TestSecretsAreNotWritten(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	config := v.as("plugin", "/ok", nil)
 	for _, name := range output.Names() {
 		name, _, takes := strings.Cut(name, "=")
 		if takes {
 			name += "=" + map[string]string{"custom-columns": "NAME:.metadata.name", "jsonpath": "{.metadata.name}"}[name]
 		}
-		args := append(strings.Fields(noisy+" -A cm -o "+name), "--kubeconfig", config)
+		args := append(strings.Fields(verboseArguments+" -A cm -o "+name), "--kubeconfig", config)
 		if name == "jsonl" || name == "wire" || name == "line" {
 			args = append(args, "--show-frames", "--show-bookmarks")
 		}
@@ -109,7 +109,7 @@ func TestSecretsStayOutOfFiles(t *testing.T) {
 		v.secrets.Absent(t, name, out)
 	}
 	for user, files := range map[string]string{"plugin": "--record rec1", "token": "--resume res1", "certificate": "--record rec2", "pluginsCertificate": "--resume res2"} {
-		code, _ := v.run(nil, append(strings.Fields(noisy+" -A cm "+files), "--kubeconfig", v.as(user, "/ok", nil))...)
+		code, _ := v.run(nil, append(strings.Fields(verboseArguments+" -A cm "+files), "--kubeconfig", v.as(user, "/ok", nil))...)
 		require.Zero(t, code, user)
 	}
 	code, out := v.run(nil, strings.Fields("-v --stats --replay rec1@max")...)
@@ -121,7 +121,7 @@ func TestSecretsStayOutOfFiles(t *testing.T) {
 // TestSecretsInObjects are where objects are asked for, and in no message about them.
 func TestSecretsInObjects(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	for _, path := range []string{"/garbage", "/wrong"} {
 		for _, format := range []string{"jsonl", "wide"} {
 			code, _ := v.run(nil, "-s", v.url+path, "--certificate-authority", v.ca, "--token", v.token, "-v", "--stats", "--once", "--timeout", "300ms", "-o", format, "/api/v1/secrets")
@@ -139,7 +139,7 @@ func TestSecretsInObjects(t *testing.T) {
 // TestSecretsOfCompletion: neither what is offered, nor anything that it leaves behind.
 func TestSecretsOfCompletion(t *testing.T) {
 	t.Parallel()
-	v := newVault(t)
+	v := newSecretsFixture(t)
 	for user, lines := range map[string][]string{"token": {"", "cm/", "--context "}, "plugin": {"co", "-n ", "--token "}, "certificate": {"cm/"}, "basic": {"co"}} {
 		for _, line := range lines {
 			for _, path := range []string{"/ok", "/echo401"} {
@@ -153,12 +153,12 @@ func TestSecretsOfCompletion(t *testing.T) {
 	require.Zero(t, v.secrets.AbsentFrom(t, v.work))
 }
 
-// TestSecretsOfACrash: what Go tells of all goroutines has none.
-func TestSecretsOfACrash(t *testing.T) {
-	v := newVault(t)
+// TestSecretsAreNotInCrash: what Go tells of all goroutines has none.
+func TestSecretsAreNotInCrash(t *testing.T) {
+	v := newSecretsFixture(t)
 	cmd := v.command([]string{"GOTRACEBACK=system"}, "-v", "-s", v.url+"/ok", "--certificate-authority", v.ca, "--token", v.token, "cm")
 	var stderr bytes.Buffer
-	stdout := new(written)
+	stdout := new(lockedBuffer)
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
 	require.NoError(t, cmd.Start())
 	eventually(t, "an event", func() bool { return strings.Contains(stdout.String(), "settings") })

@@ -41,7 +41,7 @@ func serve(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer recorded.Close()
-	return play(ctx, recorded, speed, *listen, stdout, &status{out: stderr})
+	return playRecording(ctx, recorded, speed, *listen, stdout, &status{out: stderr})
 }
 
 const serveHelp = `lwcat serve FILE[@SPEED] [--listen ADDRESS]
@@ -51,15 +51,15 @@ has is what was recorded until then; at the end it stays. SPEED is as for --repl
 port for this machine only. Nobody is asked for a token, and a recording may hold Secrets.
 `
 
-// play serves a recording while it is played, and then what it has come to.
-func play(ctx context.Context, recorded *recording.Recording, speed float64, listen string, stdout io.Writer, status *status) error {
-	server, skipped, err := served.New(ctx, recorded, discoveredBy(ctx, recorded))
+// playRecording serves a recording while it is played, and its final state afterwards.
+func playRecording(ctx context.Context, recorded *recording.Recording, speed float64, listen string, stdout io.Writer, status *status) error {
+	server, skipped, err := served.New(ctx, recorded, recordedResources(ctx, recorded))
 	if err != nil {
 		return errors.Join(err, recorded.Broken)
 	}
 	defer server.Close()
 	for _, path := range skipped {
-		status.say("%s is not served: it is no path of an API", path)
+		status.logf("%s is not served: it is no path of an API", path)
 	}
 	listener, err := net.Listen("tcp", listen)
 	if err != nil {
@@ -76,15 +76,15 @@ func play(ctx context.Context, recorded *recording.Recording, speed float64, lis
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		status.say("%v", err)
+		status.logf("%v", err)
 	}
-	status.say("played %d frames, of %v; what they have come to is served until ^C", frames, recorded.Length.Round(time.Millisecond))
+	status.logf("played %d frames, of %v; what they have come to is served until ^C", frames, recorded.Length.Round(time.Millisecond))
 	<-ctx.Done()
 	return context.Cause(ctx)
 }
 
-// discoveredBy returns what the recorded run has learned of the server's collections; nil if it has not asked.
-func discoveredBy(ctx context.Context, recorded *recording.Recording) []discovery.Resource {
+// recordedResources returns the resources that the recorded run discovered, or nil.
+func recordedResources(ctx context.Context, recorded *recording.Recording) []discovery.Resource {
 	all, err := discovery.Ask(ctx, recorded.Play(0).Discovery())
 	if err != nil { // what it has not learned is guessed
 		return nil

@@ -33,7 +33,7 @@ func shardSelector(shard string) (string, error) {
 // shards finds out whether the server heeds --shard, before too much is printed: one that does not know it lists all. Other
 // errors will come again.
 func (s *stream) shards(ctx context.Context, client *lw.Client[*lw.Object]) error {
-	selector := s.config.what.shardSelector
+	selector := s.config.resources.shardSelector
 	if selector == "" {
 		return nil
 	}

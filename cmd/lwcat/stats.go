@@ -9,8 +9,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// figures are what --stats ends with, as JSON. Times are in seconds.
-type figures struct {
+// metrics are the final statistics of --stats. Times are in seconds.
+type metrics struct {
 	Seconds         float64 `json:"seconds"`
 	Events          int64   `json:"events"` // printed
 	EventsPerSecond float64 `json:"eventsPerSecond"`
@@ -26,19 +26,19 @@ type figures struct {
 
 // stats counts, for all streams together.
 type stats struct {
-	mu     sync.Mutex
-	began  time.Time
-	f      figures
-	lag    time.Duration // sum
-	decode time.Duration
+	mu         sync.Mutex
+	started    time.Time
+	metrics    metrics
+	totalLag   time.Duration // sum
+	decodeTime time.Duration
 
-	lists    int       // that arrive now
-	since    time.Time // when the first of them began
-	received int64     // their objects
-	left     int64     // what the server says is to come
+	lists        int       // in progress
+	listsStarted time.Time // when the first of them started
+	received     int64     // objects of these lists
+	remaining    int64     // objects still to come, as reported by the server
 }
 
-func newStats() *stats { return &stats{began: time.Now()} }
+func newStats() *stats { return &stats{started: time.Now()} }
 
 func (s *stats) update(f func()) {
 	s.mu.Lock()
@@ -46,22 +46,22 @@ func (s *stats) update(f func()) {
 	f()
 }
 
-// total returns the figures up to now.
-func (s *stats) total() figures {
+// snapshot returns the current metrics.
+func (s *stats) snapshot() metrics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.f
-	f.Seconds = time.Since(s.began).Seconds()
+	f := s.metrics
+	f.Seconds = time.Since(s.started).Seconds()
 	f.EventsPerSecond, f.BytesPerSecond = float64(f.Events)/f.Seconds, float64(f.Bytes)/f.Seconds
-	f.DecodeSeconds = s.decode.Seconds()
+	f.DecodeSeconds = s.decodeTime.Seconds()
 	if f.Events > 0 {
-		f.MeanLagSeconds = s.lag.Seconds() / float64(f.Events)
+		f.MeanLagSeconds = s.totalLag.Seconds() / float64(f.Events)
 	}
 	return f
 }
 
-// json is the line at the end.
-func (f figures) json() string {
+// json returns the metrics as a line of JSON.
+func (f metrics) json() string {
 	text, err := json.Marshal(f)
 	if err != nil {
 		return err.Error()
@@ -69,15 +69,15 @@ func (f figures) json() string {
 	return string(text)
 }
 
-// line is what a terminal shows meanwhile; before is what was so a moment ago.
-func (f figures) line(before figures) string {
+// rates describes the metrics and the rates since an earlier snapshot.
+func (f metrics) rates(before metrics) string {
 	seconds := f.Seconds - before.Seconds
 	return fmt.Sprintf("%d events, %.0f/s, %s/s, lag %.1f ms at most, %d relists, %d interruptions",
-		f.Events, float64(f.Events-before.Events)/seconds, bytesText(float64(f.Bytes-before.Bytes)/seconds),
+		f.Events, float64(f.Events-before.Events)/seconds, formatBytes(float64(f.Bytes-before.Bytes)/seconds),
 		1000*f.MaxLagSeconds, f.Relists, f.Interruptions)
 }
 
-func bytesText(n float64) string {
+func formatBytes(n float64) string {
 	for _, unit := range []string{"B", "kB", "MB"} {
 		if n < 1000 {
 			return fmt.Sprintf("%.0f %s", n, unit)
@@ -91,12 +91,12 @@ func bytesText(n float64) string {
 func (s *stats) progress() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.lists == 0 || time.Since(s.since) < time.Second {
+	if s.lists == 0 || time.Since(s.listsStarted) < time.Second {
 		return ""
 	}
 	text := fmt.Sprintf("listing: %d objects", s.received)
-	if s.left > 0 {
-		text += fmt.Sprintf(" of %d (%d %%)", s.received+s.left, 100*s.received/(s.received+s.left))
+	if s.remaining > 0 {
+		text += fmt.Sprintf(" of %d (%d %%)", s.received+s.remaining, 100*s.received/(s.received+s.remaining))
 	}
 	return text
 }
@@ -104,50 +104,50 @@ func (s *stats) progress() string {
 // meter counts one stream.
 type meter struct {
 	*stats
-	listing bool
-	read    time.Time // when bytes came last
-	busy    time.Time // since when they are worked on
+	listing       bool
+	lastRead      time.Time // when the last bytes arrived
+	decodeStarted time.Time // when decoding started
 }
 
-// count adds to a trace what is counted.
-func (m *meter) count(trace *lw.Trace) {
+// addTo registers the meter's callbacks with a trace.
+func (m *meter) addTo(trace *lw.Trace) {
 	trace.Read = func(n int) {
-		m.read = time.Now()
-		m.busy = m.read
-		m.update(func() { m.f.Bytes += int64(n) })
+		m.lastRead = time.Now()
+		m.decodeStarted = m.lastRead
+		m.update(func() { m.metrics.Bytes += int64(n) })
 	}
 	trace.Frame = func(t lw.EventType, _ int) {
 		if t == lw.Bookmark || t == lw.Synced {
 			return
 		}
 		m.update(func() {
-			if m.f.Objects++; m.listing {
+			if m.metrics.Objects++; m.listing {
 				m.received++
 			}
 		})
 	}
-	trace.Page = func(meta lw.ListMeta) { m.update(func() { m.left = meta.RemainingItemCount }) }
+	trace.Page = func(meta lw.ListMeta) { m.update(func() { m.remaining = meta.RemainingItemCount }) }
 }
 
-// decoded notes that a change is known, and printed that so many events were printed.
+// decoded records the time at which a change is decoded.
 func (m *meter) decoded() {
-	m.update(func() { m.decode += time.Since(m.busy) })
+	m.update(func() { m.decodeTime += time.Since(m.decodeStarted) })
 }
 
 func (m *meter) printed(events int) {
-	m.busy = time.Now()
-	lag := m.busy.Sub(m.read)
+	m.decodeStarted = time.Now()
+	lag := m.decodeStarted.Sub(m.lastRead)
 	m.update(func() {
-		m.f.Events += int64(events)
-		m.lag += lag * time.Duration(events)
+		m.metrics.Events += int64(events)
+		m.totalLag += lag * time.Duration(events)
 		if events > 0 {
-			m.f.MaxLagSeconds = max(m.f.MaxLagSeconds, lag.Seconds())
+			m.metrics.MaxLagSeconds = max(m.metrics.MaxLagSeconds, lag.Seconds())
 		}
 	})
 }
 
-// lists notes whether a list arrives.
-func (m *meter) lists(arrives bool) {
+// setListing records whether a list is in progress.
+func (m *meter) setListing(arrives bool) {
 	if arrives == m.listing {
 		return
 	}
@@ -158,7 +158,7 @@ func (m *meter) lists(arrives bool) {
 			return
 		}
 		if m.stats.lists++; m.stats.lists == 1 {
-			m.since, m.received, m.left = time.Now(), 0, 0
+			m.listsStarted, m.received, m.remaining = time.Now(), 0, 0
 		}
 	})
 }

@@ -17,18 +17,18 @@ import (
 func TestProgress(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			var out written
+			var out lockedBuffer
 			status, stats := &status{out: &out, terminal: terminal}, newStats()
 			m := &meter{stats: stats}
 			trace := new(lw.Trace)
-			m.count(trace)
+			m.addTo(trace)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
 			go func() {
-				status.live(ctx, stats, false)
+				status.showProgress(ctx, stats, false)
 				close(done)
 			}()
-			m.lists(true)
+			m.setListing(true)
 			for range 500 {
 				trace.Frame(lw.Added, 1000)
 			}
@@ -36,7 +36,7 @@ func TestProgress(t *testing.T) {
 			time.Sleep(900 * time.Millisecond)
 			require.Empty(t, out.String())
 			time.Sleep(time.Second)
-			m.lists(false)
+			m.setListing(false)
 			time.Sleep(time.Second)
 			cancel()
 			<-done
@@ -49,13 +49,13 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestFigures: what --stats ends with, and what a terminal shows meanwhile.
-func TestFigures(t *testing.T) {
+// TestMetrics: what --stats ends with, and what a terminal shows meanwhile.
+func TestMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stats := newStats()
 		m := &meter{stats: stats}
 		trace := new(lw.Trace)
-		m.count(trace)
+		m.addTo(trace)
 		for range 2 {
 			trace.Read(3000)
 			trace.Frame(lw.Modified, 2500)
@@ -65,13 +65,13 @@ func TestFigures(t *testing.T) {
 			time.Sleep(2 * time.Second)
 			m.printed(1)
 		}
-		var f figures
-		require.NoError(t, json.Unmarshal([]byte(stats.total().json()), &f))
-		require.Equal(t, figures{
+		var f metrics
+		require.NoError(t, json.Unmarshal([]byte(stats.snapshot().json()), &f))
+		require.Equal(t, metrics{
 			Seconds: 6, Events: 2, EventsPerSecond: 2. / 6, Objects: 2, Bytes: 6000, BytesPerSecond: 1000,
 			DecodeSeconds: 2, MeanLagSeconds: 3, MaxLagSeconds: 3,
 		}, f)
-		line := f.line(figures{Seconds: 5, Events: 1, Bytes: 2000})
+		line := f.rates(metrics{Seconds: 5, Events: 1, Bytes: 2000})
 		require.True(t, strings.HasPrefix(line, "2 events, 1/s, 4 kB/s, lag 3000.0 ms at most"), line)
 	})
 }

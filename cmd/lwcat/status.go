@@ -12,43 +12,43 @@ import (
 
 // status is standard error: messages, and on a terminal a line at the bottom that changes in place.
 type status struct {
-	mu       sync.Mutex
-	out      io.Writer
-	terminal bool
-	line     string
-	sentOn   sync.Map // the origins that redirects were told to lead to
+	mu        sync.Mutex
+	out       io.Writer
+	terminal  bool
+	line      string
+	redirects sync.Map // the origins that redirects led to
 }
 
-// say writes a message. What servers say is a part of many, and must neither control the terminal nor look like a message.
-func (s *status) say(format string, args ...any) {
+// logf writes a message. It escapes control characters and shortens the message, because servers supply parts of it.
+func (s *status) logf(format string, args ...any) {
 	text := output.Plain(fmt.Sprintf(format, args...))
-	if len(text) > mostInMessage {
-		text = strings.ToValidUTF8(text[:mostInMessage], "") + "…"
+	if len(text) > maxMessage {
+		text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 	}
-	s.around(func() { fmt.Fprintln(s.out, "lwcat: "+text) })
+	s.withoutLine(func() { fmt.Fprintln(s.out, "lwcat: "+text) })
 }
 
-const mostInMessage = 4000 // bytes
+const maxMessage = 4000 // bytes
 
-// redirected tells, once, that the server sends requests on to another origin.
-func (s *status) redirected(origin string) {
-	if _, told := s.sentOn.LoadOrStore(origin, true); !told {
-		s.say("the server sends on to %s, which gets no credentials", origin)
+// logRedirect logs each redirect to another origin once.
+func (s *status) logRedirect(origin string) {
+	if _, told := s.redirects.LoadOrStore(origin, true); !told {
+		s.logf("the server sends on to %s, which gets no credentials", origin)
 	}
 }
 
-// show puts a text in place of the line at the bottom; "" removes it.
-func (s *status) show(line string) {
+// setLine replaces the status line. An empty line removes it.
+func (s *status) setLine(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if line = s.fit(line); s.terminal && line != s.line {
+	if line = s.truncate(line); s.terminal && line != s.line {
 		s.line = line
 		fmt.Fprint(s.out, erase+line)
 	}
 }
 
-// fit cuts a line off where the terminal ends: one that went on in the next row could not be removed.
-func (s *status) fit(line string) string {
+// truncate shortens a line to the width of the terminal, because a wrapped line could not be erased.
+func (s *status) truncate(line string) string {
 	file, ok := s.out.(*os.File)
 	if !ok {
 		return line
@@ -59,8 +59,8 @@ func (s *status) fit(line string) string {
 	return line
 }
 
-// around writes something else, which may go to the same terminal: the line at the bottom makes room for it.
-func (s *status) around(write func()) {
+// withoutLine runs write while the status line is erased.
+func (s *status) withoutLine(write func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.line != "" {
@@ -72,8 +72,8 @@ func (s *status) around(write func()) {
 	}
 }
 
-// divert sends messages elsewhere, if they would go to a terminal, and shows no line at its bottom.
-func (s *status) divert(to io.Writer) (restore func()) {
+// redirect sends messages to another writer if standard error is a terminal. It hides the status line until restore is called.
+func (s *status) redirect(to io.Writer) (restore func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.terminal {

@@ -9,20 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMessagesAreLines: nothing that a server says controls the terminal, begins a line of its own, or fills the screen.
-func TestMessagesAreLines(t *testing.T) {
+// TestMessagesAreSanitized checks that server text cannot control the terminal, start a line or fill the screen.
+func TestMessagesAreSanitized(t *testing.T) {
 	var out strings.Builder
 	s := &status{out: &out}
-	s.say("%s", "a\nlwcat: b\r\x1b[2J\x07\u009b\u202e")
+	s.logf("%s", "a\nlwcat: b\r\x1b[2J\x07\u009b\u202e")
 	require.Equal(t, "lwcat: a lwcat: b\ufffd\ufffd[2J\ufffd\ufffd\ufffd\n", out.String())
 	out.Reset()
-	s.say("%s", strings.Repeat("ä", 5000))
-	require.Len(t, out.String(), len("lwcat: ")+mostInMessage+len("…\n"))
+	s.logf("%s", strings.Repeat("ä", 5000))
+	require.Len(t, out.String(), len("lwcat: ")+maxMessage+len("…\n"))
 	require.NotContains(t, out.String(), "\ufffd")
 }
 
-// TestServersThatSendOn are told of, once for each that they send on to.
-func TestServersThatSendOn(t *testing.T) {
+// TestRedirectsAreLoggedOnce checks that each redirect target is logged once.
+func TestRedirectsAreLoggedOnce(t *testing.T) {
 	other := start(t, nil)
 	create(t, other, "configmaps", named("a"))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,8 +35,8 @@ func TestServersThatSendOn(t *testing.T) {
 	require.Equal(t, "lwcat: the server sends on to "+other.URL+", which gets no credentials\n", errs)
 }
 
-// TestCandidatesAreWords: a shell puts what is offered on the command line.
-func TestCandidatesAreWords(t *testing.T) {
+// TestCompletionOmitsUnsafeWords checks that the shell cannot interpret a candidate.
+func TestCompletionOmitsUnsafeWords(t *testing.T) {
 	for text, is := range map[string]bool{
 		"web-0": true, "deploy.apps/web": true, "arn:aws:eks:eu-1:1234:cluster/x": true, "jane@example.com": true, "custom-columns=": true, ":files": true, "größe": true,
 		"a b": false, "a;b": false, "$(a)": false, "`a`": false, "a\nb": false, "a'b": false, `a"b`: false, "a&b": false, "a|b": false, "a>b": false, "a*": false, "~a": false, "!a": false, "a\x1b": false, "a\\b": false,

@@ -20,17 +20,17 @@ type stream struct {
 	resource lw.Resource
 	kind     string // in what is printed
 	out      *printer
-	ending   *ending
-	kept     *kept            // what --resume keeps; nil without
-	now      func() time.Time // of a replay: when that was recorded which is told; else nil
-	tables   *table.Transport // of the server's own columns; nil unless they are printed
-	teller
+	limiter  *limiter
+	progress *progress        // for --resume; nil without it
+	now      func() time.Time // the recorded time during a replay, else nil
+	tables   *table.Transport // decodes the server's own columns; nil if they are not printed
+	reporter
 
-	restoring bool           // what comes is what --from or --resume began with
-	blind     bool           // since --from: what is not known may be there all the same
-	listing   bool           // a list is arriving
-	events    []output.Event // of the batch at hand
-	wrong     int            // requests that the server found wrong
+	restoring      bool           // the current events restore the state of --from or --resume
+	noInitialState bool           // --from: a changed object may be unknown
+	listing        bool           // a list is in progress
+	events         []output.Event // reused for each event
+	badRequests    int            // rejected as malformed
 }
 
 func (s *stream) run(ctx context.Context, transport lw.Transport) error {
@@ -42,39 +42,39 @@ func (s *stream) run(ctx context.Context, transport lw.Transport) error {
 		return err
 	}
 	reflector := cache.NewReflector(client, &lw.Options{
-		LabelSelector: s.config.what.labels,
-		FieldSelector: s.config.what.fields,
-		ShardSelector: s.config.what.shardSelector,
-		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.hopeless(cause) },
+		LabelSelector: s.config.resources.labels,
+		FieldSelector: s.config.resources.fields,
+		ShardSelector: s.config.resources.shardSelector,
+		StopOn:        func(cause error) bool { return recording.Over(cause) || !s.answered && s.isFatal(cause) },
 	})
 	if err := s.restore(reflector); err != nil {
 		return err
 	}
-	for event, changes := range reflector.Changes(clock.WithReplay(s.traced(ctx), s.now)) {
+	for event, changes := range reflector.Changes(clock.WithReplay(s.withTrace(ctx), s.now)) {
 		if s.restoring {
-			s.restored(event)
+			s.restoreEvent(event)
 			continue
 		}
-		if last, err := s.follow(event, changes); last || err != nil {
+		if last, err := s.handle(event, changes); last || err != nil {
 			return err
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// restore begins a reflector with what --from or --resume says.
+// restore loads the state of --from or --resume into a reflector.
 func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	switch {
-	case s.config.when.from != "":
-		reflector.RestoreObjects(s.config.when.from, nil)
-		s.restoring, s.blind = true, true
-	case s.kept != nil && s.kept.known():
-		objects, err := s.kept.objects()
+	case s.config.limits.from != "":
+		reflector.RestoreObjects(s.config.limits.from, nil)
+		s.restoring, s.noInitialState = true, true
+	case s.progress != nil && s.progress.hasState():
+		objects, err := s.progress.objects()
 		if err != nil {
 			return err
 		}
-		version := s.kept.ResourceVersion
-		if s.config.when.once {
+		version := s.progress.ResourceVersion
+		if s.config.limits.once {
 			version = "" // a list tells what has changed, and ends
 		}
 		reflector.RestoreObjects(version, objects)
@@ -83,55 +83,55 @@ func (s *stream) restore(reflector *cache.Reflector[*lw.Object]) error {
 	return nil
 }
 
-func (s *stream) restored(event lw.Event[*lw.Object]) {
+func (s *stream) restoreEvent(event lw.Event[*lw.Object]) {
 	switch event.Type {
 	case lw.Added:
-		s.ending.see(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
+		s.limiter.take(s.number, []output.Event{{Type: lw.Added, Object: event.Object}}, false)
 	case lw.Synced:
 		s.restoring = false
-		s.complete()
+		s.markSynced()
 		if event.ResourceVersion != "" {
-			s.say("going on from version %s", event.ResourceVersion)
+			s.logf("going on from version %s", event.ResourceVersion)
 		}
 	}
 }
 
-// follow prints what an event changed, and tells what it means. It returns whether it is the last.
-func (s *stream) follow(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
+// handle prints the changes of an event and reports it. It returns true after the last event.
+func (s *stream) handle(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) (last bool, err error) {
 	s.meter.decoded()
 	if event.Type != lw.Added {
 		s.listing = event.Type == lw.ListStarted
 	}
-	s.blind = s.blind && event.Type != lw.ListStarted
-	events := s.told(event, changes)
-	print := !s.config.when.watchOnly || s.synced
-	seen, last := s.ending.see(s.number, events, print)
+	s.noInitialState = s.noInitialState && event.Type != lw.ListStarted
+	events := s.outputEvents(event, changes)
+	print := !s.config.limits.watchOnly || s.synced
+	seen, last := s.limiter.take(s.number, events, print)
 	written, all := !print || !s.listing || last, len(seen) == len(events)
 	if print {
 		if err = s.print(seen, written); err != nil {
 			return true, err
 		}
 	}
-	if event.Type == lw.Bookmark && s.config.how.bookmarks {
-		if err := s.out.mark(&output.Mark{Time: s.clock(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
+	if event.Type == lw.Bookmark && s.config.output.bookmarks {
+		if err := s.out.mark(&output.Mark{Time: s.time(), Resource: s.kind, ResourceVersion: event.ResourceVersion}); err != nil {
 			return true, err
 		}
 	}
-	if err := s.kept.note(seen, s.toldUpTo(event, all), written); err != nil {
+	if err := s.progress.record(seen, s.printedVersion(event, all), written); err != nil {
 		return true, err
 	}
 	if event.Interruption != nil && event.Interruption.Final {
 		return true, fmt.Errorf("%s: %w", s.resource, event.Interruption.Err)
 	}
-	s.tell(event, len(events))
+	s.report(event, len(events))
 	if event.Type == lw.Synced {
-		last = s.complete() || last
-		if s.config.when.once && !last {
+		last = s.markSynced() || last
+		if s.config.limits.once && !last {
 			return true, nil
 		}
 	}
 	if last {
-		return true, s.ending.reason()
+		return true, s.limiter.reason()
 	}
 	return false, nil
 }
@@ -145,8 +145,8 @@ func (s *stream) print(events []output.Event, flush bool) error {
 	return nil
 }
 
-// toldUpTo returns the version up to which all has been told that happened, if that is an event's.
-func (s *stream) toldUpTo(event lw.Event[*lw.Object], whole bool) string {
+// printedVersion returns the event's resourceVersion if everything up to it has been printed, or "".
+func (s *stream) printedVersion(event lw.Event[*lw.Object], whole bool) string {
 	switch event.Type {
 	case lw.Added, lw.Modified, lw.Deleted, lw.Bookmark, lw.Synced:
 		if whole && !s.listing {
@@ -156,17 +156,17 @@ func (s *stream) toldUpTo(event lw.Event[*lw.Object], whole bool) string {
 	return ""
 }
 
-// complete notes that the collection is known. It returns whether that was the last to wait for.
-func (s *stream) complete() (last bool) {
+// markSynced records that the first list is complete. It returns true if nothing else is awaited.
+func (s *stream) markSynced() (last bool) {
 	if !s.synced {
-		last = s.ending.complete()
+		last = s.limiter.listed()
 	}
 	s.synced = true
 	return last
 }
 
-// clock returns the time, or of a replay when that was recorded which is told.
-func (s *stream) clock() time.Time {
+// time returns the current time, or the recorded time during a replay.
+func (s *stream) time() time.Time {
 	if s.now != nil {
 		return s.now()
 	}

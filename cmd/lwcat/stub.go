@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-func stubOf(key string, k *kept) (*lw.Object, error) {
-	o := k.Objects[key]
+func newStub(key string, p *progress) (*lw.Object, error) {
+	o := p.Objects[key]
 	var m struct {
 		Kind       string `json:"kind,omitempty"`
 		APIVersion string `json:"apiVersion,omitempty"`
@@ -19,7 +19,7 @@ func stubOf(key string, k *kept) (*lw.Object, error) {
 			ResourceVersion string `json:"resourceVersion"`
 		} `json:"metadata"`
 	}
-	m.Kind, m.APIVersion, m.Metadata.Name = k.Kind, k.APIVersion, key
+	m.Kind, m.APIVersion, m.Metadata.Name = p.Kind, p.APIVersion, key
 	if namespace, name, found := strings.Cut(key, "/"); found {
 		m.Metadata.Namespace, m.Metadata.Name = namespace, name
 	}
@@ -31,7 +31,7 @@ func stubOf(key string, k *kept) (*lw.Object, error) {
 	return lw.ParseObject(text)
 }
 
-// isStub tells by the time of its creation, which each object of a server has.
+// isStub reports whether an object is a stub. Only stubs lack a creation timestamp.
 func isStub(o *lw.Object) bool { return !o.Get("metadata.creationTimestamp").Exists() }
 
 func sameVersion(a, b *lw.Object) bool {

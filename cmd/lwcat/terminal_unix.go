@@ -23,9 +23,9 @@ func terminalSize(f *os.File) (width, height int, ok bool) {
 	return width, height, ok && err == nil
 }
 
-// whenUnread calls gone as soon as nobody reads a pipe any more, as head has seen enough, unless ctx ends before. A write would
+// onReaderGone calls gone as soon as nobody reads a pipe any more, as head has seen enough, unless ctx ends before. A write would
 // fail, too, but not before there is something to write.
-func whenUnread(ctx context.Context, out *os.File, gone func()) {
+func onReaderGone(ctx context.Context, out *os.File, gone func()) {
 	info, err := out.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return

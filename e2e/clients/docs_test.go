@@ -12,19 +12,27 @@ import (
 func TestDocumentation(t *testing.T) {
 	module := docs.Module{Folder: "e2e/clients", Names: docs.Names(), Given: docs.Given()}
 	for name, path := range map[string]string{
-		"corev1":     "k8s.io/api/core/v1",
-		"kubernetes": "k8s.io/client-go/kubernetes",
-		"dynamic":    "k8s.io/client-go/dynamic",
-		"tools":      "k8s.io/client-go/tools/cache",
+		"appsv1":  "k8s.io/api/apps/v1",
+		"corev1":  "k8s.io/api/core/v1",
+		"metav1":  "k8s.io/apimachinery/pkg/apis/meta/v1",
+		"types":   "k8s.io/apimachinery/pkg/types",
+		"require": "github.com/stretchr/testify/require",
+		"slog":    "log/slog",
+		"testing": "testing",
 	} {
 		module.Names[name] = path
 	}
 	for name, of := range map[string]string{
-		"clientset":     "kubernetes.Interface",
-		"dynamicClient": "dynamic.Interface",
-		"podInformer":   "tools.SharedIndexInformer",
-		"pods":          "*cache.Informer[*corev1.Pod]",
-		"syncPod":       "func(key string) error",
+		"pods":        "*cache.Informer[*corev1.Pod]",
+		"deployments": "*cache.Informer[*appsv1.Deployment]",
+		"c":           "struct{ queue *workqueue.Queue[lw.Key]; addOwner func(*corev1.Pod); reconcile func(context.Context, lw.Key) error }",
+		"appOf":       "func(metav1.Object) lw.Key",
+		"start":       "func(*testing.T) *lwtest.Server",
+		"put":         "func(*testing.T, *lwtest.Server, string, string, string)",
+		"requirePods": "func(*testing.T, *lwtest.Server, ...string)",
+		"labels":      "string",
+		"one":         "string",
+		"two":         "string",
 	} {
 		module.Given[name] = of
 	}

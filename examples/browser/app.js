@@ -9,18 +9,18 @@ import { Feed } from './feed.js'
 import { Grid } from './grid.js'
 import { listen } from './keys.js'
 import { wake } from './listwatch/index.js'
-import { collectionOf, format, parse } from './place.js'
+import { collectionOf, format, parse } from './route.js'
 import { Scope } from './scope.js'
 import { Session } from './session.js'
 import { Sidebar } from './sidebar.js'
 import { drawRate } from './sparkline.js'
 import { explain, needsToken } from './status.js'
-import { forget, showState } from './surroundings.js'
+import { resetAnnouncements, showState } from './statusview.js'
 
 /**
  * @import { Resource } from './discovery.js'
- * @import { Place } from './place.js'
- * @import { Standing } from './status.js'
+ * @import { Route } from './route.js'
+ * @import { Status } from './status.js'
  */
 
 const FRAME = 6 // milliseconds of a frame for reading rows
@@ -28,7 +28,7 @@ const ARRANGE = 120 // milliseconds between two arrangements of a list that is s
 const DRAW = 500 // milliseconds between two drawings without news: times change
 
 class App {
-  #place = parse(location.hash)
+  #route = parse(location.hash)
   /** @type {Feed | undefined} */
   feed
   #due = false
@@ -38,7 +38,7 @@ class App {
   #searched = false // and the number of matches was not announced yet
   #searchInput = $of('search', HTMLInputElement)
   #session = new Session(this)
-  #sidebar = new Sidebar(() => this.#place)
+  #sidebar = new Sidebar(() => this.#route)
   #scope = new Scope((namespace) => this.go({ namespace, selected: '' }))
   #detail = new Detail($('detail'), () => this.#cursor.escape())
   #grid = new Grid($('grid'), { sort: (id) => this.#sort(id), open: (key) => this.#select(key), scrolled: () => this.draw() })
@@ -67,10 +67,10 @@ class App {
   /** Shows the collections of the server. The feed goes on, unless its collection differs. */
   show() {
     this.#sidebar.show(this.#session.resources)
-    if (!this.#place.plural) return this.go({ version: 'v1', plural: 'pods' })
+    if (!this.#route.plural) return this.go({ version: 'v1', plural: 'pods' })
     const { feed } = this
-    const stands = feed && JSON.stringify(this.#resourceOf(this.#place)) === JSON.stringify(feed.resource)
-    if (!stands || feed.state.phase === 'stopped') this.#follow()
+    const unchanged = feed && JSON.stringify(this.#resourceOf(this.#route)) === JSON.stringify(feed.resource)
+    if (!unchanged || feed.state.phase === 'stopped') this.#follow()
   }
 
   /** @param {string[] | null} names */
@@ -82,38 +82,38 @@ class App {
   #retry() {
     const state = this.#session.waiting ?? this.feed?.state
     if (state && needsToken(state)) this.#session.change(explain(state.cause).long)
-    else if (this.#session.waiting) this.#session.ask()
+    else if (this.#session.waiting) this.#session.load()
     else if (this.feed?.state.phase === 'stopped') this.#follow()
     else wake()
   }
 
-  get place() { return this.#place }
+  get route() { return this.#route }
 
   /**
-   * Goes to another place in the same collection. Other collections are links.
-   * @param {Partial<Place>} change
+   * Changes the route within the same collection. Links lead to other collections.
+   * @param {Partial<Route>} change
    */
   go(change) {
-    const place = { ...this.#place, ...change }
-    history.replaceState(null, '', format(place)) // the Back button skips the place before
-    this.#moved(place)
+    const route = { ...this.#route, ...change }
+    history.replaceState(null, '', format(route)) // the Back button skips the route before
+    this.#moved(route)
   }
 
-  /** @param {Place} place */
-  #moved(place) {
-    const before = this.#place
-    this.#place = place
+  /** @param {Route} route */
+  #moved(route) {
+    const before = this.#route
+    this.#route = route
     if (!this.#session.resources.length) return
-    if (!this.feed || collectionOf(place) !== collectionOf(before) || place.namespace !== before.namespace) return this.#follow()
-    if (place.search !== before.search) this.#search(this.feed)
-    if (place.sort !== before.sort || place.descending !== before.descending) this.#arrange(this.feed)
-    this.#grid.active = place.selected || this.#grid.active
+    if (!this.feed || collectionOf(route) !== collectionOf(before) || route.namespace !== before.namespace) return this.#follow()
+    if (route.search !== before.search) this.#search(this.feed)
+    if (route.sort !== before.sort || route.descending !== before.descending) this.#arrange(this.feed)
+    this.#grid.active = route.selected || this.#grid.active
     this.draw()
   }
 
   /**
-   * Returns the collection of a place. One that the server does not list may exist all the same.
-   * @param {Place} place
+   * Returns the collection of a route. One that the server does not list may exist all the same.
+   * @param {Route} route
    * @returns {Resource}
    */
   #resourceOf({ group, version, plural }) {
@@ -121,12 +121,12 @@ class App {
       { group, version, plural, kind: plural, namespaced: true, shortNames: [] }
   }
 
-  // Follows the collection of the place, and nothing else.
+  // Follows the collection of the route, and nothing else.
   #follow() {
-    const { namespace, selected } = this.#place
-    const resource = this.#resourceOf(this.#place)
+    const { namespace, selected } = this.#route
+    const resource = this.#resourceOf(this.#route)
     this.feed?.close()
-    forget()
+    resetAnnouncements()
     const feed = this.feed = new Feed(this.#session.link, resource, namespace, () => this.draw())
     const title = titleOf(resource)
     setText($('title'), title)
@@ -143,7 +143,7 @@ class App {
 
   /** @param {Feed} feed */
   #search(feed) {
-    const { search } = this.#place
+    const { search } = this.#route
     if (this.#searchInput.value !== search) this.#searchInput.value = search
     feed.rows.search(search)
     this.#searched = true
@@ -151,7 +151,7 @@ class App {
 
   /** @param {Feed} feed */
   #orderOf(feed) {
-    return this.#place.sort ? this.#place : sortOf(feed.resource)
+    return this.#route.sort ? this.#route : sortOf(feed.resource)
   }
 
   /** @param {Feed} feed */
@@ -197,7 +197,7 @@ class App {
    */
   #frame(now, began) {
     const feed = this.feed
-    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#place, now)
+    if (!feed || this.#session.waiting) return showState(this.#session.waiting ?? { phase: 'loading', stale: true }, feed, this.#route, now)
     this.#look(feed.state)
     feed.rows.sweep(now)
     const more = feed.rows.read(() => performance.now() - began > FRAME)
@@ -207,16 +207,16 @@ class App {
     }
     this.#grid.draw(now)
     this.#showDetail(feed, now)
-    showState(feed.state, feed, this.#place, now)
+    showState(feed.state, feed, this.#route, now)
     drawRate(feed.rate, now)
-    if (this.#searched && !more && this.#place.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
+    if (this.#searched && !more && this.#route.search) announce(`${feed.rows.view.length} of ${feed.rows.size} match`)
     this.#searched &&= more
     if (more) this.draw()
   }
 
   /**
    * Refreshes the collections when the server is back, and when it does not know the current one any more.
-   * @param {Standing} state
+   * @param {Status} state
    */
   #look({ phase, cause }) {
     const before = this.#seen
@@ -231,9 +231,9 @@ class App {
    * @param {number} now
    */
   #showDetail(feed, now) {
-    const row = feed.rows.get(this.#place.selected)
-    if (row) this.#detail.show(row, feed.history, feed.wholeOf(row), feed.resource, now)
-    else if (!this.#place.selected) this.#detail.close()
+    const row = feed.rows.get(this.#route.selected)
+    if (row) this.#detail.show(row, feed.history, feed.versionsOf(row), feed.resource, now)
+    else if (!this.#route.selected) this.#detail.close()
   }
 }
 

@@ -1,13 +1,13 @@
 // The changes of an object: both of its versions, and how they differ.
 
-import { brief, diff, telling } from './diff.js'
+import { brief, diff, visibleDifferences } from './diff.js'
 import { h } from './dom.js'
 
 /**
  * @import { Kube } from './columns/format.js'
  * @import { Difference } from './diff.js'
  * @import { Entry } from './history.js'
- * @import { Whole } from './whole.js'
+ * @import { Versions } from './versions.js'
  *
  * @typedef {object} Pair Both objects of a change.
  * @property {Kube} [old]
@@ -24,15 +24,15 @@ export const inPart = (reason) => `Only the fields of the table. The server did 
 /**
  * Returns both objects of a change: the full ones once they have arrived, otherwise the fields of the table.
  * @param {Entry} entry
- * @param {Whole | undefined} whole
+ * @param {Versions | undefined} versions
  * @returns {Pair}
  */
-export function objectsOf({ change, before, after }, whole) {
+export function objectsOf({ change, before, after }, versions) {
   if (change.type !== 'modified') return { complete: true }
   const { old, object, item } = change
-  if (!whole) return { old, object, complete: true }
-  const now = whole.at(item.resourceVersion, { asOf: after })
-  const then = whole.at(old?.metadata.resourceVersion, { asOf: before })
+  if (!versions) return { old, object, complete: true }
+  const now = versions.at(item.resourceVersion, { asOf: after })
+  const then = versions.at(old?.metadata.resourceVersion, { asOf: before })
   if (now?.object && then?.object) return { old: then.object, object: now.object, complete: true }
   const reason = now?.reason ?? then?.reason
   return { old, object, complete: reason ? false : undefined, reason }
@@ -48,7 +48,7 @@ const VERBS = { added: 'appeared', modified: 'changed', deleted: 'deleted' }
  */
 export function changeElement({ change, at }, { old, object, complete, reason }, open) {
   const time = new Date(at).toLocaleTimeString([], { hour12: false })
-  const found = old && object ? telling(diff(old, object)) : []
+  const found = old && object ? visibleDifferences(diff(old, object)) : []
   const nothing = complete === undefined ? '…' : complete ? 'no field' : 'no field of the table'
   const summary = old ? found.map(({ path }) => path).join(', ') || nothing : change.finalStateUnknown ? 'while nobody watched' : ''
   const head = [h('span', { class: 'type', 'data-type': change.type }, VERBS[change.type]), h('span', { class: 'paths' }, summary), h('span', { class: 'ago' }), h('time', {}, time)]

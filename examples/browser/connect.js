@@ -15,7 +15,7 @@ export function serverOfPage() {
  * @param {string} [why]
  * @returns {Promise<Link | undefined>}
  */
-export function ask({ server, token }, why = '') {
+export function askForServer({ server, token }, why = '') {
   const dialog = $of('connect', HTMLDialogElement)
   const serverInput = $of('connect-server', HTMLInputElement), tokenInput = $of('connect-token', HTMLInputElement)
   serverInput.value = server

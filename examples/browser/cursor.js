@@ -3,10 +3,10 @@
 /**
  * @import { Detail } from './detail.js'
  * @import { Grid } from './grid.js'
- * @import { Place } from './place.js'
+ * @import { Route } from './route.js'
  * @import { Rows } from './rows.js'
  *
- * @typedef {{ readonly place: Place, go: (change: Partial<Place>) => void, draw: () => void }} Navigation
+ * @typedef {{ readonly route: Route, go: (change: Partial<Route>) => void, draw: () => void }} Navigation
  */
 
 export class Cursor {
@@ -55,7 +55,7 @@ export class Cursor {
 
   /** Closes the detail; else ends the search. */
   escape() {
-    const { selected, search } = this.#app.place
+    const { selected, search } = this.#app.route
     if (selected) this.#app.go({ selected: '' })
     else if (search) this.#app.go({ search: '' })
     this.#grid.focus()

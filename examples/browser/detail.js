@@ -3,7 +3,7 @@
 import { announce, h, setText } from './dom.js'
 import { changeElement, inPart, objectsOf } from './changes.js'
 import { age } from './columns/format.js'
-import { diff, telling } from './diff.js'
+import { diff, visibleDifferences } from './diff.js'
 import { messageOf } from './request.js'
 import { linesOf, partsOf, toYAML } from './yaml.js'
 
@@ -12,7 +12,7 @@ import { linesOf, partsOf, toYAML } from './yaml.js'
  * @import { Resource } from './discovery.js'
  * @import { Entry, History } from './history.js'
  * @import { Row } from './rows.js'
- * @import { Answer, Whole } from './whole.js'
+ * @import { Result, Versions } from './versions.js'
  */
 
 export class Detail {
@@ -53,14 +53,14 @@ export class Detail {
   }
 
   /**
-   * Shows a row with its history and its full object. `whole` is undefined where the table has all that may be shown.
+   * Shows a row with its history and its full object. `versions` is undefined where the table has all that may be shown.
    * @param {Row} row
    * @param {History} history
-   * @param {Whole | undefined} whole
+   * @param {Versions | undefined} versions
    * @param {Resource} resource
    * @param {number} now
    */
-  show(row, history, whole, resource, now) {
+  show(row, history, versions, resource, now) {
     this.#element.hidden = false
     const entries = history.of(row.key)
     setText(this.#kind, resource.kind)
@@ -69,23 +69,23 @@ export class Detail {
     const gone = row.gone ? `deleted${row.mark?.finalStateUnknown ? ' while nobody watched' : ''} · ` : ''
     setText(this.#sub, `${gone}${where}version ${row.item.resourceVersion}`)
     this.#element.classList.toggle('gone', row.gone)
-    const latest = latestOf(row, entries[0], whole)
-    this.#list(entries, whole, now)
-    const state = [row.item, whole?.arrivals, latest?.object, latest?.reason]
+    const latest = latestOf(row, entries[0], versions)
+    this.#list(entries, versions, now)
+    const state = [row.item, versions?.arrivals, latest?.object, latest?.reason]
     if (this.#shown?.every((part, i) => part === state[i])) return
     if (this.#shown?.[0] !== row.item) setText(this.#copy, 'Copy YAML')
     this.#shown = state
-    this.#draw(latest, row.item.object, entries[0], whole, resource)
+    this.#draw(latest, row.item.object, entries[0], versions, resource)
   }
 
   /**
    * @param {Entry[]} entries
-   * @param {Whole | undefined} whole
+   * @param {Versions | undefined} versions
    * @param {number} now
    */
-  #list(entries, whole, now) {
+  #list(entries, versions, now) {
     const elements = entries.map((entry, i) => {
-      const element = this.#elementOf(entry, i === 0, whole)
+      const element = this.#elementOf(entry, i === 0, versions)
       const ago = element.querySelector('.ago')
       if (ago) setText(ago, `${age(now - entry.at)} ago`)
       return element
@@ -99,12 +99,12 @@ export class Detail {
    * Returns the element of a change. It is made again when the full objects have arrived.
    * @param {Entry} entry
    * @param {boolean} open
-   * @param {Whole | undefined} whole
+   * @param {Versions | undefined} versions
    */
-  #elementOf(entry, open, whole) {
+  #elementOf(entry, open, versions) {
     const made = this.#made.get(entry)
     if (made?.complete) return made.element
-    const pair = objectsOf(entry, whole)
+    const pair = objectsOf(entry, versions)
     if (made && made.complete === pair.complete) return made.element
     const details = made?.element.firstElementChild
     const element = changeElement(entry, pair, details instanceof HTMLDetailsElement ? details.open : open)
@@ -116,15 +116,15 @@ export class Detail {
 
   /**
    * Draws the object as YAML: the full object, or the fields of the table while the full one is missing.
-   * @param {Answer | undefined} latest
+   * @param {Result | undefined} latest
    * @param {Kube} part
    * @param {Entry | undefined} newest
-   * @param {Whole | undefined} whole
+   * @param {Versions | undefined} versions
    * @param {Resource} resource
    */
-  #draw(latest, part, newest, whole, resource) {
-    const { old, object } = newest ? objectsOf(newest, whole) : {}
-    const changed = old && object ? telling(diff(old, object)).map(({ at }) => at.join('\0')) : []
+  #draw(latest, part, newest, versions, resource) {
+    const { old, object } = newest ? objectsOf(newest, versions) : {}
+    const changed = old && object ? visibleDifferences(diff(old, object)).map(({ at }) => at.join('\0')) : []
     const marks = (/** @type {(string | number)[]} */ at) => {
       const path = at.join('\0')
       return changed.some((c) => path === c || path.startsWith(`${c}\0`))
@@ -158,15 +158,15 @@ export class Detail {
 export const isSecret = ({ group, plural }) => group === '' && plural === 'secrets'
 
 /**
- * Returns the latest full object of a row; undefined until it has arrived. Without `whole` the table has all that may be shown.
+ * Returns the latest full object of a row; undefined until it has arrived. Without `versions` the table has all that may be shown.
  * @param {Row} row
  * @param {Entry | undefined} newest
- * @param {Whole | undefined} whole
- * @returns {Answer | undefined}
+ * @param {Versions | undefined} versions
+ * @returns {Result | undefined}
  */
-function latestOf(row, newest, whole) {
-  if (!whole) return { object: row.item.object }
+function latestOf(row, newest, versions) {
+  if (!versions) return { object: row.item.object }
   const asOf = newest && (row.gone ? newest.before : newest.after)
-  const answer = whole.at(row.item.resourceVersion, { asOf, current: true })
-  return !answer?.object && whole.newest ? { object: whole.newest } : answer
+  const answer = versions.at(row.item.resourceVersion, { asOf, current: true })
+  return !answer?.object && versions.newest ? { object: versions.newest } : answer
 }

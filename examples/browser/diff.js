@@ -80,10 +80,10 @@ const WHEN = /\.last\w+Time$/
  * Returns the differences to show, with timestamps last. The resourceVersion is shown only if nothing else differs.
  * @param {Difference[]} found
  */
-export function telling(found) {
+export function visibleDifferences(found) {
   const rest = found.filter(({ path }) => !NOISE.has(path))
-  const told = rest.length ? rest : found
-  return [...told.filter(({ path }) => !WHEN.test(path)), ...told.filter(({ path }) => WHEN.test(path))]
+  const shown = rest.length ? rest : found
+  return [...shown.filter(({ path }) => !WHEN.test(path)), ...shown.filter(({ path }) => WHEN.test(path))]
 }
 
 /**

@@ -79,7 +79,7 @@ export function announce(text) {
 }
 
 /** Removes the last text for screen readers, and one that waits. */
-export function hush() {
+export function cancelAnnouncement() {
   clearTimeout(waiting)
   $('announcer').textContent = ''
 }

@@ -6,7 +6,7 @@ import { columnsOf } from './columns/index.js'
 import { isSecret } from './detail.js'
 import { History, Rate } from './history.js'
 import { Rows } from './rows.js'
-import { Whole } from './whole.js'
+import { Versions } from './versions.js'
 
 /**
  * @import { Change, Item, ListWatch, ListWatchOptions } from './listwatch/index.js'
@@ -14,7 +14,7 @@ import { Whole } from './whole.js'
  * @import { Resource } from './discovery.js'
  * @import { Link } from './request.js'
  * @import { Row } from './rows.js'
- * @import { Cause, Standing } from './status.js'
+ * @import { Cause, Status } from './status.js'
  */
 
 // Of Secrets the program keeps these fields only: their values are dropped before they reach JavaScript.
@@ -26,25 +26,25 @@ export class Feed {
   rate = new Rate()
   /** @type {ListWatch<Kube> | undefined} */
   #collection
-  /** @type {Standing} At the last report, like the rows. The collection's own state may be newer. */
+  /** @type {Status} At the last report, like the rows. The collection's own state may be newer. */
   state
   #link
-  #tell
+  #notify
   #version = '' // the resourceVersion of the collection before the next changes
-  /** @type {Whole | undefined} */
-  #whole
-  #wholeKey = ''
+  /** @type {Versions | undefined} */
+  #versions
+  #versionsKey = ''
   #live = false
 
   /**
    * @param {Link} link
    * @param {Resource} resource
    * @param {string} namespace
-   * @param {() => void} tell called after each change
+   * @param {() => void} notify called after each change
    */
-  constructor(link, resource, namespace, tell) {
+  constructor(link, resource, namespace, notify) {
     const { server, token } = this.#link = link
-    this.#tell = tell
+    this.#notify = notify
     this.resource = resource
     this.columns = columnsOf(resource, namespace)
     this.rows = new Rows(this.columns)
@@ -63,7 +63,7 @@ export class Feed {
     collection.subscribe((changes) => {
       this.state = collection.state
       this.#take(changes, Date.now())
-      tell()
+      notify()
     })
   }
 
@@ -76,7 +76,7 @@ export class Feed {
     const { resourceVersion: after = '', phase } = this.state
     for (const change of changes) if (!change.initial) this.history.add({ change, at: now, before: this.#version, after })
     this.#version = after
-    if (phase === 'live' && !this.#live) this.#forget() // a request that failed may work now
+    if (phase === 'live' && !this.#live) this.#closeVersions() // a request that failed may work now
     this.#live = phase === 'live'
     this.rate.add(changes.filter((change) => !change.initial).length, now)
   }
@@ -85,23 +85,23 @@ export class Feed {
    * Returns the full object of a row; undefined where the table has all that may be shown.
    * @param {Row} row
    */
-  wholeOf({ key, item }) {
+  versionsOf({ key, item }) {
     if (isSecret(this.resource)) return undefined
-    if (!this.#whole || this.#wholeKey !== key) {
-      this.#forget()
-      this.#whole = new Whole(this.#link, this.resource, item, this.#tell)
-      this.#wholeKey = key
+    if (!this.#versions || this.#versionsKey !== key) {
+      this.#closeVersions()
+      this.#versions = new Versions(this.#link, this.resource, item, this.#notify)
+      this.#versionsKey = key
     }
-    return this.#whole
+    return this.#versions
   }
 
-  #forget() {
-    this.#whole?.close()
-    this.#whole = undefined
+  #closeVersions() {
+    this.#versions?.close()
+    this.#versions = undefined
   }
 
   close() {
-    this.#forget()
+    this.#closeVersions()
     this.#collection?.close()
   }
 }
@@ -121,7 +121,7 @@ function choices(resource, namespace, token) {
   return chosen
 }
 
-/** @type {(cause: Cause) => Standing} */
+/** @type {(cause: Cause) => Status} */
 const stoppedBy = (cause) => ({ phase: 'stopped', stale: true, cause, resourceVersion: '', lastEventAt: 0 })
 
 /** @param {Resource} resource */
@@ -140,21 +140,21 @@ function causeOf(error) {
 /**
  * Follows the names of the namespaces. Returns a function that ends it.
  * @param {Link} link
- * @param {(names: string[] | null, cause: Cause | undefined) => void} tell gets the names, or null if they cannot be listed, and
+ * @param {(names: string[] | null, cause: Cause | undefined) => void} notify gets the names, or null if they cannot be listed, and
  *   the cause if the server refuses them
  */
-export function followNamespaces({ server, token }, tell) {
+export function followNamespaces({ server, token }, notify) {
   let collection
   try {
     collection = listWatch({ server, resource: 'v1/namespaces', project: ['metadata.name'], ...(token ? { token } : undefined) })
   } catch (error) {
-    tell(null, causeOf(error))
+    notify(null, causeOf(error))
     return () => undefined
   }
   const followed = collection
   const unsubscribe = followed.subscribe(() => {
     const { phase, cause } = followed.state, stopped = phase === 'stopped'
-    tell(stopped && !followed.size ? null : followed.list().map(({ name }) => name), stopped || cause?.status ? cause : undefined)
+    notify(stopped && !followed.size ? null : followed.list().map(({ name }) => name), stopped || cause?.status ? cause : undefined)
   })
   return () => {
     unsubscribe()

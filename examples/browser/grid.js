@@ -8,7 +8,7 @@ import { Flash } from './flash.js'
  * @import { Column } from './columns/format.js'
  * @import { Row, Rows } from './rows.js'
  *
- * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Tell
+ * @typedef {{ sort: (id: string) => void, open: (key: string) => void, scrolled: () => void }} Callbacks
  *
  * @typedef {object} Line A row element, and what it shows.
  * @property {HTMLElement} element
@@ -36,25 +36,25 @@ export class Grid {
   #spared = []
   /** @type {Rows | undefined} */
   #rows
-  #tell
+  #callbacks
 
   /**
    * @param {HTMLElement} element
-   * @param {Tell} tell
+   * @param {Callbacks} callbacks
    */
-  constructor(element, tell) {
+  constructor(element, callbacks) {
     this.#element = element
-    this.#tell = tell
+    this.#callbacks = callbacks
     element.setAttribute('role', 'grid')
     element.append(h('div', { role: 'rowgroup', class: 'heads' }, this.#head), this.#body)
-    element.addEventListener('scroll', () => tell.scrolled(), { passive: true })
+    element.addEventListener('scroll', () => callbacks.scrolled(), { passive: true })
     new ResizeObserver(() => {
       this.#fit()
-      tell.scrolled()
+      callbacks.scrolled()
     }).observe(element)
     this.#body.addEventListener('click', ({ target }) => {
       const line = this.#pool.find(({ element }) => target instanceof Node && element.contains(target))
-      if (line?.row) tell.open(line.row.key)
+      if (line?.row) callbacks.open(line.row.key)
     })
   }
 
@@ -73,7 +73,7 @@ export class Grid {
     this.#element.setAttribute('aria-label', label)
     this.#element.setAttribute('aria-colcount', String(columns.length))
     this.#titles = columns.map((column) => h('div', { role: 'columnheader', class: column.end ? 'end' : '' },
-      h('button', { tabindex: -1, onclick: () => this.#tell.sort(column.id) }, column.title)))
+      h('button', { tabindex: -1, onclick: () => this.#callbacks.sort(column.id) }, column.title)))
     this.#head.replaceChildren(...this.#titles)
     this.#fit()
   }

@@ -1,20 +1,20 @@
-// Package browser is a dashboard for any Kubernetes-style API server: a page of plain ES modules over the package in wasm/,
-// which the symbolic link listwatch leads to. Any server of files will do, kubectl proxy --www for one; this one adds what
-// makes the page safer.
+// Package browser is a dashboard for Kubernetes-style API servers. The page consists of plain ES modules and uses the
+// package in wasm/, to which the symbolic link listwatch points. Any file server can serve it, for example kubectl
+// proxy --www. The handler of this package adds a content security policy.
 package browser
 
 import "net/http"
 
-// policy is all that the page needs: scripts and styles of its own, WebAssembly, and API servers wherever they are.
+// policy allows the page's own scripts and styles, WebAssembly, and connections to any API server.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; worker-src 'self'; " +
 	"connect-src *; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Handler serves the page from the folder of this package, under a content security policy.
+// Handler serves the page from folder with a content security policy.
 func Handler(folder string) http.Handler {
 	files := http.FileServer(http.Dir(folder))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("Cache-Control", "no-cache") // else a new program would meet old scripts
+		w.Header().Set("Cache-Control", "no-cache") // prevents a mix of old scripts and a new WASM module
 		files.ServeHTTP(w, r)
 	})
 }

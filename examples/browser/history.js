@@ -27,10 +27,10 @@ export class History {
     if (own) own.push(entry)
     else this.#byKey.set(change.key, [entry])
     if (own && own.length > MOST_OF_ONE) own.shift()
-    if (this.#entries.length >= 2 * MOST) this.#forget()
+    if (this.#entries.length >= 2 * MOST) this.#trim()
   }
 
-  #forget() {
+  #trim() {
     for (const entry of this.#entries.splice(0, MOST)) {
       const own = this.#byKey.get(entry.change.key)
       if (own?.[0] === entry) own.shift()

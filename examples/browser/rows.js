@@ -82,7 +82,7 @@ export class Rows {
   #unread = new Set()
   /** @type {Set<Row>} Rows that may be at another place of the view. */
   #moved = new Set()
-  #whole = false // all rows may be
+  #allMoved = false // all rows may be
   /** @type {Set<Row>} */
   #marked = new Set()
   /** @type {string[]} */
@@ -139,7 +139,7 @@ export class Rows {
   /** @param {string} text */
   search(text) {
     this.#terms = text.toLowerCase().split(/\s+/).filter(Boolean)
-    this.#whole = true
+    this.#allMoved = true
   }
 
   /**
@@ -149,7 +149,7 @@ export class Rows {
    */
   sort(id, descending) {
     this.#sort = { column: this.#columns.findIndex((column) => column.id === id), sign: descending ? -1 : 1 }
-    this.#whole = true
+    this.#allMoved = true
   }
 
   /**
@@ -176,11 +176,11 @@ export class Rows {
 
   /** Brings the view up to date; returns whether anything moved. Few changes cost little, however long the view is. */
   update() {
-    if (!this.#whole && !this.#moved.size) return false
-    if (this.#whole || this.#moved.size > 200) this.#arrange()
-    else for (const row of this.#moved) this.#place(row)
+    if (!this.#allMoved && !this.#moved.size) return false
+    if (this.#allMoved || this.#moved.size > 200) this.#arrange()
+    else for (const row of this.#moved) this.#insert(row)
     this.#moved.clear()
-    this.#whole = false
+    this.#allMoved = false
     return true
   }
 
@@ -209,7 +209,7 @@ export class Rows {
   }
 
   /** @param {Row} row */
-  #place(row) {
+  #insert(row) {
     if (row.placed) this.view.splice(this.indexOf(row), 1)
     row.placed = !row.left && this.#matches(row)
     if (!row.placed) return

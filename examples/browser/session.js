@@ -1,17 +1,17 @@
 // The server of the page: which one it is, whether it answers, and its collections and namespaces.
 
-import { ask, remember, serverOfPage } from './connect.js'
+import { askForServer, remember, serverOfPage } from './connect.js'
 import { $, announce, setText } from './dom.js'
 import { followNamespaces } from './feed.js'
 import { notice } from './notices.js'
-import { Reach } from './reach.js'
+import { Collections } from './collections.js'
 import { explain } from './status.js'
 
 /**
  * @import { Resource } from './discovery.js'
  * @import { Feed } from './feed.js'
  * @import { Link, RequestError } from './request.js'
- * @import { Cause, Standing } from './status.js'
+ * @import { Cause, Status } from './status.js'
  *
  * @typedef {object} Page
  * @property {Feed | undefined} feed
@@ -26,14 +26,14 @@ export class Session {
   link = { server: serverOfPage(), token: '' }
   /** @type {Resource[]} */
   resources = []
-  /** @type {Standing | undefined} Instead of a feed's state, until the server has answered. */
+  /** @type {Status | undefined} Instead of a feed's state, until the server has answered. */
   waiting
   /** @type {(() => void) | undefined} */
   #endNamespaces
   #page
-  #reach = new Reach({
+  #collections = new Collections({
     found: (resources) => this.#found(resources), refused: (error) => this.#refused(error), waiting: (state) => this.#wait(state),
-    unkept: (why) => notice('storage', `The next visit must wait for the server, because this browser stores nothing: ${why}`),
+    storageFailed: (why) => notice('storage', `The next visit must wait for the server, because this browser stores nothing: ${why}`),
   })
 
   /** @param {Page} page */
@@ -49,12 +49,12 @@ export class Session {
     this.#endNamespaces?.()
     this.#endNamespaces = undefined
     for (const kind of ['collections', 'namespaces']) notice(kind, '')
-    this.ask()
+    this.load()
   }
 
-  /** Asks the server for its collections until it answers. */
-  ask() {
-    this.#reach.ask(this.link).catch(reportError)
+  /** Loads the collections and retries until the server answers. */
+  load() {
+    this.#collections.load(this.link).catch(reportError)
   }
 
   /** @param {Resource[]} resources */
@@ -81,32 +81,32 @@ export class Session {
   /** Asks once for the collections, for the user, who is told the outcome. */
   refresh() {
     const before = this.resources
-    this.#reach.refresh(this.link).then((error) => {
-      if (error) this.#outdated(error)
+    this.#collections.refresh(this.link).then((error) => {
+      if (error) this.#noticeOutdated(error)
       else announce(this.resources === before ? 'No other collections' : 'The collections have changed')
     }).catch(reportError)
   }
 
   /**
    * Asks once for the collections. If the server does not answer, a feed that is not live says so, too.
-   * @param {boolean} [seldom] does nothing soon after another refresh
+   * @param {boolean} [throttled] does nothing soon after another refresh
    */
-  refreshQuietly(seldom = false) {
-    this.#reach.refresh(this.link, seldom).then((error) => {
-      if (error && this.#page.feed?.state.phase === 'live') this.#outdated(error)
+  refreshQuietly(throttled = false) {
+    this.#collections.refresh(this.link, throttled).then((error) => {
+      if (error && this.#page.feed?.state.phase === 'live') this.#noticeOutdated(error)
     }).catch(reportError)
   }
 
   /** @param {Cause} cause */
-  #outdated({ message }) {
+  #noticeOutdated({ message }) {
     notice('collections', `The menu may be out of date: ${message}`)
   }
 
-  /** @param {Standing & { cause: Cause }} state */
+  /** @param {Status & { cause: Cause }} state */
   #wait(state) {
     const { feed } = this.#page
     if (!feed) this.waiting = state
-    else if (feed.state.phase === 'live') this.#outdated(state.cause)
+    else if (feed.state.phase === 'live') this.#noticeOutdated(state.cause)
     this.#page.draw()
   }
 
@@ -122,7 +122,7 @@ export class Session {
    * @param {string} [why]
    */
   change(why = '') {
-    ask(this.link, why).then((answer) => {
+    askForServer(this.link, why).then((answer) => {
       if (!answer) return
       this.link = answer
       remember(answer.server)

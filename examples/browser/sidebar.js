@@ -2,23 +2,23 @@
 
 import { $, $of, h, setAttribute } from './dom.js'
 import { menu } from './discovery.js'
-import { collectionOf, format } from './place.js'
+import { collectionOf, format } from './route.js'
 
 /**
  * @import { Resource } from './discovery.js'
- * @import { Place } from './place.js'
+ * @import { Route } from './route.js'
  */
 
-/** Shows the collections of a server. Links keep the namespace of `place()`. */
+/** Shows the collections of a server. Links keep the namespace of `route()`. */
 export class Sidebar {
-  #place
+  #route
   #goto = $of('goto', HTMLInputElement)
   /** @type {{ link: HTMLAnchorElement, item: HTMLElement, resource: Resource, words: string }[]} */
   #links = []
 
-  /** @param {() => Place} place */
-  constructor(place) {
-    this.#place = place
+  /** @param {() => Route} route */
+  constructor(route) {
+    this.#route = route
     this.#goto.addEventListener('input', () => this.#filter())
     this.#goto.addEventListener('keydown', (event) => {
       const first = this.#links.find(({ link }) => !link.hidden)
@@ -48,7 +48,7 @@ export class Sidebar {
     const link = h('a', { href: '#', title: collectionOf(resource) }, resource.plural)
     if (group === 'Kubernetes' && resource.group) link.append(h('span', { class: 'group' }, resource.group.replace(/\.k8s\.io$/, '')))
     link.addEventListener('click', () => { // the namespace may have changed since it was drawn
-      link.href = format({ ...resource, namespace: resource.namespaced ? this.#place().namespace : '' })
+      link.href = format({ ...resource, namespace: resource.namespaced ? this.#route().namespace : '' })
     })
     link.href = format({ ...resource, namespace: '' })
     const item = h('li', {}, link)
@@ -58,7 +58,7 @@ export class Sidebar {
 
   /** Marks where the page is. */
   mark() {
-    const here = collectionOf(this.#place())
+    const here = collectionOf(this.#route())
     for (const { link, resource } of this.#links) {
       const current = collectionOf(resource) === here
       setAttribute(link, 'aria-current', current ? 'page' : undefined)

@@ -1,4 +1,4 @@
-// How things stand with the server, in words: what is shown in the corner, above the table, and in place of it.
+// Describes the connection to the server for the indicator, the line above the table and an empty table.
 
 import { age } from './columns/format.js'
 
@@ -7,7 +7,7 @@ import { age } from './columns/format.js'
  *
  * @typedef {{ code: string, message: string, status?: number }} Cause
  *
- * @typedef {object} Standing How things stand with the server: a collection's State, or the page's own while there is none.
+ * @typedef {object} Status A collection's State, or the page's own while no collection is open.
  * @property {Phase} phase
  * @property {boolean} stale
  * @property {Cause} [cause]
@@ -16,10 +16,10 @@ import { age } from './columns/format.js'
  * @property {number} [lastEventAt]
  * @property {State['progress']} [progress]
  *
- * @typedef {object} Corner
+ * @typedef {object} Indicator
  * @property {'ok' | 'quiet' | 'warn' | 'bad' | 'busy'} tone
  * @property {string} text
- * @property {string} more what changes each second, so screen readers are not told
+ * @property {string} more the part that changes each second, which is not announced
  * @property {string} title
  */
 
@@ -54,21 +54,21 @@ export function explain(cause) {
 
 const seconds = (/** @type {number} */ ms) => `${Math.max(0, Math.ceil(ms / 1000))} s`
 
-const QUIET = 10_000 // milliseconds without a byte after which a live page says so; a server is often quiet for a minute
+const IDLE_AFTER = 10_000 // milliseconds without a byte after which a live page says so; a server is often quiet for a minute
 
 /**
- * Returns the words for the corner. Only `more` changes while nothing happens.
- * @param {Standing} state
+ * Returns the text of the indicator. Without events, only `more` changes.
+ * @param {Status} state
  * @param {number} now in milliseconds
- * @returns {Corner}
+ * @returns {Indicator}
  */
-export function corner(state, now) {
+export function indicator(state, now) {
   const { short, long } = explain(state.cause)
   switch (state.phase) {
     case 'live': {
       const quiet = now - (state.lastEventAt ?? 0), late = state.cause?.code === 'turns'
       const text = late ? 'Live, some seconds late' : 'Live', title = late ? long : `Version ${state.resourceVersion}`
-      if (quiet < QUIET) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
+      if (quiet < IDLE_AFTER) return { tone: late ? 'quiet' : 'ok', text, more: '', title }
       const time = quiet < 60_000 ? `${Math.floor(quiet / 1000)} s` : `${Math.floor(quiet / 60_000)} min`
       return { tone: 'quiet', text, more: `, last heard ${time} ago`, title }
     }
@@ -84,22 +84,22 @@ export function corner(state, now) {
 
 /**
  * Reports whether the server rejected the token. Another token may help then, and a retry does not.
- * @param {Standing} state
+ * @param {Status} state
  */
 export const needsToken = ({ cause }) => cause?.code === 'unauthorized'
 
 /**
- * Returns the label of the button next to the corner; empty if the user can do nothing. A delay that a server asked for stays.
- * @param {Standing} state
+ * Returns the label of the button next to the indicator, or "" if the user can do nothing. A delay that a server requested stays.
+ * @param {Status} state
  */
-export function remedy(state) {
+export function actionLabel(state) {
   if (needsToken(state)) return 'Enter another token'
   return state.phase === 'stopped' || (state.phase === 'interrupted' && !state.cause?.status) ? 'Try now' : ''
 }
 
 /**
  * Returns the line above rows that may be older than the server's; empty if they are not.
- * @param {Standing} state
+ * @param {Status} state
  * @param {number} size
  * @param {number} now in milliseconds
  */
@@ -112,18 +112,18 @@ export function staleness(state, size, now) {
 
 /**
  * Reports whether the number of objects is known: a list was complete, now or at an earlier visit.
- * @param {Standing} state
+ * @param {Status} state
  * @param {number} size
  */
 export const isKnown = ({ resourceVersion }, size) => size > 0 || !!resourceVersion
 
 /**
  * Returns the lines for an empty table: the reason, and the user's next step.
- * @param {Standing} state
+ * @param {Status} state
  * @param {number} size
- * @param {{ search: string, namespace: string, plural: string }} place
+ * @param {{ search: string, namespace: string, plural: string }} route
  */
-export function inPlace(state, size, { search, namespace, plural }) {
+export function emptyMessage(state, size, { search, namespace, plural }) {
   const { short, long } = explain(state.cause)
   const what = namespace ? `${plural} in ${namespace}` : plural
   if (state.cause?.code === 'not-found') return [short, long, 'Choose another one in the menu, or ask the server with ⟳ for what it has now.']
@@ -136,7 +136,7 @@ export function inPlace(state, size, { search, namespace, plural }) {
 
 /**
  * Returns how far the first list is: a part between 0 and 1 if the server says, and words.
- * @param {Standing} state
+ * @param {Status} state
  * @returns {{ part?: number, text: string } | undefined}
  */
 export function progress({ progress, phase }) {

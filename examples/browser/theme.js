@@ -3,26 +3,26 @@
   const KEY = 'listwatch-theme', THEMES = ['auto', 'light', 'dark']
   const LOOKS = [['◐', 'as the system has it'], ['☀', 'light'], ['☾', 'dark']]
   /** @type {(error: unknown) => void} */
-  const told = (error) => { // the browser forbids storage, or it is full
+  const warn = (error) => { // the browser forbids storage, or it is full
     const detail = { kind: 'theme', text: `The theme is for this page only, because this browser stores nothing: ${error instanceof Error ? error.message : error}` }
     document.dispatchEvent(new CustomEvent('notice', { detail }))
   }
-  const kept = () => {
+  const read = () => {
     try {
       return localStorage.getItem(KEY)
     } catch (error) {
-      document.addEventListener('DOMContentLoaded', () => told(error))
+      document.addEventListener('DOMContentLoaded', () => warn(error))
       return null
     }
   }
-  const keep = (/** @type {string} */ value) => {
+  const write = (/** @type {string} */ value) => {
     try {
       localStorage.setItem(KEY, value)
     } catch (error) {
-      told(error)
+      warn(error)
     }
   }
-  let chosen = Math.max(0, THEMES.indexOf(kept() ?? ''))
+  let chosen = Math.max(0, THEMES.indexOf(read() ?? ''))
   const show = () => {
     document.documentElement.dataset.theme = THEMES[chosen]
     const button = document.getElementById('theme')
@@ -39,7 +39,7 @@
     show()
     document.getElementById('theme')?.addEventListener('click', () => {
       chosen = (chosen + 1) % THEMES.length
-      keep(THEMES[chosen])
+      write(THEMES[chosen])
       show()
     })
   })

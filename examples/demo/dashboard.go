@@ -12,11 +12,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// preferred is where the dashboard is if nobody else is there, so that a page that is open finds the next run.
+// preferred is the default address of the dashboard. A fixed port lets an open page reconnect to the next run.
 const preferred = "127.0.0.1:8484"
 
-// dashboard serves the files of a folder under /ui/, and the API, if there is one, under all other paths. It returns the
-// dashboard's URL, and what ends it.
+// dashboard serves the files of a folder under /ui/. It serves api, if not nil, under all other paths. It returns the
+// URL of the dashboard and a function that stops it.
 func dashboard(folder string, api http.Handler) (address string, end func() error, err error) {
 	listener, err := net.Listen("tcp", preferred)
 	if err != nil {
@@ -35,27 +35,27 @@ func dashboard(folder string, api http.Handler) (address string, end func() erro
 	return "http://" + listener.Addr().String() + "/ui/", server.Close, nil
 }
 
-// The first line is for whoever reads nothing else.
-const explanation = `The dashboard is on %[1]s
+// The first line has the most important information.
+const explanation = `Dashboard: %[1]s
 
-It shows %[2]s, if that lets pages of this origin ask: then it needs a token, which the page keeps in memory only.
-A kube-apiserver allows the origin by
+The dashboard shows %[2]s if that server allows requests from this origin. It asks for a token and keeps it only in memory.
+To allow the origin, start kube-apiserver with this flag:
 
     --cors-allowed-origins='^http://127\.0\.0\.1(:|$)'
 
-A cluster whose flags are not yours to set is shown through kubectl, with kubectl's own rights and without CORS:
+If you cannot change the flags, use kubectl proxy. It needs no CORS and has the permissions of kubectl:
 
     kubectl proxy --www=%[3]s --www-prefix=/ui/
 
-and then on http://127.0.0.1:8001/ui/
+Then open http://127.0.0.1:8001/ui/
 
-^C ends this.
+Press ^C to stop.
 `
 
-// realCluster serves the dashboard for a cluster elsewhere, until ctx ends.
+// realCluster serves the dashboard for an external cluster until ctx ends.
 func realCluster(ctx context.Context, server, folder string) error {
 	if parsed, err := url.Parse(server); err != nil || parsed.Host == "" || parsed.User != nil {
-		return errors.New("the server must be a URL like https://host:6443, without a user")
+		return errors.New("the server must be a URL such as https://host:6443 without a user")
 	}
 	address, end, err := dashboard(folder, nil)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// follower keeps a store equal to the server's Pods, and counts. It outlives what else there is, to see the last of its writes.
+// follower keeps a store of the server's Pods and counts events. It runs longer than the other parts of the demo so
+// that it receives their last writes.
 type follower struct {
 	store                   *cache.Store[*lw.Object]
 	events, breaks, relists atomic.Int64
@@ -32,7 +33,7 @@ func follow(url string) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo fails on purpose
+	reflector := cache.NewReflector(client, &lw.Options{Logger: slog.New(slog.DiscardHandler)}) // the demo injects faults on purpose
 	ctx, stop := context.WithCancel(context.Background())
 	f := &follower{store: reflector.Store(), stop: stop, done: make(chan struct{})}
 	go func() {
@@ -51,12 +52,13 @@ func follow(url string) (*follower, error) {
 	return f, nil
 }
 
-// finish waits until the store has caught up, and prints what was seen. It fails if the store differs from the server.
+// finish waits until the store has caught up and prints a summary. It returns an error if the store differs from the
+// server.
 func (f *follower) finish(server *lwtest.Server) error {
 	equal := f.catchUp(server)
 	f.stop()
 	<-f.done
-	fmt.Printf("\nA store beside lwcat: %d events, %d interruptions, %d relists; equal to the server: %s (%d pods)\n",
+	fmt.Printf("\nSeparate store: %d events, %d interruptions, %d relists; equal to the server: %s (%d pods)\n",
 		f.events.Load(), f.breaks.Load(), f.relists.Load(), map[bool]string{true: "yes", false: "NO"}[equal], f.store.Len())
 	if !equal {
 		return errors.New("the store differs from the server")
@@ -64,7 +66,8 @@ func (f *follower) finish(server *lwtest.Server) error {
 	return nil
 }
 
-// catchUp waits until the store holds what the server does, at most for the longest delay between two tries.
+// catchUp waits until the store equals the server's Pods and reports whether it does. It waits at most one minute, the
+// longest delay between two attempts.
 func (f *follower) catchUp(server *lwtest.Server) bool {
 	_, want := server.State("pods")
 	versions := make(map[string]string, len(want))

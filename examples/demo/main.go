@@ -1,10 +1,10 @@
-// Command demo shows the whole of it on one machine: an embedded API server with a living cluster, the dashboard of
-// examples/browser beside it, and lwcat, which prints what happens to its Pods. On the way the connections are dropped, and
-// once so that a new list is needed. In the end it compares a store that followed all along with the server.
+// Command demo demonstrates listwatch on one machine. It runs an embedded API server with a simulated cluster, the
+// dashboard of examples/browser, and lwcat, which prints the events of the cluster's Pods. The demo drops connections,
+// and in some cases also compacts the history to force a relist. At the end it compares a store with the server.
 //
 //	go build -o bin/lwcat ./cmd/lwcat && go run ./examples/demo -duration 10s
 //
-// With -server it serves the dashboard alone, for a cluster elsewhere.
+// With -server it only serves the dashboard, for an external cluster.
 package main
 
 import (
@@ -24,11 +24,11 @@ import (
 )
 
 func main() {
-	duration := flag.Duration("duration", 0, "how long; 0 means until ^C")
-	seed := flag.Uint64("seed", 1, "of the cluster's life")
-	lwcat := flag.String("lwcat", "bin/lwcat", "the program that prints")
-	folder := flag.String("dashboard", "examples/browser", "the folder of the dashboard")
-	server := flag.String("server", "", "a cluster elsewhere, which the dashboard shows in place of the embedded one")
+	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
+	seed := flag.Uint64("seed", 1, "seed of the simulated cluster")
+	lwcat := flag.String("lwcat", "bin/lwcat", "path of lwcat")
+	folder := flag.String("dashboard", "examples/browser", "folder of the dashboard")
+	server := flag.String("server", "", "URL of an external cluster for the dashboard; disables the embedded one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -49,7 +49,7 @@ func main() {
 
 func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folder string) error {
 	if _, err := os.Stat(lwcat); err != nil {
-		return fmt.Errorf("%w: make demo builds it, or go build -o %s ./cmd/lwcat", err, lwcat)
+		return fmt.Errorf("%w; run make demo or go build -o %s ./cmd/lwcat", err, lwcat)
 	}
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -61,10 +61,10 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 		return err
 	}
 	defer endDashboard()
-	fmt.Printf("The dashboard is on %s\n\nIt shows a living cluster in an API server on %s. Try, in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
+	fmt.Printf("Dashboard: %s\n\nIt shows a simulated cluster in an API server at %s. Run this command in another terminal:\n\n    %s -s %s -A deploy.apps\n\n",
 		address, server.URL, lwcat, server.URL)
 
-	// What lives until the end: the cluster, the accidents, and the program that prints.
+	// These run until the end: the cluster, the faults and lwcat.
 	alive, end := context.WithCancel(ctx)
 	defer end()
 	var living sync.WaitGroup
@@ -81,19 +81,19 @@ func demo(ctx context.Context, duration time.Duration, seed uint64, lwcat, folde
 	case <-ctx.Done():
 		end()
 		err = <-printing
-	case err = <-printing: // it should not end by itself
+	case err = <-printing: // lwcat must not exit before ctx ends
 		end()
-		err = errors.Join(err, errors.New("lwcat ended early"))
+		err = errors.Join(err, errors.New("lwcat exited early"))
 	}
 	living.Wait()
 	return errors.Join(err, f.finish(server))
 }
 
-// disturb drops connections and forgets history until ctx ends, about four times within duration.
+// disturb drops connections and compacts the history until ctx ends, about four times within duration.
 func disturb(ctx context.Context, server *lwtest.Server, duration time.Duration) {
 	first, every := duration/4, duration/4
 	if duration == 0 {
-		first, every = 15*time.Second, 150*time.Second // a client resets its backoff after 150 s without a fault
+		first, every = 15*time.Second, 150*time.Second // A client resets its backoff after 150 s without a failure.
 	}
 	cluster.Disturb(ctx, server, first, every)
 }

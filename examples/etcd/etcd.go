@@ -1,13 +1,14 @@
-// Package etcd is a lw.ListerWatcher of another system than Kubernetes: the keys of an etcd, over its JSON gateway, followed
-// by the same engine into the same store. It is a model for a ListerWatcher of your own:
+// Package etcd implements a lw.ListerWatcher for a system other than Kubernetes: the keys of an etcd server, accessed
+// over its JSON gateway. The engine follows them into a store like Kubernetes objects. Use it as a model for a custom
+// ListerWatcher:
 //
-//   - etcd's revision is the resource version, and a compaction is what makes one too old;
-//   - the pages of a list are all of one revision, and the watch that follows begins with the next;
-//   - a transaction writes several keys at one revision, which is reached with the last of them and not before;
-//   - a watch brings reports of progress, which become bookmarks, and ends when its time is over.
+//   - The resourceVersion is etcd's revision. A compaction expires it.
+//   - All pages of a list have the same revision. The watch starts at the next revision.
+//   - A transaction writes several keys at one revision. Only its last event reaches that revision.
+//   - Progress notifications of a watch become bookmarks. A watch ends at its timeout.
 //
-// Give etcd --watch-progress-notify-interval=1m: with its own 10m a watch has ended before the first report, and keys that
-// are quiet while others change are listed again after a compaction.
+// Start etcd with --watch-progress-notify-interval=1m. With the default of 10m, a watch ends before the first
+// notification. A prefix without changes is then relisted after a compaction.
 package etcd
 
 import (
@@ -25,12 +26,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Entry is a key and its value. It must not be changed.
+// Entry is a key with its value. Callers must not modify it.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // of a key that was deleted: the last, unless a compaction took it
+	Value    []byte `json:"value"` // for a deleted key, the last value unless it was compacted
 	Created  string `json:"create_revision"`
-	Revision string `json:"mod_revision"` // of the transaction that wrote the value, or deleted the key
+	Revision string `json:"mod_revision"` // the revision of the latest write or of the deletion
 }
 
 // GetNamespace, GetName and GetResourceVersion implement lw.Keyed. etcd has no namespaces.
@@ -38,14 +39,15 @@ func (e *Entry) GetNamespace() string       { return "" }
 func (e *Entry) GetName() string            { return string(e.Key) }
 func (e *Entry) GetResourceVersion() string { return e.Revision }
 
-// Keys are the keys of an etcd that begin with Prefix, as a lw.ListerWatcher. There is nothing like a selector.
+// Keys is a lw.ListerWatcher for all etcd keys that start with Prefix. It does not support selectors.
 type Keys struct {
-	URL    string      // as "http://127.0.0.1:2379"
-	Prefix string      // not empty; its last byte is not 0xff
-	Client http.Client // without a Timeout, as a watch takes its time
+	URL    string      // for example "http://127.0.0.1:2379"
+	Prefix string      // must not be empty or end with byte 0xff
+	Client http.Client // must not have a Timeout, because watches take long
 }
 
-// List implements lw.ListerWatcher. The first page is of the latest revision, and the others are of that of the first.
+// List implements lw.ListerWatcher. The first page has the latest revision. Later pages have the revision of the first
+// page.
 func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		revision, first, later := strings.Cut(opts.Continue, " ")
@@ -81,8 +83,8 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout ends a watch in good order: etcd itself would go on for ever.
-var errTimeout = errors.New("the time that was asked for is over")
+// errTimeout ends a watch cleanly. etcd itself has no timeout for watches.
+var errTimeout = errors.New("the requested timeout has passed")
 
 // Watch implements lw.ListerWatcher.
 func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*Entry], error] {
@@ -99,7 +101,8 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 	}
 }
 
-// follow tells what happens after a revision. It returns io.EOF at the end of the stream, or when tell wants no more.
+// follow passes the events after a revision to tell. It returns io.EOF at the end of the stream or after tell returned
+// false.
 func (k *Keys) follow(ctx context.Context, version string, tell func(lw.Event[*Entry]) bool) error {
 	after, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
@@ -128,7 +131,7 @@ func (k *Keys) follow(ctx context.Context, version string, tell func(lw.Event[*E
 	}
 }
 
-// events are what a message says, of a watch after a revision.
+// events converts a message of a watch that started after the given revision.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
@@ -136,14 +139,14 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
 		return nil, fmt.Errorf("%w: etcd was compacted at %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // its data were restored; it would wait for this revision, and say nothing
+	case r.Created && r.Header.Revision < after: // A restored etcd would silently wait for the revision.
 		return nil, fmt.Errorf("%w: etcd is at %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
-	case len(r.Events) == 0: // a report of progress: all up to this revision was sent
+	case len(r.Events) == 0: // a progress notification: all events up to this revision have been sent
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // of whole transactions; the header may be ahead of them
+	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions; the header's revision may be newer
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

@@ -22,8 +22,9 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// gateway is an etcd that answers each request by the next line of a script, with words in place of their base64; "…" at its
-// end is silence until the request's context ends. When no line is left, it stops the test's run.
+// gateway is an etcd that responds to each request with the next line of a script. The script contains plain text
+// instead of base64. A "…" at the end of a line keeps the response open until the request's context ends. After the
+// last line, gateway calls stop.
 type gateway struct {
 	answers []string
 	asked   []string
@@ -61,7 +62,7 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence is the end of a body, and tells the end of its context as net/http may: without the cause.
+// silence is the end of a response body. Like net/http, it may return the context's error without its cause.
 type silence struct {
 	ctx    context.Context
 	silent bool
@@ -77,7 +78,8 @@ func (s silence) Read([]byte) (int, error) {
 
 const (
 	created = `{"result":{"header":{"revision":"9"},"created":true}}`
-	// transaction changes /a/x, adds /a/y and deletes /a/z at revision 10, before another that changes /a/x again at 11.
+	// transaction changes /a/x, adds /a/y and deletes /a/z at revision 10. A second transaction changes /a/x again at
+	// 11.
 	transaction = `{"result":{"header":{"revision":"12"},"events":[
 		{"kv":{"key":"/a/x","create_revision":"7","mod_revision":"10","value":"two"}},
 		{"kv":{"key":"/a/y","create_revision":"10","mod_revision":"10"}},
@@ -88,7 +90,8 @@ const (
 	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
 )
 
-// follow runs a reflector until the script is used up, and renders the events; stop ends the first run behind an event.
+// follow runs a reflector until the end of the script and returns the events as text. The first run ends after the
+// event stop.
 func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -124,8 +127,7 @@ func describe(event lw.Event[*Entry]) string {
 
 const watchFrom = `watch {"create_request":{key:/a/,"prev_kv":true,"progress_notify":true,range_end:/a0,"start_revision":`
 
-// TestKeysAreFollowed through pages, a watch, a compaction and another list.
-func TestKeysAreFollowed(t *testing.T) {
+func TestFollowsKeys(t *testing.T) {
 	events, g, store := follow(t, []string{
 		`{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"more":true,"count":"2"}`,
 		`{"header":{"revision":"13"},"kvs":[{"key":"/a/z","create_revision":"8","mod_revision":"8","value":"was"}],"count":"2"}`,
@@ -148,22 +150,20 @@ func TestKeysAreFollowed(t *testing.T) {
 	require.Equal(t, 1, store.Len())
 }
 
-// TestATransactionIsNotLostByHalves: who stops in its middle sees the rest of it later, and the first half not again.
-func TestATransactionIsNotLostByHalves(t *testing.T) {
+func TestResumesWithinTransaction(t *testing.T) {
 	events, g, store := follow(t, []string{list, created + transaction + "…", created + transaction}, "ADDED /a/y= @9")
 	require.Equal(t, []string{watchFrom + `10}}`, watchFrom + `10}}`, watchFrom + `12}}`}, g.asked[1:])
 	require.Contains(t, events, "DELETED /a/z=was @10")
 	require.Equal(t, 2, store.Len())
 }
 
-// TestWatchesOfTheFutureAreRefused, for which etcd would wait, as after its data were restored from a backup.
-func TestWatchesOfTheFutureAreRefused(t *testing.T) {
+// etcd would wait silently for a future revision, for example after a restore from a backup.
+func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
 	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
 }
 
-// TestRefusals are told by their kind, and what a watch was ended for by its text.
-func TestRefusals(t *testing.T) {
+func TestReturnsErrorResponses(t *testing.T) {
 	failure := func(answer string) error {
 		keys := &Keys{Prefix: "/a/", Client: http.Client{Transport: &gateway{answers: []string{answer}}}}
 		for _, err := range keys.List(t.Context(), lw.ListOptions{}, &lw.ListMeta{}) {
@@ -183,8 +183,8 @@ func TestRefusals(t *testing.T) {
 	require.Equal(t, []string{"INTERRUPTED etcd: permission denied @9", "INTERRUPTED etcd: shutting down @9", "INTERRUPTED unexpected EOF @9"}, events[3:])
 }
 
-// TestAWatchEndsWhenItsTimeIsOver, in good order; with no time it goes on until its context ends.
-func TestAWatchEndsWhenItsTimeIsOver(t *testing.T) {
+// A watch without a timeout continues until its context ends.
+func TestWatchEndsAtTimeout(t *testing.T) {
 	events, _, _ := follow(t, []string{list, created + "…"}, "")
 	require.Equal(t, []string{"WATCH_STARTED @9", "INTERRUPTED " + lw.ErrWatchClosed.Error() + " @9"}, events[3:])
 
@@ -199,6 +199,6 @@ func TestAWatchEndsWhenItsTimeIsOver(t *testing.T) {
 				return
 			}
 		}
-		t.Error("it ended in good order")
+		t.Error("the watch closed cleanly")
 	})
 }

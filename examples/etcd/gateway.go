@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// message is one message of a watch; 64-bit numbers come as text.
+// message is a message of a watch. The gateway sends 64-bit numbers as strings.
 type message struct {
 	Result struct {
 		Header struct {
@@ -25,9 +25,9 @@ type message struct {
 	Error struct{ Message string }
 }
 
-// change is one key's part in a transaction.
+// change is the change of one key in a transaction.
 type change struct {
-	Type   string // "DELETE"; a put has none
+	Type   string // "DELETE", or "" for a put
 	Kv     *Entry
 	PrevKv *Entry `json:"prev_kv"`
 }
@@ -42,16 +42,16 @@ func (c *change) eventType() lw.EventType {
 	return lw.Modified
 }
 
-// end is the first key behind those with the prefix.
+// end returns the first key after all keys with the prefix.
 func (k *Keys) end() []byte {
 	end := []byte(k.Prefix)
-	if len(end) > 0 { // else etcd says what is wrong
+	if len(end) > 0 { // etcd rejects an empty prefix
 		end[len(end)-1]++
 	}
 	return end
 }
 
-// post makes a request and returns the body of its answer.
+// post sends a request and returns the response body.
 func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadCloser, error) {
 	text, err := json.Marshal(question)
 	if err != nil {
@@ -73,8 +73,8 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 		Code    int
 		Message string
 	}
-	_ = json.NewDecoder(resp.Body).Decode(&refusal) // what is no JSON takes nothing from the status code
-	if refusal.Code == 11 {                         // OUT_OF_RANGE: the revision of the first page was compacted
+	_ = json.NewDecoder(resp.Body).Decode(&refusal) // without JSON, the status code is enough
+	if refusal.Code == 11 {                         // OUT_OF_RANGE: the first page's revision was compacted
 		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, refusal.Message)
 	}
 	return nil, &lw.StatusError{Status: lw.Status{Code: resp.StatusCode, Message: refusal.Message}}

@@ -1,4 +1,4 @@
-// Package metrics tests both adapters on the same sequence of a stream.
+// Package metrics tests both adapters with the same stream.
 package metrics
 
 import (
@@ -18,24 +18,24 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// What must not come out as a label: who asks, and what was read.
+// These values must not appear in labels.
 const (
 	token     = "pa55word"
 	namespace = "payroll"
 	name      = "salaries"
 )
 
-// seen has what the stream and the server know of the course, counted without the trace.
+// seen counts requests and events without the trace, for comparison with the metrics.
 type seen struct {
-	Lists, Watches   int // requests that the server received, one of each in vain
+	Lists, Watches   int // number of requests to the server; one list and one watch fail
 	Pages            int
-	Added, Bookmarks int // events and items
+	Added, Bookmarks int // number of events and list items
 	Secrets          []string
 }
 
-// follow runs a stream of Pods through what metrics should show, against the embedded server: a list that fails and one in
-// pages, a transport that does not work, events, bookmarks, a dropped connection, an expired resourceVersion, a watch that is
-// closed, and one that is rejected. It calls check after every event.
+// follow runs a stream of Pods against the embedded server and calls check after every event. The stream includes a
+// failed list, a list in pages, a transport that does not work, events and bookmarks. It also includes a dropped
+// connection, an expired resourceVersion, a closed watch and a rejected watch.
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
@@ -54,7 +54,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // a list of the latest version follows, which servers page
+	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // The next list requests the latest resourceVersion, which the server pages.
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -70,14 +70,14 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 			break
 		}
 	}
-	require.Equal(t, 4, script.lives, "the course was not run to its end")
+	require.Equal(t, 4, script.lives, "the stream ended early")
 	found.Lists, found.Watches = len(server.Requests(lwtest.Lists)), len(server.Requests(lwtest.Watches))
 	found.Pages = found.Lists - 1
-	require.Greater(t, found.Pages, 2, "no list came in pages")
+	require.Greater(t, found.Pages, 2, "no list had several pages")
 	return found
 }
 
-// listsOnly is a transport that a proxy lets nothing stream over.
+// listsOnly is a transport whose watches fail, as behind a proxy that does not support streaming.
 type listsOnly struct{ lw.Transport }
 
 func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -87,12 +87,12 @@ func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return l.Transport.Open(ctx, req)
 }
 
-// script does to the server what the course is about.
+// script changes the server and injects the faults.
 type script struct {
 	t       *testing.T
 	server  *lwtest.Server
 	created int
-	lives   int // how often a watch opened
+	lives   int // number of started watches
 }
 
 func (s *script) create() {
@@ -101,9 +101,9 @@ func (s *script) create() {
 	s.created++
 }
 
-// next takes the stream's event for the cue to what comes next. It returns true at the end.
+// next performs the next step after an event. It returns true at the end of the script.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
-	added := event.Type == lw.Added && event.ResourceVersion != "" // by a watch
+	added := event.Type == lw.Added && event.ResourceVersion != "" // from a watch
 	if event.Type == lw.WatchStarted {
 		s.lives++
 	}
@@ -112,7 +112,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // the client misses this, and so its version is too old afterwards
+		s.create() // The client misses this event, so its resourceVersion expires.
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := lwtest.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}
@@ -122,7 +122,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 	return s.lives == 4 && event.Type == lw.Bookmark
 }
 
-// states checks the metrics of the two states after an event.
+// states checks the gauges for live and synced after an event.
 func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	t.Helper()
 	switch event.Type {
@@ -134,7 +134,7 @@ func states(t *testing.T, event lw.Event[*lw.Object], live, synced float64) {
 	}
 }
 
-// take removes a series whose value is not exact.
+// take removes and returns a series whose exact value is unknown.
 func take(t *testing.T, series map[string]float64, id string) float64 {
 	t.Helper()
 	require.Contains(t, series, id)

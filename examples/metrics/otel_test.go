@@ -20,7 +20,7 @@ func meter(reader sdk.Reader) metric.Meter {
 	return sdk.NewMeterProvider(sdk.WithReader(reader)).Meter("listwatch")
 }
 
-// collect returns every series by its name, its unit and its attributes; a histogram as its count and its sum.
+// collect returns all series by name, unit and attributes. It returns the count and the sum of each histogram.
 func collect(t *testing.T, reader sdk.Reader) map[string]float64 {
 	t.Helper()
 	var metrics metricdata.ResourceMetrics
@@ -58,11 +58,11 @@ func flatten(t *testing.T, series map[string]float64, m metricdata.Metrics) {
 			series[id(":count", point.Attributes)], series[id(":sum", point.Attributes)] = float64(point.Count), point.Sum
 		}
 	default:
-		require.Fail(t, "an instrument of another kind", "%s: %T", m.Name, data)
+		require.Fail(t, "unknown kind of instrument", "%s: %T", m.Name, data)
 	}
 }
 
-func TestOTelCourse(t *testing.T) {
+func TestOTelStream(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
@@ -108,13 +108,12 @@ func TestOTelCourse(t *testing.T) {
 		"listwatch.relists {relist} listwatch.cause=expired,listwatch.resource=pods":                                2,
 		"listwatch.retry.delay:count s listwatch.resource=pods":                                                     5,
 		"listwatch.switches {switch} listwatch.cause=unsupported,listwatch.resource=pods":                           1,
-		"listwatch.live 1 listwatch.resource=pods":                                                                  0, // the stream is over
+		"listwatch.live 1 listwatch.resource=pods":                                                                  0, // the stream has ended
 		"listwatch.synced 1 listwatch.resource=pods":                                                                1,
 	}, series, fmt.Sprintf("%+v", seen))
 }
 
-// TestOTelResources share the instruments, and each has its own series.
-func TestOTelResources(t *testing.T) {
+func TestOTelSeparatesResources(t *testing.T) {
 	reader := sdk.NewManualReader()
 	meter := meter(reader)
 	pods, err := otel.Trace(meter, "pods")
@@ -130,8 +129,7 @@ func TestOTelResources(t *testing.T) {
 	require.Equal(t, 1.0, series["listwatch.bookmarks {bookmark} listwatch.resource=pods"])
 }
 
-// TestOTelHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
-func TestOTelHooks(t *testing.T) {
+func TestOTelUsesEveryHook(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)
@@ -145,8 +143,7 @@ func TestOTelHooks(t *testing.T) {
 	require.Equal(t, 1.0, series["listwatch.redirects {redirect} listwatch.resource=pods"])
 }
 
-// TestOTelFinal: after a stream's last interruption there is no next try that could be late.
-func TestOTelFinal(t *testing.T) {
+func TestOTelRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	reader := sdk.NewManualReader()
 	trace, err := otel.Trace(meter(reader), "pods")
 	require.NoError(t, err)

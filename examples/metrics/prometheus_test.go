@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// gather returns every series by its name and labels; a histogram as its count and its sum.
+// gather returns all series by name and labels. It returns the count and the sum of each histogram.
 func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -38,7 +38,7 @@ func gather(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	return series
 }
 
-func TestPrometheusCourse(t *testing.T) {
+func TestPrometheusStream(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestPrometheusCourse(t *testing.T) {
 		"listwatch_relists_total{cause=expired,resource=pods}":                       2,
 		"listwatch_retry_delay_seconds_count{resource=pods}":                         5,
 		"listwatch_switches_total{cause=unsupported,resource=pods}":                  1,
-		"listwatch_live{resource=pods}":                                              0, // the stream is over
+		"listwatch_live{resource=pods}":                                              0, // the stream has ended
 		"listwatch_synced{resource=pods}":                                            1,
 	}, series, fmt.Sprintf("%+v", seen))
 	problems, err := testutil.GatherAndLint(registry)
@@ -95,8 +95,7 @@ func TestPrometheusCourse(t *testing.T) {
 	require.Empty(t, problems)
 }
 
-// TestPrometheusResources share the metrics' names, and each has its own series.
-func TestPrometheusResources(t *testing.T) {
+func TestPrometheusSeparatesResources(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	pods, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
@@ -104,7 +103,7 @@ func TestPrometheusResources(t *testing.T) {
 	require.NoError(t, err)
 	pods.WatchStarted("1")
 	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP listwatch_live 1 while a watch is open and what was folded is fresh, else 0.
+# HELP listwatch_live 1 while a watch is open and the state is current, otherwise 0.
 # TYPE listwatch_live gauge
 listwatch_live{resource="nodes"} 0
 listwatch_live{resource="pods"} 1
@@ -113,8 +112,7 @@ listwatch_live{resource="pods"} 1
 	require.ErrorAs(t, err, &prometheus.AlreadyRegisteredError{})
 }
 
-// TestPrometheusHooks: nothing that a trace can tell is left out, and what the course has none of counts, too.
-func TestPrometheusHooks(t *testing.T) {
+func TestPrometheusUsesEveryHook(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)
@@ -127,8 +125,7 @@ func TestPrometheusHooks(t *testing.T) {
 	require.Equal(t, 1.0, gather(t, registry)["listwatch_redirects_total{resource=pods}"])
 }
 
-// TestPrometheusFinal: after a stream's last interruption there is no next try that could be late.
-func TestPrometheusFinal(t *testing.T) {
+func TestPrometheusRecordsNoDelayAfterFinalInterruption(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	trace, err := adapter.Trace(registry, "pods")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// refusal is an answer that says no.
+// refusal is an error response to a binding.
 type refusal struct {
 	code    int
 	message string
@@ -19,19 +19,20 @@ type refusal struct {
 
 func (r *refusal) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
 
-// settled reports whether there is nothing left to bind: the Pod has a node already, or is another one, or gone.
+// settled reports whether the binding needs no retry: the Pod already has a node, was replaced, or does not exist.
 func (r *refusal) settled() bool {
 	return r.code == http.StatusConflict || r.code == http.StatusNotFound
 }
 
-// bind assigns a Pod to a node. The error is a *refusal if the server said no; else nobody knows what it did.
+// bind assigns a Pod to a node. It returns a *refusal if the server rejects the binding. After any other error, the
+// binding may have succeeded.
 func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID rejects a new Pod of the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID prevents a binding of a new Pod with the same name
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {
@@ -51,11 +52,11 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	text, err := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	switch {
 	case res.StatusCode == http.StatusCreated:
-		return nil // whatever became of the rest of the answer
+		return nil // even if the rest of the response is lost
 	case err != nil:
 		return err
 	}
 	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // what is no Status has no message
+	_ = json.Unmarshal(text, &status) // without a Status there is no message
 	return &refusal{res.StatusCode, status.Message}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The fields that are read.
+// The fields that the scheduler reads.
 var (
 	podFields = []string{
 		"metadata.deletionTimestamp", "spec.nodeName", "spec.schedulingGates",
@@ -21,14 +21,15 @@ var (
 	}
 )
 
-// Node is what a decision looks at. CPU is in thousandths.
+// Node is the input of Choose. CPU is in thousandths.
 type Node struct {
 	Name      string
 	CPU, Used int64
 	Pods      int
 }
 
-// Choose returns the node with the fewest Pods among those that have room; the first by name of several.
+// Choose returns the node with the fewest Pods among the nodes with enough CPU. If several have equally few Pods, it
+// returns the first in the order of names.
 func Choose(nodes []Node, cpu int64) (name string, ok bool) {
 	best := -1
 	for i, n := range nodes {
@@ -45,12 +46,12 @@ func Choose(nodes []Node, cpu int64) (name string, ok bool) {
 	return nodes[best].Name, true
 }
 
-// fits reports whether a node is there and has room.
+// fits reports whether the named node exists and has enough CPU.
 func fits(nodes []Node, name string, cpu int64) bool {
 	return slices.ContainsFunc(nodes, func(n Node) bool { return n.Name == name && n.Used+cpu <= n.CPU })
 }
 
-// wantsNode chooses the Pods to schedule.
+// wantsNode reports whether the Pod needs scheduling.
 func wantsNode(pod *lw.Object) bool {
 	gated := false
 	for range pod.Get("spec.schedulingGates").Elements() {
@@ -59,7 +60,7 @@ func wantsNode(pod *lw.Object) bool {
 	return pod.Get("spec.nodeName").String() == "" && !gated && !isDeleted(pod) && !isFinished(pod)
 }
 
-// occupiesNode chooses the Pods that need room on a node.
+// occupiesNode reports whether the Pod uses CPU of a node.
 func occupiesNode(pod *lw.Object) bool {
 	return pod.Get("spec.nodeName").String() != "" && !isFinished(pod)
 }
@@ -71,7 +72,7 @@ func isFinished(pod *lw.Object) bool {
 	return phase == "Succeeded" || phase == "Failed"
 }
 
-// isUsable chooses the nodes that Pods may be bound to.
+// isUsable reports whether Pods may be bound to the node.
 func isUsable(node *lw.Object) bool {
 	if isDeleted(node) || node.Get("spec.unschedulable").Bool() {
 		return false
@@ -89,16 +90,16 @@ func isUsable(node *lw.Object) bool {
 	return false
 }
 
-// cpuOf returns what a node has for Pods; without limit if it does not say.
+// cpuOf returns the allocatable CPU of a node. If the node does not specify it, there is no limit.
 func cpuOf(node *lw.Object) int64 {
 	cpu := node.Get("status.allocatable.cpu")
 	if !cpu.Exists() {
-		return math.MaxInt64 / 2 // so that sums do not overflow
+		return math.MaxInt64 / 2 // prevents overflow in sums
 	}
 	return thousandths(cpu.String())
 }
 
-// requested returns what a Pod's containers request together.
+// requested returns the total CPU that a Pod's containers request.
 func requested(pod *lw.Object) (cpu int64) {
 	for container := range pod.Get("spec.containers").Elements() {
 		cpu += thousandths(container.Get("resources.requests.cpu").String())
@@ -108,12 +109,12 @@ func requested(pod *lw.Object) (cpu int64) {
 
 var suffixes = map[string]float64{"n": 1e-6, "u": 1e-3, "m": 1, "": 1e3, "k": 1e6}
 
-// thousandths reads a quantity of cpu, as "250m" or "1.5", and rounds up; what is none is 0.
+// thousandths parses a CPU quantity such as "250m" or "1.5" and rounds up. It returns 0 for invalid quantities.
 func thousandths(quantity string) int64 {
 	number := strings.TrimRight(quantity, "numk")
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		return 0
 	}
-	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // 0.1 × 1000 is a little more than 100
+	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // 0.1 × 1000 is slightly more than 100
 }

@@ -15,19 +15,19 @@ func object(t *testing.T, text string) *lw.Object {
 	return o
 }
 
-func TestChoose(t *testing.T) {
+func TestChoosesNode(t *testing.T) {
 	for name, c := range map[string]struct {
 		nodes []Node
 		cpu   int64
 		want  string
 	}{
-		"nothing":                 {nil, 0, ""},
-		"the fewest Pods":         {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
-		"has room":                {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
-		"the first of equals":     {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
-		"exactly full":            {[]Node{{"a", 10, 4, 0}}, 6, "a"},
-		"too full":                {[]Node{{"a", 10, 4, 0}}, 7, ""},
-		"too full for no request": {[]Node{{"a", 10, 11, 0}}, 0, ""},
+		"nothing":                    {nil, 0, ""},
+		"fewest Pods":                {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 1, "b"},
+		"enough CPU":                 {[]Node{{"a", 10, 0, 2}, {"b", 10, 9, 1}, {"c", 10, 0, 3}}, 2, "a"},
+		"equally few Pods":           {[]Node{{"b", 10, 0, 1}, {"a", 10, 0, 1}}, 1, "a"},
+		"exactly full":               {[]Node{{"a", 10, 4, 0}}, 6, "a"},
+		"too full":                   {[]Node{{"a", 10, 4, 0}}, 7, ""},
+		"too full without a request": {[]Node{{"a", 10, 11, 0}}, 0, ""},
 	} {
 		got, ok := Choose(c.nodes, c.cpu)
 		require.Equal(t, c.want, got, name)
@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestThousandths(t *testing.T) {
+func TestParsesCPUQuantities(t *testing.T) {
 	for quantity, want := range map[string]int64{
 		"": 0, "x": 0, "m": 0, "0": 0, "100m": 100, "1": 1000, "0.1": 100, "1.5": 1500, "2k": 2_000_000, "1u": 1, "1500u": 2, "1n": 1, "5mm": 0,
 	} {
@@ -43,8 +43,8 @@ func TestThousandths(t *testing.T) {
 	}
 }
 
-func TestWhichPods(t *testing.T) {
-	for text, want := range map[string][2]bool{ // wants a node, occupies one
+func TestSelectsPods(t *testing.T) {
+	for text, want := range map[string][2]bool{ // results of wantsNode and occupiesNode
 		`{"spec":{}}`:                                                  {true, false},
 		`{"spec":{"schedulingGates":[]}}`:                              {true, false},
 		`{"spec":{"schedulingGates":[{"name":"g"}]}}`:                  {false, false},
@@ -60,7 +60,7 @@ func TestWhichPods(t *testing.T) {
 	}
 }
 
-func TestWhichNodes(t *testing.T) {
+func TestSelectsNodes(t *testing.T) {
 	const ready = `"status":{"conditions":[{"type":"DiskPressure","status":"False"},{"type":"Ready","status":"True"}]}`
 	for text, want := range map[string]bool{
 		`{}`:              false,
@@ -79,7 +79,7 @@ func TestWhichNodes(t *testing.T) {
 	require.EqualValues(t, 350, requested(object(t, `{"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}},{},{"resources":{"requests":{"cpu":"0.25"}}}]}}`)))
 }
 
-func TestLedger(t *testing.T) {
+func TestLedgerCountsLoads(t *testing.T) {
 	l := newLedger()
 	l.place("1", placement{node: "a", cpu: 5})
 	l.place("2", placement{node: "a", cpu: 7, seen: true})

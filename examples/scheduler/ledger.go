@@ -1,16 +1,16 @@
 package scheduler
 
-// ledger counts what is on every node: the Pods that were seen there, and those that were only decided upon. It is not safe
-// for concurrent use.
+// ledger counts the Pods and the requested CPU of each node. It includes decisions that no watch has confirmed yet. It
+// is not safe for concurrent use.
 type ledger struct {
-	placed map[string]placement // by the Pods' UIDs
-	loads  map[string]load      // by the nodes' names
+	placed map[string]placement // by Pod UID
+	loads  map[string]load      // by node name
 }
 
 type placement struct {
 	node string
 	cpu  int64
-	seen bool // and not only decided
+	seen bool // confirmed by a watch
 }
 
 type load struct {
@@ -22,7 +22,7 @@ func newLedger() ledger {
 	return ledger{placed: map[string]placement{}, loads: map[string]load{}}
 }
 
-// place counts a Pod, in place of where it was before.
+// place records a Pod's node and replaces its previous one.
 func (l *ledger) place(uid string, p placement) {
 	l.remove(uid)
 	l.placed[uid] = p
@@ -36,7 +36,7 @@ func (l *ledger) remove(uid string) {
 	}
 }
 
-// forget takes a decision back. A Pod that was seen stays until it is seen to go.
+// forget removes an unconfirmed decision. Confirmed Pods remain until a watch reports their end.
 func (l *ledger) forget(uid string) {
 	if !l.placed[uid].seen {
 		l.remove(uid)
@@ -52,7 +52,7 @@ func (l *ledger) add(node string, pods int, cpu int64) {
 	}
 }
 
-// without returns a node's load as it is without a Pod.
+// without returns a node's load minus the load of a Pod.
 func (l *ledger) without(node, uid string) load {
 	sum := l.loads[node]
 	if p, ok := l.placed[uid]; ok && p.node == node {

@@ -1,8 +1,9 @@
-// Package scheduler is a mini scheduler in the form that controllers have: two collections watched together, handlers that
-// are told of a part of each, a queue, workers, and a write for every decision. It binds every Pod that asks for a node to
-// the one with the fewest Pods, among those that are ready and have enough of the requested cpu.
+// Package scheduler is a minimal scheduler with the structure of a controller. It has two informers with filtered
+// handlers, a queue, workers, and a write for each decision. It binds each Pod without a node to the ready node with
+// the fewest Pods among those with enough CPU.
 //
-// It takes every Pod, whatever its schedulerName, and knows no tolerations, affinities, priorities or volumes.
+// It binds every Pod regardless of its schedulerName. It does not support tolerations, affinities, priorities or
+// volumes.
 package scheduler
 
 import (
@@ -15,28 +16,28 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Config says where the cluster is.
+// Config configures a Scheduler.
 type Config struct {
-	Transport lw.Transport // to read through
-	URL       string       // to write to
-	Client    *http.Client // to write with, credentials included
-	Workers   int          // how many Pods are bound at the same time
-	Log       func(error)  // is told what went wrong; each such Pod is tried again
+	Transport lw.Transport // for reads
+	URL       string       // for writes
+	Client    *http.Client // for writes; adds the credentials
+	Workers   int          // number of concurrent bindings
+	Log       func(error)  // receives errors; the scheduler retries these Pods
 }
 
-// Scheduler binds Pods. Make it with New, and call Run once.
+// Scheduler binds Pods. Create it with New and call Run once.
 type Scheduler struct {
 	config Config
 	pods   *cache.Informer[*lw.Object]
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // one decision at a time: each builds on those before it
+	mu      sync.Mutex // serializes decisions, because each depends on the previous ones
 	ledger  ledger
-	waiting map[pod]struct{} // for which no node had room
+	waiting map[pod]struct{} // Pods for which no node has enough CPU
 }
 
-// pod names a Pod. Another one of the same name is another Pod.
+// pod identifies a Pod. A new Pod with the same name has another UID.
 type pod struct {
 	lw.Key
 	uid string
@@ -44,7 +45,7 @@ type pod struct {
 
 func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
 
-// New returns a scheduler. Of all objects it keeps only the fields that it reads.
+// New returns a scheduler. It stores only the fields of objects that it reads.
 func New(config Config) (*Scheduler, error) {
 	s := &Scheduler{config: config, queue: workqueue.New[pod](nil), ledger: newLedger(), waiting: map[pod]struct{}{}}
 	var err error
@@ -67,10 +68,10 @@ func informer(transport lw.Transport, resource lw.Resource, fields []string) (*c
 	return cache.NewInformer(client, nil), nil
 }
 
-// Pods is the informer of all Pods, for more handlers. Run runs it.
+// Pods returns the informer of all Pods, to which callers can add handlers. Run runs it.
 func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
-// Run binds Pods until ctx ends, and returns its cause. When it has returned, nothing is left running.
+// Run binds Pods until ctx ends and returns its cause. It returns after all goroutines have ended.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
 	var running sync.WaitGroup
@@ -79,7 +80,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	running.Go(func() { _ = s.pods.Run(ctx) })
 	for _, synced := range []<-chan struct{}{s.nodes.Synced(), s.pods.Synced()} {
 		select {
-		case <-synced: // a decision needs all nodes, and all Pods that are on them
+		case <-synced: // Decisions need all nodes and all bound Pods.
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -91,26 +92,27 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle says what is done with what is told: Pods that ask for a node go into the queue, those that have one into the
-// ledger, and whatever makes room wakes those that wait for it.
+// handle registers the handlers. Pods without a node enter the queue, and Pods with a node enter the ledger. Changes
+// that free CPU wake the waiting Pods.
 func (s *Scheduler) handle() {
 	ask := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:    func(object *lw.Object, _ bool) { ask(object) },
 		Modified: func(_, object *lw.Object) { ask(object) },
-		Deleted:  func(object *lw.Object, _ bool) { ask(object) }, // so that a worker forgets it
+		Deleted:  func(object *lw.Object, _ bool) { ask(object) }, // lets a worker remove it from the ledger
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// Nothing is coalesced: of a Pod that was bound and gone at once nobody would be told, and the ledger keep it.
+		// Block prevents coalescing. Otherwise, a Pod that is bound and deleted quickly might never be reported and
+		// would stay in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
 		Modified: func(old, new *lw.Object) {
-			if cpuOf(old) != cpuOf(new) { // and not every heartbeat
+			if cpuOf(old) != cpuOf(new) { // ignores heartbeats
 				s.wake()
 			}
 		},
@@ -124,7 +126,7 @@ func (s *Scheduler) settle(object *lw.Object) {
 	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
 }
 
-// unsettle removes a Pod that has left its node, and wakes the Pods that wait for room.
+// unsettle removes a Pod that no longer uses its node, and wakes the waiting Pods.
 func (s *Scheduler) unsettle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

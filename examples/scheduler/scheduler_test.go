@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEmbeddedServer runs the course against lwtest; e2e runs it against a real server.
+// Module e2e runs the same test against a real server.
 func TestEmbeddedServer(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess}})
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// work is one worker.
+// work runs a worker until ctx ends.
 func (s *Scheduler) work(ctx context.Context) {
 	for p := range s.queue.Keys(ctx) {
 		if err := s.schedule(ctx, p); err != nil && ctx.Err() == nil {
@@ -16,7 +16,7 @@ func (s *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// schedule decides on a Pod and binds it. It looks at what is so now, whatever brought the Pod into the queue.
+// schedule chooses a node for a Pod and binds it. It uses the current state, not the event that queued the Pod.
 func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	node := s.decide(p)
 	if node == "" {
@@ -26,16 +26,17 @@ func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	refused, ok := errors.AsType[*refusal](err)
 	switch {
 	case ok && refused.settled():
-		return nil // the Pod has a node, or is gone; a watch says which
+		return nil // The Pod has a node or does not exist. The watch reports which.
 	case ok:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ledger.forget(p.uid)
 	}
-	return err // if nothing was answered, the Pod may have been bound: the ledger still counts it
+	return err // Without a response, the Pod may have been bound, so the ledger keeps it.
 }
 
-// decide returns the node for a Pod, which is counted there from now on: before a watch tells of it, others are decided.
+// decide returns the node for a Pod and records the decision, because other decisions may follow before the watch
+// confirms it.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +44,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 	delete(s.waiting, p)
 	if !ok || podOf(object) != p || !wantsNode(object) {
 		if !ok || podOf(object) != p || !occupiesNode(object) {
-			s.ledger.forget(p.uid) // the Pod is gone, and will not be seen on a node
+			s.ledger.forget(p.uid) // The Pod does not exist and will never be seen on a node.
 		}
 		return ""
 	}
@@ -55,7 +56,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 			nodes = append(nodes, Node{Name: n.GetName(), CPU: cpuOf(n), Used: load.cpu, Pods: load.pods})
 		}
 	}
-	// What was decided before stands, as the binding may have been written though no answer came.
+	// Keep an earlier decision, because its binding may have succeeded without a response.
 	if before, ok := s.ledger.placed[p.uid]; ok && fits(nodes, before.node, cpu) {
 		return before.node
 	}

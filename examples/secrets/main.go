@@ -1,5 +1,5 @@
-// Secrets shows how a node's agent watches single objects, many of them, that come and go: the Secrets of the Pods that run
-// there, and no others. It runs against an embedded API server, and prints what happens.
+// Secrets shows how an agent on a node can watch many single objects that come and go. It watches only the Secrets of
+// the Pods on its node. The example runs against an embedded API server and prints its progress.
 package main
 
 import (
@@ -18,8 +18,8 @@ import (
 )
 
 func main() {
-	pods := flag.Int("pods", 200, "how many run at a time, with a Secret each")
-	rounds := flag.Int("rounds", 5, "how often a tenth of them goes, others come, and Secrets change")
+	pods := flag.Int("pods", 200, "number of Pods, each with a Secret")
+	rounds := flag.Int("rounds", 5, "number of rounds; each replaces a tenth of the Pods and changes Secrets")
 	flag.Parse()
 	if err := run(*pods, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "secrets:", err)
@@ -50,16 +50,16 @@ func run(pods, rounds int) error {
 		if err := n.turn(pods / 10); err != nil {
 			return err
 		}
-		fmt.Printf("round %d: %d Secrets are watched, all are as on the server; %d goroutines\n", round+1, manager.Len(), runtime.NumGoroutine())
+		fmt.Printf("round %d: %d watched Secrets, all equal to the server; %d goroutines\n", round+1, manager.Len(), runtime.NumGoroutine())
 	}
 	return nil
 }
 
-// node starts and ends Pods.
+// node starts and stops Pods.
 type node struct {
 	server  *lwtest.Server
 	manager *Manager
-	running []lw.Key // the Secrets of the Pods that run
+	running []lw.Key // the Secrets of the running Pods
 	started int
 }
 
@@ -79,7 +79,7 @@ func (n *node) write(key lw.Key) error {
 	return err
 }
 
-// turn ends some Pods, starts as many, changes some Secrets, and waits until all that are used are as on the server.
+// turn replaces some Pods, changes some Secrets, and waits until all used Secrets equal those on the server.
 func (n *node) turn(some int) error {
 	for range some {
 		i := rand.IntN(len(n.running))
@@ -98,7 +98,7 @@ func (n *node) turn(some int) error {
 	return n.wait(ctx)
 }
 
-// wait returns when the manager has seen every Secret that is used as it is on the server.
+// wait waits until the manager has the server's version of every used Secret.
 func (n *node) wait(ctx context.Context) error {
 	_, state := n.server.State("secrets")
 	for _, key := range n.running {
@@ -107,7 +107,7 @@ func (n *node) wait(ctx context.Context) error {
 			return fmt.Errorf("%v: %w", key, err)
 		}
 		if got, err := n.manager.Get(ctx, key); err != nil || got.GetResourceVersion() != want.ResourceVersion {
-			return fmt.Errorf("%v is not as on the server: %v", key, err)
+			return fmt.Errorf("%v differs from the server: %v", key, err)
 		}
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ErrNotFound says that the server has no such Secret.
-var ErrNotFound = errors.New("there is no such Secret")
+// ErrNotFound means that the Secret does not exist on the server.
+var ErrNotFound = errors.New("the Secret does not exist")
 
-// ErrNotUsed says that nobody has said that the Secret is used.
-var ErrNotUsed = errors.New("the Secret is not used: call Use first")
+// ErrNotUsed means that Use has not been called for the Secret.
+var ErrNotUsed = errors.New("the Secret is not in use; call Use first")
 
-// Manager keeps the Secrets that are used at hand, each by a watch of its own, as a node's agent may read those of its Pods
-// only. A Secret is watched from its first user's coming until its last one's going. All methods may run concurrently.
+// Manager stores the Secrets in use. It needs a watch for each Secret, because a node's agent may only read the Secrets
+// of its own Pods. The watch of a Secret runs as long as the Secret has users. Manager is safe for concurrent use.
 type Manager struct {
 	transport lw.Transport
 	ctx       context.Context
@@ -27,20 +27,20 @@ type Manager struct {
 	used map[lw.Key]*secret
 }
 
-// secret is one that is used.
+// secret is a Secret in use.
 type secret struct {
 	users int
 	store *cache.Store[*lw.Object]
 	stop  context.CancelFunc
 }
 
-// NewManager returns a manager without Secrets. It must be closed.
+// NewManager returns a manager without Secrets. The caller must close it.
 func NewManager(transport lw.Transport) *Manager {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Manager{transport: transport, ctx: ctx, stop: stop, used: map[lw.Key]*secret{}}
 }
 
-// Use says that one more uses a Secret.
+// Use adds a user of a Secret and starts a watch for the first user.
 func (m *Manager) Use(key lw.Key) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,11 +56,11 @@ func (m *Manager) Use(key lw.Key) error {
 	ctx, stop := context.WithCancel(m.ctx)
 	reflector := cache.NewReflector(client, nil)
 	m.used[key] = &secret{users: 1, store: reflector.Store(), stop: stop}
-	m.watches.Go(func() { _ = reflector.Run(ctx) }) // it ends with the context only
+	m.watches.Go(func() { _ = reflector.Run(ctx) }) // returns only when ctx ends
 	return nil
 }
 
-// Leave says that one less uses a Secret.
+// Leave removes a user of a Secret and stops the watch after the last user.
 func (m *Manager) Leave(key lw.Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +74,7 @@ func (m *Manager) Leave(key lw.Key) {
 	}
 }
 
-// Get returns a Secret that is used, as it was last seen. It waits for the first answer of the server, until ctx ends.
+// Get returns the latest known state of a Secret in use. It blocks until the first list is complete or ctx ends.
 func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	m.mu.Lock()
 	s := m.used[key]
@@ -93,7 +93,7 @@ func (m *Manager) Get(ctx context.Context, key lw.Key) (*lw.Object, error) {
 	return nil, ErrNotFound
 }
 
-// WaitFor returns when a Secret that is used has been seen at a resource version, or with context.Cause(ctx).
+// WaitFor blocks until a Secret in use has reached a resourceVersion. If ctx ends first, it returns context.Cause(ctx).
 func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion string) error {
 	m.mu.Lock()
 	s := m.used[key]
@@ -104,14 +104,14 @@ func (m *Manager) WaitFor(ctx context.Context, key lw.Key, resourceVersion strin
 	return s.store.WaitFor(ctx, resourceVersion)
 }
 
-// Len returns how many Secrets are used.
+// Len returns the number of Secrets in use.
 func (m *Manager) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.used)
 }
 
-// Close ends all watches, and returns when they have ended.
+// Close stops all watches and waits until they have ended.
 func (m *Manager) Close() {
 	m.stop()
 	m.watches.Wait()

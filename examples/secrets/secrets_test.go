@@ -11,16 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain fails if a watch is left behind.
+// TestMain fails if a goroutine remains.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// TestManyComeAndGo is the example itself.
-func TestManyComeAndGo(t *testing.T) {
+func TestRunKeepsSecretsCurrent(t *testing.T) {
 	require.NoError(t, run(60, 5))
 }
 
-// TestASecretIsWatchedWhileItIsUsed: from its first user to its last, and what happens to it meanwhile is seen.
-func TestASecretIsWatchedWhileItIsUsed(t *testing.T) {
+func TestWatchesSecretWhileInUse(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
@@ -58,19 +56,18 @@ func TestASecretIsWatchedWhileItIsUsed(t *testing.T) {
 	_, err = server.Put("secrets", `{"metadata":{"name":"other"}}`)
 	require.NoError(t, err)
 	for _, request := range server.Requests(lwtest.Any) {
-		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "no other is asked for")
+		require.Contains(t, request.URL.RawQuery, "metadata.name%3Dtoken", "requests for other Secrets")
 	}
 
 	manager.Leave(key)
-	require.Equal(t, 1, manager.Len(), "another still uses it")
+	require.Equal(t, 1, manager.Len(), "the Secret has another user")
 	manager.Leave(key)
 	require.Zero(t, manager.Len())
 	_, err = manager.Get(t.Context(), key)
 	require.ErrorIs(t, err, ErrNotUsed)
 }
 
-// TestGetEndsWithItsContext, where the server does not answer.
-func TestGetEndsWithItsContext(t *testing.T) {
+func TestContextEndsGet(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()

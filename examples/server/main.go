@@ -1,14 +1,15 @@
-// Command server runs an empty embedded API server, to try things on, and makes it fail when told to.
+// Command server runs an empty embedded API server for experiments and can inject faults.
 //
 //	go run ./examples/server
 //
-// It answers lists, watches and writes like a kube-apiserver (see lw/lwtest), and beside it, at another port, a POST to
+// The server responds to lists, watches and writes like a kube-apiserver (see lw/lwtest). On a second port, a POST
+// request injects a fault:
 //
-//	/drop      resets all connections
-//	/close     ends all watches in good order
-//	/compact   makes all older resource versions too old
-//	/stall     lets nothing more through on any watch, until /go-on
-//	/restart   is kill -9, and a start from the same data
+//	/drop      drops all connections
+//	/close     closes all watches cleanly
+//	/compact   expires all earlier resourceVersions
+//	/stall     stops all watches from sending data until /go-on
+//	/restart   kills the server and restarts it with the same data
 package main
 
 import (
@@ -27,9 +28,9 @@ import (
 )
 
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8485", "where the API server listens")
-	control := flag.String("control", "127.0.0.1:8486", "where it is told to fail")
-	bookmarks := flag.Duration("bookmarks", time.Minute, "the time between two bookmarks of a watch")
+	addr := flag.String("addr", "127.0.0.1:8485", "listen address of the API server")
+	control := flag.String("control", "127.0.0.1:8486", "listen address for fault injection")
+	bookmarks := flag.Duration("bookmarks", time.Minute, "time between two bookmarks of a watch")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -49,20 +50,20 @@ func run(ctx context.Context, opts *lwtest.Options, control string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("The API server is on %s\n", server.URL)
-	fmt.Printf("It fails by curl -X POST http://%s/drop, or /close, /compact, /stall, /go-on, /restart\n", listener.Addr())
-	told := &http.Server{Handler: failing(server), ReadHeaderTimeout: 10 * time.Second}
+	fmt.Printf("API server: %s\n", server.URL)
+	fmt.Printf("To inject a fault: curl -X POST http://%s/drop (or /close, /compact, /stall, /go-on, /restart)\n", listener.Addr())
+	faults := &http.Server{Handler: failing(server), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
-		_ = told.Close() // ends Serve
+		_ = faults.Close() // stops Serve
 	}()
-	if err := told.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := faults.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
 }
 
-// failing does what it is told.
+// failing returns the handler for fault injection.
 func failing(server *lwtest.Server) http.Handler {
 	mux := http.NewServeMux()
 	on := func(path string, do func() error) {

@@ -1,12 +1,12 @@
-// Package builtin lists the collections that are built into Kubernetes, with their Go types in k8s.io/api.
+// Package builtin lists the resources that are built into Kubernetes, with their Go types.
 package builtin
 
-// Resource is a collection of built-in objects at one version of the API.
+// Resource is a built-in resource in one API version.
 type Resource struct {
 	Package    string // import path of the Go type, for example "k8s.io/api/apps/v1"
-	Group      string // "apps"; "" is the core group
-	Version    string // "v1"
-	Kind       string // "Deployment", which is also the name of the Go type
-	Plural     string // "deployments"
+	Group      string // for example "apps"; "" for the core group
+	Version    string // for example "v1"
+	Kind       string // for example "Deployment"; also the name of the Go type
+	Plural     string // for example "deployments"
 	Namespaced bool
 }

@@ -1,4 +1,4 @@
-// Package clock lets tests and replays replace the clocks and the random numbers of the engine.
+// Package clock lets tests and replays replace the engine's clocks and random numbers.
 package clock
 
 import (
@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Clock reads time in two ways. The monotonic clock may stop while a machine is suspended. The wall clock goes on, and
-// somebody may set it.
+// Clock provides two clocks. The monotonic clock may stop while the machine is suspended. The wall clock continues
+// during a suspension, but it can be set.
 type Clock struct {
-	Monotonic func() time.Duration // since the process started
+	Monotonic func() time.Duration // time since the process started
 	Wall      func() time.Time
 
-	// Random returns numbers in [0, 1) for delays and timeouts. nil stands for math/rand/v2.
+	// Random returns numbers in [0, 1) for delays and timeouts. If it is nil, math/rand/v2 is used.
 	Random func() float64
 
-	// Replay dates the events of a stream that is replayed. Such a stream waits for nothing, and no silence is too long. nil
-	// stands for a stream that is not replayed.
+	// Replay returns the time of the current event in a replayed stream. A replayed stream has no delays and no idle
+	// timeouts. Replay is nil for other streams.
 	Replay func() time.Time
 }
 
@@ -31,24 +31,24 @@ var (
 
 type key struct{}
 
-// With returns a context that carries c. From finds it there and in all derived contexts.
+// With returns a context that carries c.
 func With(ctx context.Context, c *Clock) context.Context { return context.WithValue(ctx, key{}, c) }
 
-// WithRandom returns a context whose clock takes its random numbers from random.
+// WithRandom returns a context whose clock uses random for its random numbers.
 func WithRandom(ctx context.Context, random func() float64) context.Context {
 	c := *From(ctx)
 	c.Random = random
 	return With(ctx, &c)
 }
 
-// WithReplay returns a context for a stream that is replayed.
+// WithReplay returns a context for a replayed stream.
 func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	c := *From(ctx)
 	c.Replay = now
 	return With(ctx, &c)
 }
 
-// From returns the clock that ctx carries, or the system's clocks. It never returns nil.
+// From returns the clock of ctx, or the system clocks. It never returns nil.
 func From(ctx context.Context) *Clock {
 	if c, ok := ctx.Value(key{}).(*Clock); ok && c != nil {
 		return c
@@ -56,13 +56,13 @@ func From(ctx context.Context) *Clock {
 	return &system
 }
 
-// Reading is the time of both clocks at one moment.
+// Reading holds the simultaneous times of both clocks.
 type Reading struct {
 	monotonic time.Duration
 	wall      time.Time
 }
 
-// Moment holds a reading that several goroutines read and set. A reader that races with Set may see one clock of each reading.
+// Moment stores a Reading for concurrent use. A Get during a Set may return times from two readings.
 type Moment struct{ monotonic, wall atomic.Int64 }
 
 // Set stores a reading.
@@ -71,7 +71,7 @@ func (m *Moment) Set(r Reading) {
 	m.wall.Store(r.wall.UnixNano())
 }
 
-// Get returns the reading.
+// Get returns the stored reading.
 func (m *Moment) Get() Reading {
 	return Reading{monotonic: time.Duration(m.monotonic.Load()), wall: time.Unix(0, m.wall.Load())}
 }
@@ -79,7 +79,7 @@ func (m *Moment) Get() Reading {
 // Now reads both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
-// Since returns the time since a reading: the longer one of the two clocks' times.
+// Since returns the time since a reading, by the clock that advanced further.
 func (c *Clock) Since(r Reading) time.Duration {
 	now := c.Now()
 	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))

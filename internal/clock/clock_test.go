@@ -37,5 +37,5 @@ func TestSinceReturnsTheLongerTime(t *testing.T) {
 	wall = wall.Add(time.Hour)
 	require.Equal(t, time.Hour, c.Since(then), "the machine was suspended")
 	monotonic, wall = time.Minute, wall.Add(-2*time.Hour)
-	require.Equal(t, time.Minute, c.Since(then), "somebody set the wall clock back")
+	require.Equal(t, time.Minute, c.Since(then), "the wall clock was set back")
 }

@@ -1,7 +1,7 @@
 //go:build js
 
-// Package jsx is the only package that calls JavaScript. The functions of wasm/glue.js open, read and hold its byte streams, so
-// that only numbers and bytes cross. [Warn] writes to the console and needs no glue.
+// Package jsx is the only package that calls JavaScript. wasm/glue.js implements its byte streams, so only numbers and
+// bytes cross the boundary. [Warn] writes to the console without glue.js.
 package jsx
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Each of these is a function of wasm/glue.js. A text that is passed to one is copied there before it returns.
+// wasm/glue.js implements these functions. They copy their strings before they return.
 
 //go:wasmimport listwatch open
 func open(url string) (id int32)
@@ -37,32 +37,32 @@ func text(id int32, what int32, p unsafe.Pointer, n int32) int32
 //go:wasmimport listwatch close
 func closeStream(id int32)
 
-// What read and state answer in place of a number of bytes, a status or a code.
+// Negative results of read and state.
 const (
-	pending = -1 // the stream will be woken
+	pending = -1 // wake will be called for the stream
 	failed  = -2
-	tooMuch = -3 // more than the limit is held, or came at once
-	lost    = -4 // it was open, and what came is not there
+	tooMuch = -3 // more bytes than the limit are buffered or arrived at once
+	lost    = -4 // the connection was open, but its data are lost
 )
 
-// What text tells.
+// Arguments of text.
 const (
 	failure    = 0
 	retryAfter = 1
 )
 
-// ErrLimit says that a message, or what had come and was not read, was larger than the limit of a socket.
-var ErrLimit = errors.New("jsx: more than the limit came over the WebSocket")
+// ErrLimit means that a WebSocket message, or the unread messages together, exceeded the limit.
+var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 
-// ErrLost says that a WebSocket was opened and closed again by the server, and that the browser kept back what came.
-var ErrLost = errors.New("jsx: what came over the WebSocket was lost")
+// ErrLost means that the server opened and closed a WebSocket, but the browser did not deliver its messages.
+var ErrLost = errors.New("jsx: the browser lost the WebSocket messages")
 
-// Failure says in the host's own words why a request or a stream failed.
+// Failure is the host's message for a failed request or stream.
 type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
 
-// Stream is a response's body, or the messages of a WebSocket. One goroutine uses it at a time.
+// Stream is a response body or the messages of a WebSocket. It is not safe for concurrent use.
 type Stream struct {
 	id    int32
 	ready chan struct{}
@@ -73,7 +73,7 @@ var (
 	streams = map[int32]*Stream{}
 )
 
-// wake tells the goroutine that waits for a stream to look again.
+// wake notifies the goroutine that waits for a stream.
 //
 //go:wasmexport listwatch_wake
 func wake(id int32) {
@@ -85,11 +85,11 @@ func wake(id int32) {
 	}
 	select {
 	case s.ready <- struct{}{}:
-	default: // it has not looked since
+	default: // already woken
 	}
 }
 
-// NewStream returns a stream for a URL, which [Stream.Fetch] or [Stream.Dial] opens. It has to be closed.
+// NewStream returns a stream for a URL. [Stream.Fetch] or [Stream.Dial] opens it. The caller must close it.
 func NewStream(url string) *Stream {
 	s := &Stream{id: open(url), ready: make(chan struct{}, 1)}
 	mu.Lock()
@@ -98,33 +98,34 @@ func NewStream(url string) *Stream {
 	return s
 }
 
-// Add adds a header to a request, or, without a name, a subprotocol to a WebSocket's.
+// Add adds a header to a request. Without a name, it adds a subprotocol to a WebSocket.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch makes a request, and returns the status of the answer. credentials is fetch's option of that name; "" leaves it out.
+// Fetch sends a request and returns the response's status. credentials is the value of fetch's option credentials, or
+// "" to omit it.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)
 }
 
-// Dial opens a WebSocket, which may hold so many bytes that are not read.
+// Dial opens a WebSocket that buffers at most limit unread bytes.
 func (s *Stream) Dial(ctx context.Context, limit int64) error {
 	socket(s.id, float64(limit))
 	_, err := s.opened(ctx)
 	return err
 }
 
-// RetryAfter is the header of that name, or "" where the page may not see it.
+// RetryAfter returns the header Retry-After, or "" if the page cannot read it.
 func (s *Stream) RetryAfter() string { return s.text(retryAfter) }
 
-// Failure is why the stream ended, as far as the host tells; for a WebSocket the closing reason.
+// Failure returns the host's reason for the end of the stream, or the close reason of a WebSocket.
 func (s *Stream) Failure() string { return s.text(failure) }
 
-// Code is the code that a WebSocket was closed with, or the status of a response.
+// Code returns the status of a response or the close code of a WebSocket.
 func (s *Stream) Code() int { return int(state(s.id)) }
 
-// Read reads what has come, or waits. io.EOF is not its business: it returns 0 bytes at the end of a body, and whenever a
-// WebSocket was closed.
+// Read blocks until data arrive. At the end of a body, and after the WebSocket is closed, it returns 0 bytes and no
+// error.
 func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	for {
 		if ctx.Err() != nil {
@@ -145,14 +146,14 @@ func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
-// Close ends the request or the WebSocket, and frees what is held for it. It may be called again, and from elsewhere.
+// Close ends the request or the WebSocket and releases its buffers. It may be called repeatedly and concurrently.
 func (s *Stream) Close() {
 	mu.Lock()
 	delete(streams, s.id)
 	mu.Unlock()
 	closeStream(s.id)
 	select {
-	case s.ready <- struct{}{}: // for a Read that waits
+	case s.ready <- struct{}{}: // wakes a waiting Read
 	default:
 	}
 }

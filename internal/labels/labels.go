@@ -1,4 +1,4 @@
-// Package labels selects objects by label selectors in the syntax of Kubernetes.
+// Package labels implements Kubernetes label selectors.
 package labels
 
 import (
@@ -12,10 +12,10 @@ type Selector []requirement
 // requirement is a condition on the value of one label.
 type requirement struct {
 	key      string
-	operator string // "" for the existence of the label
-	negate   bool   // the condition must not hold
+	operator string // "" means that the label exists
+	negate   bool   // inverts the condition
 	values   []string
-	limit    int64 // of the operators < and >
+	limit    int64 // operand of < and >
 }
 
 // Matches reports whether the labels that get returns meet all requirements.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSelector checks each operator. FuzzSelectors in e2e/clients compares the syntax with that of Kubernetes.
-func TestSelector(t *testing.T) {
+// FuzzSelectors in e2e/clients compares the syntax with Kubernetes.
+func TestSelectors(t *testing.T) {
 	all := map[string]map[string]string{
 		"a": {"app": "web", "tier": "front"}, "b": {"app": "db", "tier": "back"}, "c": {"example.com/x": ""}, "d": {"n": "10", "app": "Web"},
 	}

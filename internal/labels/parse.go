@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse reads a label selector. It consists of requirements of the forms a, !a, a=b, a==b, a!=b, a>1, a<1, a in (b,c) and
-// a notin (b,c), with commas between them. The empty text selects everything.
+// Parse parses a label selector: a comma-separated list of the requirements a, !a, a=b, a==b, a!=b, a>1, a<1, a in
+// (b,c) and a notin (b,c). The empty text selects everything.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	p := &parser{rest: text}
@@ -15,7 +15,7 @@ func Parse(text string) (Selector, error) {
 	for p.token != "" {
 		r, ok := p.requirement()
 		if ok && p.take(",") {
-			ok = p.token != "" // another requirement has to follow
+			ok = p.token != "" // a comma must not end the text
 		} else {
 			ok = ok && p.token == ""
 		}
@@ -29,7 +29,7 @@ func Parse(text string) (Selector, error) {
 
 type parser struct {
 	rest  string
-	token string // "" at the end
+	token string // "" at the end of the text
 }
 
 const (
@@ -52,7 +52,7 @@ func (p *parser) advance() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// take moves behind a token if it is the next one.
+// take skips the current token if it equals token, and reports whether it did.
 func (p *parser) take(token string) bool {
 	if p.token != token {
 		return false
@@ -61,7 +61,7 @@ func (p *parser) take(token string) bool {
 	return true
 }
 
-// word takes the next token unless it is a special character.
+// word returns and skips the current token unless it is a special character.
 func (p *parser) word() (word string, ok bool) {
 	if p.token == "" || strings.Contains(specials, p.token[:1]) {
 		return "", false
@@ -105,7 +105,7 @@ func (p *parser) requirement() (r requirement, ok bool) {
 	return r, ok
 }
 
-// list reads values in parentheses. A missing value is "".
+// list parses values in parentheses. A missing value is "".
 func (p *parser) list() (values []string, ok bool) {
 	if !p.take("(") {
 		return nil, false
@@ -122,7 +122,7 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a name, or a DNS subdomain and a name with a slash between them.
+// isKey reports whether text is a name, optionally preceded by a DNS subdomain and a slash.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {
@@ -145,7 +145,8 @@ func isValue(text string) bool { return text == "" || isName(text) }
 
 func isName(text string) bool { return len(text) <= 63 && isMade(text, "-_.", true) }
 
-// isMade reports whether text begins and ends with a letter or digit, and has only these and the bytes of inner between.
+// isMade reports whether text starts and ends with a letter or digit and otherwise contains only these and the bytes in
+// inner.
 func isMade(text, inner string, upper bool) bool {
 	for i := range len(text) {
 		c := text[i]

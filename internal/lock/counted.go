@@ -1,6 +1,6 @@
 //go:build countlocks
 
-// Package lock has the mutexes of sync. With the build tag countlocks it counts how often they are locked.
+// Package lock provides the mutexes of sync. With the build tag countlocks, it counts lock operations.
 package lock
 
 import (
@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// Operations is how often a mutex of this package was locked.
+// Operations is the number of lock operations on all mutexes of this package.
 var Operations atomic.Int64
 
-// Mutex is a [sync.Mutex] that counts.
+// Mutex is a [sync.Mutex] that counts lock operations.
 type Mutex struct{ sync.Mutex }
 
 // Lock locks m and counts.
@@ -20,7 +20,7 @@ func (m *Mutex) Lock() {
 	m.Mutex.Lock()
 }
 
-// RWMutex is a [sync.RWMutex] that counts.
+// RWMutex is a [sync.RWMutex] that counts lock operations.
 type RWMutex struct{ sync.RWMutex }
 
 // Lock locks m for writing and counts.

@@ -1,6 +1,6 @@
 //go:build !countlocks
 
-// Package lock has the mutexes of sync. With the build tag countlocks it counts how often they are locked.
+// Package lock provides the mutexes of sync. With the build tag countlocks, it counts lock operations.
 package lock
 
 import "sync"

@@ -1,4 +1,4 @@
-// Package nearest finds what may have been meant by a name that does not exist.
+// Package nearest suggests names that are similar to a misspelled name.
 package nearest
 
 import (
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// To returns up to three names, the most similar first: those with the fewest letters to change, and before them those of
-// which one is a part of the other.
+// To returns up to three names, the most similar first. Names that contain the given name, or that it contains, come
+// before all others. The rest is ordered by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:min(3, len(names))]
 }
 
-// Likely returns those of To in which at most every third letter is wrong.
+// Likely returns those names of To that differ by at most one edit per three letters.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+2)/3 })
 }
@@ -27,10 +27,10 @@ func distance(name, other string) int {
 	return edits(cut(name), cut(other))
 }
 
-// cut bounds what is compared.
+// cut limits the length of a compared name to 64 bytes.
 func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
 
-// edits is the number of letters to insert, remove or replace (Levenshtein).
+// edits returns the Levenshtein distance: the number of letters to insert, remove or replace.
 func edits(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

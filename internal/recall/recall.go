@@ -1,10 +1,10 @@
-// Package recall carries the objects that a store holds to the client that decodes a list. A list that returns known objects
-// then decodes none of them.
+// Package recall gives the client that decodes a list access to the objects in the store. The client then does not
+// decode objects that have not changed.
 package recall
 
 import "context"
 
-// Func returns the held object with this key and resourceVersion. The slices are valid only during the call.
+// Func returns the stored object with this key and resourceVersion. The slices are valid only during the call.
 type Func[T any] func(namespace, name, resourceVersion []byte) (object T, ok bool)
 
 type key[T any] struct{}
@@ -14,8 +14,8 @@ type value[T any] struct {
 	held   Func[T]
 }
 
-// With returns a context that carries held to source. A source within a wrapper does not get it, because the wrapper may
-// change the objects.
+// With returns a context that carries held to source. If source is wrapped, it does not receive held, because the
+// wrapper may change the objects.
 func With[T any](ctx context.Context, source any, held Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, held})
 }

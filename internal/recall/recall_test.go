@@ -8,13 +8,13 @@ import (
 
 type source struct{ name string }
 
-func TestOnlyTheSourceItselfGetsTheHeldObjects(t *testing.T) {
+func TestOnlyUnwrappedSourceGetsStoredObjects(t *testing.T) {
 	client := &source{"client"}
 	ctx := With(t.Context(), client, func(_, name, _ []byte) (string, bool) { return string(name), true })
 	object, ok := From[string](ctx, client)(nil, []byte("a"), nil)
 	require.True(t, ok)
 	require.Equal(t, "a", object)
-	require.Nil(t, From[string](ctx, struct{ *source }{client}), "a wrapper")
+	require.Nil(t, From[string](ctx, struct{ *source }{client}), "a wrapped source")
 	require.Nil(t, From[int](ctx, client), "objects of another type")
 	require.Nil(t, From[string](t.Context(), client))
 }

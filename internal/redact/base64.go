@@ -1,13 +1,14 @@
 package redact
 
-// Base64 returns text in base64 for URLs, without padding. It spares the browser's program the package encoding/base64.
+// Base64 returns text in URL-safe base64 without padding. It avoids the size of package encoding/base64 in the WASM
+// module.
 func Base64(text string) string { return encode(text, 0) }
 
-// encode skips the first bits of text, which share a digit with the bytes before it.
+// encode skips the given number of bits at the start of text, because they share a digit with preceding bytes.
 func encode(text string, skip int) string {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	encoded := make([]byte, 0, (len(text)*4+2)/3)
-	var bits uint32 // the lowest n bits are not written yet
+	var bits uint32 // the lowest n bits are not encoded yet
 	n := -skip
 	for i := range len(text) {
 		for bits, n = bits<<8|uint32(text[i]), n+8; n >= 6; n -= 6 {

@@ -1,6 +1,6 @@
 package redact
 
-// unescape returns the character that text begins with, and how many bytes stand for it.
+// unescape returns the first character of text and the number of bytes that encode it.
 func unescape(text string) (c byte, n int) {
 	switch {
 	case text[0] == '%':
@@ -20,8 +20,8 @@ func unescape(text string) (c byte, n int) {
 	return c, n
 }
 
-// number reads the number of an ASCII character at text[n:], which has a number of digits, or ends with a semicolon if digits
-// is 0. It returns the position behind it; 0 if there is no such number.
+// number reads the number of an ASCII character at text[n:]. It has the given number of digits, or ends with a
+// semicolon if digits is 0. number returns the position after it, or 0 if there is no such number.
 func number(text string, n int, base, digits int) (c byte, end int) {
 	value, begin := 0, n
 	for ; n < len(text) && (digits == 0 || n < begin+digits); n++ {

@@ -1,20 +1,20 @@
-// Package redact removes credentials from text that a server, a gateway or a proxy wrote. All transports use it.
+// Package redact removes credentials from text written by a server, a gateway or a proxy. All transports use it.
 package redact
 
 import "errors"
 
-// Secrets are the credentials that were sent with one request.
+// Secrets lists the credentials of a request.
 type Secrets []string
 
 // mark replaces a secret.
 const mark = "…"
 
-// whole is the length in bytes from which a prefix of a secret counts as the secret: a peer may have cut the secret off.
-// A shorter secret counts only as a separate word, because it may be a part of ordinary words.
+// whole is the minimum length in bytes of a prefix that counts as the secret, because a peer may have truncated the
+// secret. A shorter secret is redacted only as a separate word, because it may be part of ordinary words.
 const whole = 8
 
-// Text returns text without the secrets. It finds a secret as it was sent, in base64, and with characters that are escaped
-// for a URL, for JSON or for HTML. It must run before the text is truncated.
+// Text returns text without the secrets. It finds them in plain text, in base64, and with URL, JSON or HTML escapes.
+// Call it before truncating the text.
 func (s Secrets) Text(text string) string {
 	forms := s.forms()
 	clean, kept := "", 0
@@ -28,8 +28,8 @@ func (s Secrets) Text(text string) string {
 	return clean + text[kept:]
 }
 
-// Error returns err if its text has no secret. Otherwise it returns an error with the redacted text, which matches the same
-// sentinels by errors.Is. The errors that err wraps are not reachable, because their texts have the secret too.
+// Error returns err if its text contains no secret. Otherwise it returns an error with the redacted text that matches
+// the same errors with errors.Is. The wrapped errors are not accessible, because their texts contain the secret, too.
 func (s Secrets) Error(err error) error {
 	if err == nil || len(s) == 0 {
 		return err
@@ -50,13 +50,13 @@ type redacted struct {
 func (r *redacted) Error() string        { return r.text }
 func (r *redacted) Is(target error) bool { return r.is(target) }
 
-// forms returns the secrets as they are and in base64.
+// forms returns the secrets in plain text and in base64.
 func (s Secrets) forms() (forms []string) {
 	for _, secret := range s {
 		if secret != "" {
 			forms = append(forms, secret)
 		}
-		for skip := 0; skip < 6; skip += 2 { // bits, after 0, 2 and 1 bytes of other text
+		for skip := 0; skip < 6; skip += 2 { // number of bits to skip after 0, 2 and 1 preceding bytes
 			if text := encode(secret, skip); len(text) >= whole {
 				forms = append(forms, text)
 			}
@@ -65,7 +65,7 @@ func (s Secrets) forms() (forms []string) {
 	return forms
 }
 
-// longest returns the length of the longest form of a secret at text[i:]; 0 if there is none.
+// longest returns the length of the longest form of a secret at text[i:], or 0.
 func longest(forms []string, text string, i int) (most int) {
 	for _, form := range forms {
 		for escaped := 0; escaped < 2; escaped++ {
@@ -79,7 +79,7 @@ func longest(forms []string, text string, i int) (most int) {
 	return most
 }
 
-// match returns the end of the text at i that stands for a prefix of the form, and the length of that prefix.
+// match returns the end of the text at i that encodes a prefix of the form, and the length of that prefix.
 func match(form, text string, i int, escaped bool) (end, matched int) {
 	for matched < len(form) && i < len(text) {
 		c, n := text[i], 1
@@ -94,7 +94,7 @@ func match(form, text string, i int, escaped bool) (end, matched int) {
 	return i, matched
 }
 
-// digit makes the two alphabets of base64 equal.
+// digit maps the standard base64 alphabet to the URL-safe alphabet.
 func digit(c byte) byte {
 	switch c {
 	case '+':

@@ -17,7 +17,7 @@ import (
 
 const token = "eyJhbGciOi.C4+ary/tok~n-0123456789_abcdef=="
 
-// escapeAll writes every byte by its number.
+// escapeAll escapes every byte of the token.
 func escapeAll(format string) string {
 	var text strings.Builder
 	for _, c := range []byte(token) {
@@ -26,8 +26,7 @@ func escapeAll(format string) string {
 	return text.String()
 }
 
-// TestRedactsEveryForm covers a token as it is, in base64 with any text before it, and escaped for URLs, JSON and HTML.
-func TestRedactsEveryForm(t *testing.T) {
+func TestRedactsEveryEncoding(t *testing.T) {
 	quoted, err := json.Marshal(token)
 	require.NoError(t, err)
 	forms := map[string]string{
@@ -52,8 +51,7 @@ func TestRedactsEveryForm(t *testing.T) {
 	}
 }
 
-// TestRedactsWhatIsCutOff covers a peer that repeats only the beginning of a token.
-func TestRedactsWhatIsCutOff(t *testing.T) {
+func TestRedactsTruncatedSecrets(t *testing.T) {
 	for n := 8; n < len(token); n++ {
 		require.Equal(t, "was … then", redact.Secrets{token}.Text("was "+token[:n]+" then"))
 		require.Equal(t, "was …", redact.Secrets{token}.Text("was "+token[:n]))
@@ -61,8 +59,8 @@ func TestRedactsWhatIsCutOff(t *testing.T) {
 	require.Equal(t, "was …", redact.Secrets{token}.Text("was "+redact.Base64(token)[:20]))
 }
 
-// TestShortSecretsAreWords protects ordinary words from a secret of a few letters.
-func TestShortSecretsAreWords(t *testing.T) {
+// A short secret may be part of ordinary words.
+func TestRedactsShortSecretsOnlyAsWords(t *testing.T) {
 	secrets := redact.Secrets{"", "a", "s3cret"}
 	require.Equal(t, "who are you?", secrets.Text("who are you?"))
 	require.Equal(t, "Bearer … and Bearer …, xs3cret", secrets.Text("Bearer a and Bearer s3cret, xs3cret"))
@@ -70,22 +68,20 @@ func TestShortSecretsAreWords(t *testing.T) {
 	require.Equal(t, "", secrets.Text(""))
 }
 
-// TestLongestSecretWins covers a token that begins with another one.
+// One token starts with the other.
 func TestLongestSecretWins(t *testing.T) {
 	for _, secrets := range []redact.Secrets{{token, token + "9999"}, {token + "9999", token}} {
 		require.Equal(t, "[…] […]", secrets.Text("["+token+"9999] ["+token+"]"))
 	}
 }
 
-// TestBase64 compares with the standard library.
-func TestBase64(t *testing.T) {
+func TestBase64EqualsStandardLibrary(t *testing.T) {
 	for n := range len(token) {
 		require.Equal(t, base64.RawURLEncoding.EncodeToString([]byte(token[:n])), redact.Base64(token[:n]))
 	}
 }
 
-// TestRedactedErrors keep the sentinels that they match, and hide the errors that they wrap.
-func TestRedactedErrors(t *testing.T) {
+func TestRedactedErrorsMatchTheirSentinels(t *testing.T) {
 	secrets := redact.Secrets{token}
 	require.NoError(t, secrets.Error(nil))
 	clean := fmt.Errorf("broken: %w", io.EOF)
@@ -101,7 +97,6 @@ func TestRedactedErrors(t *testing.T) {
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v", err, err, err), token)
 }
 
-// FuzzRedact checks that no text breaks the search, and that nothing is left to redact.
 func FuzzRedact(f *testing.F) {
 	f.Add(token, "a "+token+url.QueryEscape(token))
 	f.Add("%41", `%2541 \u00zz &#; &#x;`)

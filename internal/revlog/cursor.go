@@ -2,16 +2,16 @@ package revlog
 
 import "slices"
 
-// Cursor is a place in a collection's history. It holds a revision and no events, so a reader that lags costs nothing. It is
-// locked with its log.
+// Cursor is a position in a collection's history. It stores a revision and no events, so a slow reader uses no memory.
+// The lock of its log protects it, too.
 type Cursor[V any] struct {
 	log        *Log[V]
 	collection string
 	revision   int64
 }
 
-// Watch returns a cursor at a revision: [Cursor.Next] gives what follows it. A revision below the compacted one is
-// [ErrCompacted]. A revision of the future is allowed: events are skipped until it has passed.
+// Watch returns a cursor for the events after a revision. It returns [ErrCompacted] if the revision is below the
+// compacted one. If the revision is in the future, the cursor skips the events up to it.
 func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	if revision < l.compacted {
 		return nil, ErrCompacted
@@ -19,9 +19,8 @@ func (l *Log[V]) Watch(name string, revision int64) (*Cursor[V], error) {
 	return &Cursor[V]{log: l, collection: name, revision: revision}, nil
 }
 
-// Next returns up to limit events and moves past them. No events means that the cursor has reached the log's revision. It
-// returns [ErrCompacted] if events that the cursor had not read yet are gone; a compaction that took nothing from it goes
-// unnoticed.
+// Next returns up to limit events and advances past them. If there are none, the cursor has reached the log's revision.
+// Next returns [ErrCompacted] if unread events have been compacted.
 func (c *Cursor[V]) Next(limit int) ([]Event[V], error) {
 	col := c.log.collection(c.collection)
 	if c.revision < col.dropped {
@@ -34,8 +33,8 @@ func (c *Cursor[V]) Next(limit int) ([]Event[V], error) {
 	} else {
 		c.revision = max(c.revision, c.log.revision)
 	}
-	return slices.Clone(events), nil // the log clears what it drops
+	return slices.Clone(events), nil // Compaction clears the log's events.
 }
 
-// Revision is how far the cursor has read: every event up to it was given.
+// Revision returns the revision up to which the cursor has returned all events.
 func (c *Cursor[V]) Revision() int64 { return c.revision }

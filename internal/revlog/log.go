@@ -1,10 +1,9 @@
-// Package revlog is the storage of a Kubernetes-like API server without the server: a log of revisions in the manner of
-// etcd. It knows no HTTP, no clock and no goroutine, so a simulation can drive it step by step.
+// Package revlog implements the storage of a Kubernetes API server as an in-memory log of revisions, similar to etcd.
+// It uses no HTTP, clocks or goroutines, so a simulation can drive it step by step.
 //
-// Every write, whatever its collection, takes the next revision of one counter. Each collection keeps its live entries and
-// the events that led to them; the state at an older revision is found by undoing events, and a [Cursor] reads the events
-// that follow a revision. [Log.Compact] drops history: what it dropped is gone for good, and asking for it gives
-// [ErrCompacted].
+// Every write to any collection increments a common revision counter. Each collection stores its live entries and the
+// events that led to them. The log reconstructs the state at an older revision by undoing events. A [Cursor] reads the
+// events after a revision. [Log.Compact] removes history, and reads of removed history return [ErrCompacted].
 package revlog
 
 import (
@@ -14,42 +13,42 @@ import (
 	"strings"
 )
 
-// Errors of the package's methods, returned as they are.
+// Errors of the package. The methods return them unwrapped.
 var (
-	ErrExists    = errors.New("revlog: the key exists")
-	ErrNotFound  = errors.New("revlog: no such key")
-	ErrConflict  = errors.New("revlog: the entry has another revision than the one expected")
+	ErrExists    = errors.New("revlog: the key already exists")
+	ErrNotFound  = errors.New("revlog: the key does not exist")
+	ErrConflict  = errors.New("revlog: the entry does not have the expected revision")
 	ErrCompacted = errors.New("revlog: the revision has been compacted")
-	ErrFuture    = errors.New("revlog: the revision has not been reached")
+	ErrFuture    = errors.New("revlog: the revision is in the future")
 )
 
-// Entry is a value and the revision that wrote it.
+// Entry is a value with its key and the revision of its latest write.
 type Entry[V any] struct {
 	Key      string
 	Revision int64
 	Value    V
 }
 
-// Type says what an event did to its key.
+// Type is the type of an event.
 type Type int
 
-// The types of events.
+// Types of events.
 const (
 	Created Type = iota
 	Updated
 	Deleted
 )
 
-// Event is one write. Entry is what it left behind; for a deletion, the last value given to [Log.Delete]. Prev is the entry
-// before it and is zero for a creation.
+// Event describes a write. Entry is the entry after the write. For a deletion, it contains the last value passed to
+// [Log.Delete]. Prev is the entry before the write. For a creation, it is zero.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
 	Prev  Entry[V]
 }
 
-// Log holds collections of entries and their history. It is not safe for concurrent use: whoever shares it locks it. Values
-// are handed out as they were put in, so they must not be changed afterwards.
+// Log stores collections of entries and their history. It is not safe for concurrent use. It does not copy values, so
+// callers must not change them.
 type Log[V any] struct {
 	revision    int64
 	compacted   int64
@@ -57,10 +56,10 @@ type Log[V any] struct {
 }
 
 type collection[V any] struct {
-	keys    []string // of live, sorted
+	keys    []string // the sorted keys of live
 	live    map[string]Entry[V]
-	events  []Event[V] // by ascending revision
-	dropped int64      // revision of the newest event lost to compaction
+	events  []Event[V] // in ascending order of revisions
+	dropped int64      // revision of the latest compacted event
 }
 
 // New returns an empty log at revision 1, the revision of an empty etcd.
@@ -68,11 +67,11 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision is the revision of the latest write. The next write takes the number after it, so a caller may put that number
-// into the value.
+// Revision returns the revision of the latest write. The next write has the next number, which callers may store in the
+// value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
-// Compacted is the oldest revision that can still be read; 0 if all can.
+// Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
 func (l *Log[V]) Compacted() int64 { return l.compacted }
 
 // Get returns the live entry of a key.
@@ -81,7 +80,7 @@ func (l *Log[V]) Get(name, key string) (Entry[V], bool) {
 	return e, ok
 }
 
-// Create adds a key. It returns [ErrExists] if the key is there already.
+// Create adds a key. It returns [ErrExists] if the key exists.
 func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	c := l.collection(name)
 	if _, ok := c.live[key]; ok {
@@ -90,9 +89,8 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
-// CreateAll adds keys in the order of the entries, whose revisions do not count, as Create does one by one: but as the keys
-// are sorted only once, it is for very many of them. It returns [ErrExists] if one of the keys is there already, or twice
-// among the entries; then nothing is written.
+// CreateAll adds the entries in order and ignores their revisions. It is faster than repeated calls of Create, because
+// it sorts the keys only once. It returns [ErrExists] and writes nothing if a key exists or occurs twice.
 func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	c := l.collection(name)
 	keys := slices.Clone(c.keys)
@@ -115,8 +113,8 @@ func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	return nil
 }
 
-// Update replaces the value of a key. If expect is not zero, the entry must have that revision, else Update returns
-// [ErrConflict]. A missing key is [ErrNotFound].
+// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist. It returns [ErrConflict] if
+// expect is not zero and differs from the entry's revision.
 func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -126,8 +124,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key; its event carries last, the value as the deletion leaves it. Expect and the errors are those of
-// [Log.Update].
+// Delete removes a key. The event contains last as the final value. See [Log.Update] for expect and the errors.
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -137,8 +134,8 @@ func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error
 	return l.write(c, Event[V]{Type: Deleted, Entry: Entry[V]{Key: key, Value: last}, Prev: prev}), nil
 }
 
-// At returns the entries of a collection whose keys begin with prefix as they were at a revision, in key order. It returns
-// [ErrCompacted] or [ErrFuture] if that state is not to be had.
+// At returns the entries at a revision whose keys start with prefix, sorted by key. It returns [ErrCompacted] or
+// [ErrFuture] if the revision is not available.
 func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	switch {
 	case revision < l.compacted:
@@ -170,12 +167,11 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
-// Advance moves the log to a revision without a write, so that the next write takes the number after it. Going back does
-// nothing.
+// Advance increases the log's revision without a write. It ignores lower revisions.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact drops the history below a revision, which itself stays readable. A revision that lies in the future means the
-// present one; going back does nothing.
+// Compact removes the history before a revision. The revision itself remains readable. Compact limits the revision to
+// the current one and ignores lower revisions.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -188,7 +184,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // the array outlives the slice: let the values go
+		clear(c.events[:n]) // release the values, because the array remains in use
 		c.events = c.events[n:]
 	}
 }
@@ -232,12 +228,13 @@ func (c *collection[V]) expect(key string, revision int64) (Entry[V], error) {
 	return e, nil
 }
 
-// after is the index of the first event newer than a revision.
+// after returns the index of the first event after a revision.
 func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before maps the keys written since a revision to the first such event, whose Prev is what the key held at that revision.
+// before maps each key written after a revision to the first event after it. Prev of that event is the key's entry at
+// the revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

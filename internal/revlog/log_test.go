@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAWriteTakesTheNextRevisionOfAllCollections(t *testing.T) {
+func TestCollectionsShareRevisions(t *testing.T) {
 	l := New[string]()
-	require.EqualValues(t, 1, l.Revision(), "an empty etcd is at 1")
+	require.EqualValues(t, 1, l.Revision(), "an empty etcd has revision 1")
 	for i, name := range []string{"a", "b", "a"} {
 		e, err := l.Create(name, fmt.Sprint(i), "x")
 		require.NoError(t, err)
@@ -19,7 +19,7 @@ func TestAWriteTakesTheNextRevisionOfAllCollections(t *testing.T) {
 	require.EqualValues(t, 4, l.Revision())
 }
 
-func TestAdvanceLeavesRevisionsOut(t *testing.T) {
+func TestAdvanceSkipsRevisions(t *testing.T) {
 	l := New[string]()
 	l.Advance(9)
 	l.Advance(5)
@@ -35,8 +35,7 @@ func TestAdvanceLeavesRevisionsOut(t *testing.T) {
 	require.Len(t, events, 1)
 }
 
-// TestCreateAllIsCreateOneByOne.
-func TestCreateAllIsCreateOneByOne(t *testing.T) {
+func TestCreateAllEqualsRepeatedCreate(t *testing.T) {
 	one, all := New[string](), New[string]()
 	var entries []Entry[string]
 	for _, key := range []string{"n", "c", "x", "a"} {
@@ -58,7 +57,7 @@ func TestCreateAllIsCreateOneByOne(t *testing.T) {
 	}
 }
 
-func TestRefusedWritesLeaveNoTrace(t *testing.T) {
+func TestRejectedWritesChangeNothing(t *testing.T) {
 	l := New[string]()
 	e, err := l.Create("c", "k", "1")
 	require.NoError(t, err)
@@ -66,11 +65,11 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 		write func() error
 		want  error
 	}{
-		"create twice":   {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
-		"update nothing": {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
-		"update the old": {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
-		"delete nothing": {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
-		"delete the old": {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
+		"create twice":                 {func() error { _, err := l.Create("c", "k", "2"); return err }, ErrExists},
+		"update a missing key":         {func() error { _, err := l.Update("c", "x", 0, "2"); return err }, ErrNotFound},
+		"update with a wrong revision": {func() error { _, err := l.Update("c", "k", e.Revision+1, "2"); return err }, ErrConflict},
+		"delete a missing key":         {func() error { _, err := l.Delete("x", "k", 0, ""); return err }, ErrNotFound},
+		"delete with a wrong revision": {func() error { _, err := l.Delete("c", "k", e.Revision-1, ""); return err }, ErrConflict},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +82,7 @@ func TestRefusedWritesLeaveNoTrace(t *testing.T) {
 	}
 }
 
-func TestAPrefixSelectsNeighboursInKeyOrder(t *testing.T) {
+func TestPrefixSelectsKeysInOrder(t *testing.T) {
 	l := New[string]()
 	for _, key := range []string{"b/2", "a/1", "b/10", "b-/1", "b/1", "c/1"} {
 		_, err := l.Create("c", key, "")
@@ -103,7 +102,7 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 		require.NoError(t, err)
 	}
 	l.Compact(4)
-	l.Compact(3) // never goes back
+	l.Compact(3) // lower revisions are ignored
 	require.EqualValues(t, 4, l.Compacted())
 	for revision, want := range map[int64]error{3: ErrCompacted, 4: nil, 6: nil, 7: ErrFuture} {
 		_, err := l.At("c", "", revision)
@@ -117,10 +116,10 @@ func TestCompactionMakesOldRevisionsUnreadable(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, events, 2)
 	l.Compact(100)
-	require.EqualValues(t, 6, l.Compacted(), "the future is not compacted")
+	require.EqualValues(t, 6, l.Compacted(), "future revisions are not compacted")
 }
 
-func TestACursorThatLagsLosesItsEvents(t *testing.T) {
+func TestSlowCursorLosesCompactedEvents(t *testing.T) {
 	l := New[string]()
 	lagging, err := l.Watch("c", l.Revision())
 	require.NoError(t, err)
@@ -136,12 +135,12 @@ func TestACursorThatLagsLosesItsEvents(t *testing.T) {
 	_, err = lagging.Next(2)
 	require.ErrorIs(t, err, ErrCompacted)
 	events, err := quiet.Next(2)
-	require.NoError(t, err, "compaction took nothing from this one")
+	require.NoError(t, err, "the compaction removed no event of this cursor")
 	require.Empty(t, events)
 	require.Equal(t, l.Revision(), quiet.Revision())
 }
 
-func TestACursorOfTheFutureSkipsWhatComesBefore(t *testing.T) {
+func TestFutureCursorSkipsEarlierEvents(t *testing.T) {
 	for _, ahead := range []int64{2, 1<<63 - 1} {
 		l := New[string]()
 		c, err := l.Watch("c", ahead)
@@ -159,7 +158,7 @@ func TestACursorOfTheFutureSkipsWhatComesBefore(t *testing.T) {
 	}
 }
 
-func TestEventsOutliveTheirCompaction(t *testing.T) {
+func TestReturnedEventsSurviveCompaction(t *testing.T) {
 	l := New[string]()
 	c, err := l.Watch("c", l.Revision())
 	require.NoError(t, err)
@@ -171,10 +170,9 @@ func TestEventsOutliveTheirCompaction(t *testing.T) {
 	require.Equal(t, "v", events[0].Entry.Value)
 }
 
-// The state at every revision must be the one that was there, and the events
-// between two revisions must turn the one state into the other, whatever was
-// compacted below.
-func FuzzTheStateAtARevisionEqualsAReplay(f *testing.F) {
+// The state at each revision must equal the state at that time. Replaying the events between two revisions must turn
+// one state into the other, even after compactions.
+func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		ops := make([]byte, 40*int(seed))
@@ -209,7 +207,7 @@ func FuzzTheStateAtARevisionEqualsAReplay(f *testing.F) {
 	})
 }
 
-// apply does one of the writes to the log and the model.
+// apply applies one write to the log and to the model.
 func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	key := string('a' + rune(op>>3%8))
 	switch op % 8 {
@@ -232,7 +230,7 @@ func apply(l *Log[int], model map[string]Entry[int], op byte, value int) {
 	}
 }
 
-// replay applies the events since a revision to the state it had.
+// replay applies the events after a revision to the state at that revision.
 func replay(t *testing.T, l *Log[int], from int64, state []Entry[int]) []Entry[int] {
 	now := map[string]Entry[int]{}
 	for _, e := range state {

@@ -2,4 +2,4 @@
 
 package secretfile
 
-const nonblock = 0 // no named pipe that blocks can be opened by its path
+const nonblock = 0 // Opening a path cannot block on this system.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpecialFilesAreErrors, and none of them blocks.
+// Reading must not block on a special file.
 func TestSpecialFilesAreErrors(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

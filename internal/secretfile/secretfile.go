@@ -1,6 +1,6 @@
 //go:build !js
 
-// Package secretfile reads the files that hold credentials and certificates.
+// Package secretfile reads files with credentials and certificates.
 package secretfile
 
 import (
@@ -10,12 +10,12 @@ import (
 	"os"
 )
 
-// mostMiB is the limit of a file's size. Tokens and certificates are a few kB.
+// mostMiB is the maximum size of a file. Tokens and certificates have a few kB.
 const mostMiB = 1
 
-// Read reads a regular file of at most 1 MiB, and follows symbolic links. It does not wait for a writer of a named pipe. what
-// names the purpose of the file in errors, for example "token file". The operating system's error is a *fs.PathError.
-func Read(what, path string) ([]byte, error) {
+// Read reads a regular file of at most 1 MiB. It follows symbolic links. It does not block on a named pipe. Errors use
+// purpose to describe the file, for example "token file". Errors of the operating system have the type *fs.PathError.
+func Read(purpose, path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
@@ -26,14 +26,14 @@ func Read(what, path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %q is %s; it must be a regular file", what, path, kind(info.Mode()))
+		return nil, fmt.Errorf("%s %q is %s; it must be a regular file", purpose, path, kind(info.Mode()))
 	}
 	if size := info.Size(); size > mostMiB<<20 {
-		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", what, path, sizeText(size), mostMiB)
+		return nil, fmt.Errorf("%s %q is %s; the limit is %d MiB", purpose, path, sizeText(size), mostMiB)
 	}
 	text, err := io.ReadAll(io.LimitReader(file, mostMiB<<20+1))
-	if err == nil && len(text) > mostMiB<<20 { // it has grown, or its size is not known, for example in /proc
-		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", what, path, mostMiB)
+	if err == nil && len(text) > mostMiB<<20 { // The file grew, or its size is unknown, for example in /proc.
+		err = fmt.Errorf("%s %q is larger than the limit of %d MiB", purpose, path, mostMiB)
 	}
 	return text, err
 }

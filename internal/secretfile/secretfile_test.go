@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadsRegularFiles up to the limit, also by way of a symbolic link, which Kubernetes uses.
+// Kubernetes mounts Secrets as symbolic links.
 func TestReadsRegularFiles(t *testing.T) {
 	folder := t.TempDir()
 	path, link := filepath.Join(folder, "token"), filepath.Join(folder, "link")
@@ -30,7 +30,6 @@ func TestReadsRegularFiles(t *testing.T) {
 	require.IsType(t, &fs.PathError{}, err)
 }
 
-// TestLargeFilesAreErrors that name the size and the limit.
 func TestLargeFilesAreErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	for size, want := range map[int64]string{1<<20 + 1: "1048577 bytes", 4 << 20: "4 MiB", 1 << 40: "1048576 MiB"} {
@@ -41,7 +40,6 @@ func TestLargeFilesAreErrors(t *testing.T) {
 	}
 }
 
-// TestFoldersAreErrors covers a path that names a folder.
 func TestFoldersAreErrors(t *testing.T) {
 	folder := t.TempDir()
 	_, err := secretfile.Read("token file", folder)

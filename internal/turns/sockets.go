@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	answer = 10 * time.Second // a WebSocket without an answer for this long counts as rejected
-	again  = 2 * time.Minute  // a server that rejected a WebSocket is asked again after this time
+	answer = 10 * time.Second // a WebSocket handshake without a response for this time counts as rejected
+	again  = 2 * time.Minute  // time between a rejection and the next attempt
 )
 
-var errNoAnswer error = &unsupported{"the server did not answer the WebSocket handshake"}
+var errNoAnswer error = &unsupported{"the server did not respond to the WebSocket handshake"}
 
-// Support is what is known about the WebSockets of one server.
+// Support records whether a server supports WebSockets.
 type Support struct {
-	turn     chan struct{} // held by the one attempt under way while nothing is known
-	accepted bool          // the server accepted a WebSocket at least once
+	turn     chan struct{} // held by the attempt in progress
+	accepted bool          // the server has accepted a WebSocket
 	refused  error
-	at       time.Time // of refused
+	at       time.Time // time of the latest rejection
 }
 
-// NewSupport returns a Support that knows nothing.
+// NewSupport returns a Support for an unknown server.
 func NewSupport() *Support { return &Support{turn: make(chan struct{}, 1)} }
 
-// Sockets is a [lw.Transport] over WebSocket that spares a server without WebSockets most attempts. Until the server accepts
-// one, it makes one attempt at a time, and none for two minutes after a rejection: each attempt is an error in the browser's
-// console, takes a connection, and makes Firefox delay the next one.
+// Sockets is a [lw.Transport] over WebSocket that limits attempts on servers without WebSockets. Until a server accepts
+// a WebSocket, Sockets makes one attempt at a time. After a rejection it makes none for two minutes. Each failed
+// attempt uses a connection, logs an error in the browser's console, and makes Firefox delay the next one.
 type Sockets struct {
 	WebSocket lw.Transport
 	*Support
@@ -54,7 +54,7 @@ func (s *Sockets) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, err
 		return nil, s.refused
 	}
 	defer func() { <-s.turn }()
-	ctx, cancel := context.WithCancelCause(ctx) // the parent ends it
+	ctx, cancel := context.WithCancelCause(ctx) // canceled with its parent
 	timer := time.AfterFunc(answer, func() { cancel(errNoAnswer) })
 	body, err := s.WebSocket.Open(ctx, req)
 	timer.Stop()

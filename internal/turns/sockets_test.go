@@ -11,14 +11,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-var errRefused error = &unsupported{"the server refused the WebSocket"}
+var errRefused error = &unsupported{"the server rejected the WebSocket"}
 
-func TestRefusedWebSocketIsNotTriedAgainSoon(t *testing.T) {
+func TestDelaysRetryAfterRejectedWebSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Second, err: errRefused}}}
 		known := NewSupport()
 		done := make(chan error)
-		for range 10 { // each with a token of its own
+		for range 10 { // several transports share a Support
 			go func() {
 				_, err := (&Sockets{WebSocket: far, Support: known}).Open(t.Context(), watchRequest)
 				done <- err
@@ -35,7 +35,7 @@ func TestRefusedWebSocketIsNotTriedAgainSoon(t *testing.T) {
 	})
 }
 
-func TestAcceptedWebSocketIsAlwaysTriedAgain(t *testing.T) {
+func TestRetriesAtOnceAfterAcceptedWebSocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{}, {err: errRefused}, {}}}
 		s := &Sockets{WebSocket: far, Support: NewSupport()}
@@ -46,7 +46,7 @@ func TestAcceptedWebSocketIsAlwaysTriedAgain(t *testing.T) {
 	})
 }
 
-func TestOtherFailureOfAWebSocketIsNotRemembered(t *testing.T) {
+func TestRetriesAtOnceAfterOtherFailure(t *testing.T) {
 	far := &server{replies: []reply{{err: errGone}, {}}}
 	s := &Sockets{WebSocket: far, Support: NewSupport()}
 	_, err := s.Open(t.Context(), watchRequest)
@@ -55,7 +55,7 @@ func TestOtherFailureOfAWebSocketIsNotRemembered(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWebSocketWithoutAnswerCountsAsRefused(t *testing.T) {
+func TestUnansweredHandshakeCountsAsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Hour}}}
 		s := &Sockets{WebSocket: far, Support: NewSupport()}
@@ -80,7 +80,7 @@ func TestWebSocketOutlivesItsHandshakeTimeout(t *testing.T) {
 	})
 }
 
-func TestContextEndsTheWaitForAnotherAttempt(t *testing.T) {
+func TestContextEndsWaitForConcurrentAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Hour}}}
 		s := &Sockets{WebSocket: far, Support: NewSupport()}
@@ -90,11 +90,11 @@ func TestContextEndsTheWaitForAnotherAttempt(t *testing.T) {
 		defer cancel()
 		_, err := s.Open(ctx, watchRequest)
 		require.Equal(t, errGone, err)
-		time.Sleep(answer) // the other attempt ends
+		time.Sleep(answer) // until the other attempt ends
 	})
 }
 
-func TestListOverWebSocketTransportPasses(t *testing.T) {
+func TestListsNeedNoAttempt(t *testing.T) {
 	far := &server{replies: []reply{{text: "{}"}}}
 	_, err := (&Sockets{WebSocket: far, Support: &Support{}}).Open(t.Context(), listRequest)
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
-// Package turns bounds the watches that a page keeps open over HTTP/1.1. A browser opens six connections to an origin over
-// HTTP/1.1, for all tabs together, and a watch occupies one of them. So each watch needs a slot. If no slot is free, watches
-// take turns on the slots.
+// Package turns limits the number of watches that pages keep open over HTTP/1.1. A browser opens at most six HTTP/1.1
+// connections to an origin across all tabs, and each watch occupies one. So each watch needs a slot. If no slot is
+// free, watches take turns.
 package turns
 
 import (
@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// A turn without news must exceed this time. The engine takes a shorter watch for a sign that its resourceVersion expired.
+	// healthy is the minimum duration of a turn without events. To the engine, a shorter watch is a sign that its
+	// resourceVersion has expired.
 	healthy = time.Second
-	// A watch without news looks like one long watch, however many turns it takes. It ends after this time, before the idle
-	// timeout of the engine, which is at least 65 seconds.
+	// quiet limits the total duration of a watch without events, which may span several turns. It is shorter than the
+	// engine's idle timeout of at least 65 seconds.
 	quiet = 40 * time.Second
 )
 
-// ErrBusy reports that no slot is free. It is an errors.ErrUnsupported, so that package fallback tries the other transport.
+// ErrBusy is returned if no slot is free. It wraps errors.ErrUnsupported, so package fallback tries the other
+// transport.
 var ErrBusy error = &unsupported{"all connections for watches are in use"}
 
 type unsupported struct{ text string }
@@ -28,20 +30,20 @@ type unsupported struct{ text string }
 func (e *unsupported) Error() string { return e.text }
 func (e *unsupported) Unwrap() error { return errors.ErrUnsupported }
 
-// Slot is the right to keep one watch open.
+// Slot is permission to keep one watch open.
 type Slot struct {
-	Over    func(context.Context) bool // blocks until the slot is wanted back, and then returns true; nil: never wanted
+	Over    func(context.Context) bool // blocks until the slot must be returned; returns false if the context ends first; may be nil
 	Release func()
 }
 
-// Transport is a [lw.Transport] over HTTP whose watches need slots. All other requests pass.
+// Transport is a [lw.Transport] over HTTP that requires a slot for each watch. Other requests need no slot.
 type Transport struct {
 	HTTP lw.Transport
-	// First, if not nil, opens a watch that has no need to wait. After an errors.ErrUnsupported the watch waits for a slot.
+	// First, if not nil, opens watches without a slot. If it returns an errors.ErrUnsupported, the watch takes a slot.
 	First lw.Transport
-	// Take takes a slot. It returns ErrBusy if no slot is free and wait is false.
+	// Take takes a slot. If no slot is free and wait is false, it returns ErrBusy.
 	Take func(ctx context.Context, wait bool) (*Slot, error)
-	// Waits is called when a watch begins to take turns. If it is nil, a watch without a free slot fails with ErrBusy.
+	// Waits is called when a watch starts to take turns. If it is nil, a watch without a free slot fails with ErrBusy.
 	Waits func()
 }
 
@@ -62,24 +64,24 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 	return w, nil
 }
 
-// watch is the body of a watch. It spans several turns until the server sends something, because its request, with the same
-// resourceVersion, stays right until then. When its slot is wanted back, it ends with lw.ErrWatchClosed, as if the server had
-// closed it. So the watch resumes at once.
+// watch is the body of a watch. It can span several turns until the server sends data, because the request with its
+// resourceVersion stays valid until then. When the slot must be returned, the watch ends with lw.ErrWatchClosed, so the
+// engine resumes it at once.
 type watch struct {
-	of    *Transport
-	ctx   context.Context
-	req   *lw.Request
-	began time.Time
-	heard bool // the server sent something
-	told  bool // Waits was called
+	of       *Transport
+	ctx      context.Context
+	req      *lw.Request
+	began    time.Time
+	received bool // the server has sent data
+	waited   bool // Waits has been called
 
-	// One turn.
+	// The current turn.
 	body io.ReadCloser
-	turn time.Time // when it began
+	turn time.Time // start time
 	end  func()
 }
 
-// open begins turns until the server answers one.
+// open starts turns until the server responds.
 func (w *watch) open() error {
 	for {
 		err := w.begin()
@@ -113,14 +115,15 @@ func (w *watch) begin() error {
 	return err
 }
 
-// take takes a slot, and returns the request to make with it. A watch that had to wait asks the server for a brief one.
+// take takes a slot and returns it with the request to send. If the watch had to wait, the request asks for a short
+// watch.
 func (w *watch) take() (*Slot, *lw.Request, error) {
 	slot, err := w.of.Take(w.ctx, false)
 	if err != ErrBusy || w.of.Waits == nil {
 		return slot, w.req, err
 	}
-	if !w.told {
-		w.told = true
+	if !w.waited {
+		w.waited = true
 		w.of.Waits()
 	}
 	slot, err = w.of.Take(w.ctx, true)
@@ -133,33 +136,33 @@ func (w *watch) Close() error {
 	return w.body.Close()
 }
 
-// Redact is for [lw.Redact].
+// Redact implements the interface of [lw.Redact].
 func (w *watch) Redact(text string) string { return lw.Redact(w.body, text) }
 
-// Read returns the end of a turn, unless the watch had no news. Then the watch takes another turn.
+// Read starts another turn if a turn ends without data. Otherwise it returns the end of the turn.
 func (w *watch) Read(p []byte) (int, error) {
 	for {
 		n, err := w.body.Read(p)
-		w.heard = w.heard || n > 0
+		w.received = w.received || n > 0
 		if n > 0 || !w.goesOn(err) {
 			return n, err
 		}
-		_ = w.Close() // it has ended
+		_ = w.Close() // the turn has ended
 		if err := w.open(); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// goesOn reports whether another turn follows one that ended with err. A turn that the server ended early is reported to the
-// engine, which may have to list.
+// goesOn reports whether another turn follows after err. If the server ended the turn early, the engine must know,
+// because it may have to relist.
 func (w *watch) goesOn(err error) bool {
-	return w.told && !w.heard && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
+	return w.waited && !w.received && time.Since(w.began) < quiet && time.Since(w.turn) >= healthy &&
 		(err == io.EOF || err == lw.ErrWatchClosed) && w.ctx.Err() == nil
 }
 
-// Brief returns a copy of a watch request that asks the server to end the watch after two seconds. Servers heed the first
-// value of a parameter.
+// Brief returns a copy of a watch request with a timeout of two seconds. Servers use the first value of a repeated
+// parameter.
 func Brief(req *lw.Request) *lw.Request {
 	brief := *req
 	brief.Query = "timeoutSeconds=2&" + req.Query

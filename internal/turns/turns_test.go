@@ -16,15 +16,15 @@ import (
 
 var errGone = errors.New("the server is gone")
 
-// reply is what a server answers: text, after a delay, and then it keeps the response open for a time.
+// reply is a response: text after a delay, and then an open response for some time.
 type reply struct {
 	delay time.Duration
 	text  string
-	open  time.Duration // zero: until the request ends
+	open  time.Duration // zero means until the request ends
 	err   error
 }
 
-// server answers requests, and counts those that are open.
+// server responds to requests and counts the open responses.
 type server struct {
 	replies    []reply
 	queries    []string
@@ -78,15 +78,15 @@ func (r *response) Close() error {
 	return nil
 }
 
-// slots are those of one server. A slot is wanted back after over, if that is not zero.
+// slots are the slots of a server. Each slot must be returned after over, unless over is zero.
 type slots struct {
 	free  chan struct{}
 	over  time.Duration
-	asked []bool // wait
+	asked []bool // the wait arguments of all calls
 }
 
 func newSlots(n int, over time.Duration) *slots {
-	s := &slots{free: make(chan struct{}, 1), over: over} // n is at most one
+	s := &slots{free: make(chan struct{}, 1), over: over} // n is at most 1
 	for range n {
 		s.free <- struct{}{}
 	}
@@ -149,14 +149,14 @@ func TestWatchReleasesItsSlot(t *testing.T) {
 	require.Len(t, s.free, 1)
 }
 
-func TestWatchWithoutSlotFailsIfItMayNotWait(t *testing.T) {
+func TestWatchWithoutSlotFailsUnlessItCanWait(t *testing.T) {
 	transport := &Transport{HTTP: &server{replies: []reply{{}}}, Take: newSlots(0, 0).take}
 	_, err := transport.Open(t.Context(), watchRequest)
 	require.Equal(t, ErrBusy, err)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
-func TestWatchThatWaitedAsksForABriefOne(t *testing.T) {
+func TestWaitingWatchRequestsShortTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, far, waits := newSlots(0, 0), &server{replies: []reply{{text: "x\n"}}}, 0
 		transport := &Transport{HTTP: far, Take: s.take, Waits: func() { waits++ }}
@@ -176,7 +176,7 @@ func TestWatchThatWaitedAsksForABriefOne(t *testing.T) {
 	})
 }
 
-func TestWatchEndsAsIfClosedWhenItsTurnIsOver(t *testing.T) {
+func TestEndOfTurnClosesWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots(1, 5*time.Second)
 		transport := &Transport{HTTP: &server{replies: []reply{{text: "x\n"}}}, Take: s.take, Waits: func() {}}
@@ -189,8 +189,8 @@ func TestWatchEndsAsIfClosedWhenItsTurnIsOver(t *testing.T) {
 	})
 }
 
-// Firefox shows nothing of a response before its first byte.
-func TestTurnWithoutAnswerIsFollowedByAnother(t *testing.T) {
+// Firefox does not report a response before its first byte.
+func TestStartsAnotherTurnWithoutResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{delay: time.Hour}, {text: "x\n"}}}
 		transport := &Transport{HTTP: far, Take: newSlots(1, 5*time.Second).take, Waits: func() {}}
@@ -201,7 +201,7 @@ func TestTurnWithoutAnswerIsFollowedByAnother(t *testing.T) {
 	})
 }
 
-// crowded opens a watch that takes turns with another one, whose turns last a second.
+// crowded opens a watch that takes turns with another watch. The turns of the other watch last one second.
 func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	s := newSlots(1, 0)
 	<-s.free
@@ -213,7 +213,7 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 				return
 			}
 			s.free <- struct{}{}
-			synctest.Wait() // the watch has taken it, if it waits
+			synctest.Wait() // The watch has taken the slot if it was waiting.
 			select {
 			case <-s.free:
 			case <-t.Context().Done():
@@ -227,7 +227,7 @@ func crowded(t *testing.T, far *server) (body io.ReadCloser, waits *int) {
 	return body, waits
 }
 
-func TestQuietWatchIsOneWatchOverManyTurns(t *testing.T) {
+func TestWatchWithoutEventsSpansTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 2 * time.Second}}}
 		body, waits := crowded(t, far)
@@ -245,19 +245,19 @@ func TestQuietWatchIsOneWatchOverManyTurns(t *testing.T) {
 	})
 }
 
-func TestTurnWithNewsEndsTheWatch(t *testing.T) {
+func TestTurnWithEventsEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 2 * time.Second}, {text: "news\n", open: 2 * time.Second}}}
 		body, _ := crowded(t, far)
 		text, err := io.ReadAll(body)
 		require.NoError(t, err)
 		require.Equal(t, "news\n", string(text))
-		require.Len(t, far.queries, 2, "the resourceVersion moved on")
+		require.Len(t, far.queries, 2, "the resourceVersion changed")
 	})
 }
 
-// A server that ends watches at once may mean that the resourceVersion expired, which the engine finds out.
-func TestTurnThatTheServerEndsEarlyEndsTheWatch(t *testing.T) {
+// Short watches can mean that the resourceVersion has expired. The engine handles this case.
+func TestEarlyEndOfTurnEndsWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 100 * time.Millisecond}}}
 		body, _ := crowded(t, far)
@@ -267,7 +267,7 @@ func TestTurnThatTheServerEndsEarlyEndsTheWatch(t *testing.T) {
 	})
 }
 
-func TestWatchThatFailsBetweenTurnsReportsIt(t *testing.T) {
+func TestReportsFailureBetweenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		far := &server{replies: []reply{{open: 2 * time.Second}, {err: errGone}}}
 		body, _ := crowded(t, far)
@@ -276,7 +276,7 @@ func TestWatchThatFailsBetweenTurnsReportsIt(t *testing.T) {
 	})
 }
 
-func TestClosedContextEndsAWait(t *testing.T) {
+func TestContextEndsWaitForSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errGone) })
@@ -285,7 +285,7 @@ func TestClosedContextEndsAWait(t *testing.T) {
 	})
 }
 
-func TestFirstTransportSparesTheWait(t *testing.T) {
+func TestFirstTransportNeedsNoSlot(t *testing.T) {
 	s := newSlots(1, 0)
 	first := &server{replies: []reply{{text: "first\n"}, {err: errGone}, {err: ErrBusy}}}
 	transport := &Transport{HTTP: &server{replies: []reply{{text: "second\n"}}}, First: first, Take: s.take, Waits: func() {}}

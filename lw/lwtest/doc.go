@@ -45,8 +45,10 @@
 //
 // # What is different from a real server
 //
-//   - Bodies are JSON; protobuf, YAML and CBOR are refused with 415 or 406. PartialObjectMetadata and Table are served; a
-//     Table's columns are the name and what its [Resource] says, by default the age, without descriptions.
+//   - Bodies are JSON. The server refuses protobuf, YAML and CBOR with 415 or 406. A typed clientset of client-go writes
+//     protobuf by default, so set ContentType to "application/json" in its rest.Config.
+//   - PartialObjectMetadata and Table are served. The columns of a Table are the name and those of its [Resource], by default
+//     the age, without descriptions.
 //   - PATCH takes JSON merge patches only. Objects are not validated, defaulted or admitted. The one subresource is the
 //     binding of Pods.
 //   - DELETE takes effect at once: no grace period, no finalizers, no garbage collection, no deletion of collections.

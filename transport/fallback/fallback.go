@@ -25,14 +25,14 @@ import (
 // for all only as long as no watch has brought anything.
 type Transport struct {
 	transports [2]lw.Transport
-	*verdict
+	*preference
 }
 
-// verdict is what is known of a server.
-type verdict struct {
-	mu     sync.Mutex
-	inUse  int
-	proven bool // a watch has brought something
+// preference is the transport in use for a server.
+type preference struct {
+	mu        sync.Mutex
+	current   int
+	confirmed bool // a watch over it has delivered data
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -40,41 +40,41 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that prefers the first. Each change is told once, to the [lw.Trace.Switched] of the stream that
 // found it.
 func New(first, second lw.Transport) *Transport {
-	return &Transport{[2]lw.Transport{first, second}, new(verdict)}
+	return &Transport{[2]lw.Transport{first, second}, new(preference)}
 }
 
 // With returns a transport over two others to the same server, as of another user; what one of them learns holds for both.
 func (t *Transport) With(first, second lw.Transport) *Transport {
-	return &Transport{[2]lw.Transport{first, second}, t.verdict}
+	return &Transport{[2]lw.Transport{first, second}, t.preference}
 }
 
 // Open implements [lw.Transport].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	using, _ := t.current()
+	using, _ := t.get()
 	if !req.Watch {
 		return t.transports[using].Open(ctx, req)
 	}
-	r := &race{ctx: ctx, req: req, transports: t.transports, over: make(chan struct{})}
+	r := &race{ctx: ctx, req: req, transports: t.transports, done: make(chan struct{})}
 	won, err := r.run(using)
 	if won == nil {
 		return nil, err
 	}
-	return &watched{attempt: won, ctx: ctx, of: t, refused: err}, nil
+	return &watchBody{attempt: won, ctx: ctx, transport: t, firstErr: err}, nil
 }
 
-func (v *verdict) current() (using int, proven bool) {
+func (v *preference) get() (using int, proven bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.inUse, v.proven
+	return v.current, v.confirmed
 }
 
-// change goes over to the other transport, unless another stream has done so. Silence is no reason where the one in use has
-// brought something.
-func (v *verdict) change(ctx context.Context, from int, cause error) {
+// switchFrom switches to the other transport unless another stream has done so. A timeout is no reason to switch away from a
+// confirmed transport.
+func (v *preference) switchFrom(ctx context.Context, from int, cause error) {
 	v.mu.Lock()
-	changes := v.inUse == from && !(v.proven && cause == lw.ErrSilent)
+	changes := v.current == from && !(v.confirmed && cause == lw.ErrSilent)
 	if changes {
-		v.inUse, v.proven = 1-from, false
+		v.current, v.confirmed = 1-from, false
 	}
 	v.mu.Unlock()
 	if switched := lw.TraceOf(ctx).Switched; changes && switched != nil {
@@ -82,16 +82,15 @@ func (v *verdict) change(ctx context.Context, from int, cause error) {
 	}
 }
 
-func (v *verdict) prove(using int) {
+func (v *preference) confirm(using int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.proven = v.proven || v.inUse == using
+	v.confirmed = v.confirmed || v.current == using
 }
 
-// mayBeTheTransports reports whether the transport may be the reason for an error response. 401, 403 and 404 over HTTP are
-// the answer of the server, and a page would repeat the request with the token in a subprotocol, which proxies log. Package
-// ws marks those that answer a handshake as errors.ErrUnsupported.
-func mayBeTheTransports(err error) bool {
+// isTransportError reports whether the transport may have caused an error response. 401, 403 and 404 over HTTP come from the
+// server. A WebSocket would repeat the token in a subprotocol, which proxies log.
+func isTransportError(err error) bool {
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true
 	}
@@ -106,29 +105,29 @@ func mayBeTheTransports(err error) bool {
 	return false
 }
 
-// watched is a watch's body.
-type watched struct {
+// watchBody is the body of a watch.
+type watchBody struct {
 	*attempt
-	ctx     context.Context
-	of      *Transport
-	refused error // what the other transport, which was in use, met with; nil: it was this one
-	heard   bool
+	ctx       context.Context
+	transport *Transport
+	firstErr  error // the error of the transport in use; nil if it opened the watch itself
+	received  bool
 }
 
 // Redact is for [lw.Redact].
-func (w *watched) Redact(text string) string { return lw.Redact(w.body, text) }
+func (w *watchBody) Redact(text string) string { return lw.Redact(w.body, text) }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *watchBody) Read(p []byte) (int, error) {
 	n, err := w.body.Read(p)
-	if n > 0 && !w.heard {
-		w.heard = true
-		if w.refused != nil {
-			w.of.change(w.ctx, 1-w.using, w.refused)
+	if n > 0 && !w.received {
+		w.received = true
+		if w.firstErr != nil {
+			w.transport.switchFrom(w.ctx, 1-w.index, w.firstErr)
 		}
-		w.of.prove(w.using)
+		w.transport.confirm(w.index)
 	}
-	if err != nil && !w.heard && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
-		w.of.change(w.ctx, w.using, lw.ErrSilent)
+	if err != nil && !w.received && (errors.Is(err, lw.ErrSilent) || context.Cause(w.ctx) == lw.ErrSilent) {
+		w.transport.switchFrom(w.ctx, w.index, lw.ErrSilent)
 	}
 	return n, err
 }

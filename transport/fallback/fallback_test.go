@@ -53,8 +53,8 @@ func watch(t *testing.T, over lw.Transport) (text string, err error, switched er
 
 func refusal(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
 
-// TestTheFirstIsPreferred, for lists and for watches, and kept when it has once brought something.
-func TestTheFirstIsPreferred(t *testing.T) {
+// TestPrefersFirstTransport, for lists and for watches, and kept when it has once brought something.
+func TestPrefersFirstTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{text: "other"}
 	over := New(first, second)
 	text, err, switched := watch(t, over)
@@ -70,8 +70,8 @@ func TestTheFirstIsPreferred(t *testing.T) {
 	require.Zero(t, second.asked)
 }
 
-// TestRefusedWatchesGoOverTheOther, at once and from then on, if that does better.
-func TestRefusedWatchesGoOverTheOther(t *testing.T) {
+// TestRejectedWatchSwitches, at once and from then on, if that does better.
+func TestRejectedWatchSwitches(t *testing.T) {
 	handshake := errors.Join(refusal(403), errors.ErrUnsupported)
 	for _, err := range []error{errors.ErrUnsupported, handshake, refusal(400), refusal(405), refusal(426), refusal(501), refusal(502)} {
 		first, second := &stub{err: err}, &stub{text: "events"}
@@ -86,8 +86,8 @@ func TestRefusedWatchesGoOverTheOther(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatAreNotTheTransports change nothing, nor does one that both meet.
-func TestRefusalsThatAreNotTheTransports(t *testing.T) {
+// TestServerErrorsDoNotSwitch change nothing, nor does one that both meet.
+func TestServerErrorsDoNotSwitch(t *testing.T) {
 	for _, err := range []error{refusal(401), refusal(403), refusal(404), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		_, failed, switched := watch(t, New(first, second))
@@ -101,9 +101,9 @@ func TestRefusalsThatAreNotTheTransports(t *testing.T) {
 	require.NoError(t, switched)
 }
 
-// TestSilentWatchesGoOverTheOther: behind a proxy that waits for a response's end nothing ever comes. If the other one is
+// TestSilentWatchSwitches: behind a proxy that waits for a response's end nothing ever comes. If the other one is
 // silent as well, the first has its turn again.
-func TestSilentWatchesGoOverTheOther(t *testing.T) {
+func TestSilentWatchSwitches(t *testing.T) {
 	first, second := &stub{end: lw.ErrSilent}, &stub{end: lw.ErrSilent}
 	over := New(first, second)
 	for range 2 {
@@ -121,8 +121,8 @@ func TestSilentWatchesGoOverTheOther(t *testing.T) {
 	require.NoError(t, switched, "it has brought something once")
 }
 
-// TestRefusedOnce, as while a server starts, the one that has brought something is kept, where the other brings nothing.
-func TestRefusedOnce(t *testing.T) {
+// TestKeepsSwitchedTransport, as while a server starts, the one that has brought something is kept, where the other brings nothing.
+func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
 	_, _, _ = watch(t, over)
@@ -157,7 +157,7 @@ func TestUnansweredWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
 		over := New(first, second)
-		for _, waits := range []time.Duration{patience, 0} {
+		for _, waits := range []time.Duration{hedgeDelay, 0} {
 			begin := time.Now()
 			text, err, switched := watch(t, over)
 			require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestUnansweredWatches(t *testing.T) {
 			_, err, switched := watch(t, over)
 			require.NoError(t, err)
 			require.NoError(t, switched)
-			require.Equal(t, patience, time.Since(begin))
+			require.Equal(t, hedgeDelay, time.Since(begin))
 		}
 	})
 }
@@ -212,8 +212,8 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestOneVerdict holds for all users of a server.
-func TestOneVerdict(t *testing.T) {
+// TestStreamsSharePreference holds for all users of a server.
+func TestStreamsSharePreference(t *testing.T) {
 	ann := New(&stub{err: refusal(501)}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
 	bob := ann.With(first, second)

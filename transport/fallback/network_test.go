@@ -25,16 +25,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire is a network with one server: a listener whose connections are in memory, so that time may be simulated.
-type wire struct {
+// recordingNetwork is a network with one server: a listener whose connections are in memory, so that time may be simulated.
+type recordingNetwork struct {
 	conns chan net.Conn
 	gone  chan struct{}
 	once  sync.Once
 }
 
-func newWire() *wire { return &wire{conns: make(chan net.Conn), gone: make(chan struct{})} }
+func newWire() *recordingNetwork {
+	return &recordingNetwork{conns: make(chan net.Conn), gone: make(chan struct{})}
+}
 
-func (w *wire) Accept() (net.Conn, error) {
+func (w *recordingNetwork) Accept() (net.Conn, error) {
 	select {
 	case conn := <-w.conns:
 		return conn, nil
@@ -43,7 +45,7 @@ func (w *wire) Accept() (net.Conn, error) {
 	}
 }
 
-func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	select {
 	case w.conns <- theirs:
@@ -55,11 +57,11 @@ func (w *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-func (w *wire) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
-func (w *wire) Addr() net.Addr { return &net.TCPAddr{} }
+func (w *recordingNetwork) Close() error   { w.once.Do(func() { close(w.gone) }); return nil }
+func (w *recordingNetwork) Addr() net.Addr { return &net.TCPAddr{} }
 
 // client returns a transport over the wire.
-func (w *wire) client(t *testing.T) *http.Transport {
+func (w *recordingNetwork) client(t *testing.T) *http.Transport {
 	transport := &http.Transport{DialContext: w.dial}
 	t.Cleanup(transport.CloseIdleConnections)
 	return transport
@@ -68,8 +70,8 @@ func (w *wire) client(t *testing.T) *http.Transport {
 // proxy passes on to a server what it does not do with a request itself.
 type proxy func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy)
 
-// scene is a cluster behind a proxy, and what streams over one fallback.Transport make of it.
-type scene struct {
+// fixture is a cluster behind a proxy, and what streams over one fallback.Transport make of it.
+type fixture struct {
 	t      *testing.T
 	server *lwtest.Server
 	down   atomic.Bool // the server is away, and the proxy answers 502
@@ -80,14 +82,14 @@ type scene struct {
 }
 
 // play plays a test in simulated time. wsFirst prefers WebSocket.
-func play(t *testing.T, p proxy, wsFirst bool, do func(*scene)) {
+func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		back, front := newWire(), newWire()
 		server, err := lwtest.Start(&lwtest.Options{Listener: back})
 		require.NoError(t, err)
 		t.Cleanup(server.Close)
-		s := &scene{t: t, server: server}
+		s := &fixture{t: t, server: server}
 		s.create("first")
 		to := &httputil.ReverseProxy{
 			Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: "server"}) },
@@ -112,14 +114,14 @@ func play(t *testing.T, p proxy, wsFirst bool, do func(*scene)) {
 	})
 }
 
-func (s *scene) create(name string) {
+func (s *fixture) create(name string) {
 	s.t.Helper()
 	_, err := s.server.Create("pods", `{"metadata":{"namespace":"default","name":"`+name+`"}}`)
 	require.NoError(s.t, err)
 }
 
 // follow runs a reflector of its own client until the test ends.
-func (s *scene) follow() *cache.Store[*lw.Object] {
+func (s *fixture) follow() *cache.Store[*lw.Object] {
 	s.t.Helper()
 	client, err := lw.NewClient(s.over, lw.Pods(""), lw.RawCodec{}, nil)
 	require.NoError(s.t, err)
@@ -134,14 +136,14 @@ func (s *scene) follow() *cache.Store[*lw.Object] {
 	return reflector.Store()
 }
 
-func (s *scene) switched(cause error) {
+func (s *fixture) switched(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changes = append(s.changes, cause)
 }
 
 // requireChanges compares what the changes were made for: "silent", "unsupported", or a code of HTTP.
-func (s *scene) requireChanges(causes ...string) {
+func (s *fixture) requireChanges(causes ...string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +163,7 @@ func (s *scene) requireChanges(causes ...string) {
 }
 
 // requireState compares a store with the server.
-func (s *scene) requireState(store *cache.Store[*lw.Object]) {
+func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	s.t.Helper()
 	synctest.Wait()
 	_, want := s.server.State("pods")

@@ -110,10 +110,10 @@ func TestProxies(t *testing.T) {
 		"swallows the handshake, HTTP first":      {swallowing, false, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			play(t, c.proxy, c.wsFirst, func(s *scene) {
+			play(t, c.proxy, c.wsFirst, func(s *fixture) {
 				first, second := s.follow(), s.follow()
 				time.Sleep(c.within + 10*time.Second) // a retry's delay, at most
-				s.course(first, second)
+				s.runScenario(first, second)
 				if c.change == "" {
 					s.requireChanges()
 				} else {
@@ -124,8 +124,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// course lets happen what is no verdict on a transport.
-func (s *scene) course(stores ...*cache.Store[*lw.Object]) {
+// runScenario lets happen what is no verdict on a transport.
+func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 	same := func(name string) {
 		s.t.Helper()
 		s.create(name)
@@ -156,9 +156,9 @@ func (s *scene) course(stores ...*cache.Store[*lw.Object]) {
 	same("much-later")
 }
 
-// TestServerThatIsAway is no reason to change, whether it refuses connections from the first, or takes requests and answers
+// TestUnavailableServer is no reason to change, whether it refuses connections from the first, or takes requests and answers
 // none of them: nobody has brought anything then, and there is nothing to choose by.
-func TestServerThatIsAway(t *testing.T) {
+func TestUnavailableServer(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
 		"refuses":      func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"says nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -173,7 +173,7 @@ func TestServerThatIsAway(t *testing.T) {
 						return
 					}
 					away(w, r)
-				}, wsFirst, func(s *scene) {
+				}, wsFirst, func(s *fixture) {
 					store := s.follow()
 					time.Sleep(time.Hour)
 					s.requireChanges()
@@ -187,9 +187,9 @@ func TestServerThatIsAway(t *testing.T) {
 	}
 }
 
-// TestNothingStreams: where one transport is silent and the other one refused, it does not change to and fro; the state is
+// TestNoTransportStreams: where one transport is silent and the other one refused, it does not change to and fro; the state is
 // that of the lists.
-func TestNothingStreams(t *testing.T) {
+func TestNoTransportStreams(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 			if upgrades(r) {
@@ -198,7 +198,7 @@ func TestNothingStreams(t *testing.T) {
 			}
 			buffering(true)(w, r, to)
 		}
-		play(t, hopeless, wsFirst, func(s *scene) {
+		play(t, hopeless, wsFirst, func(s *fixture) {
 			store := s.follow()
 			time.Sleep(time.Hour)
 			s.mu.Lock()

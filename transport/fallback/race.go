@@ -8,21 +8,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// patience is how long a transport has to answer a watch until the other one is asked, too.
-const patience = 3 * time.Second
+// hedgeDelay is how long a transport has to answer a watch before the other one is tried, too.
+const hedgeDelay = 3 * time.Second
 
 // race opens a watch over one of two transports.
 type race struct {
 	ctx        context.Context
 	req        *lw.Request
 	transports [2]lw.Transport
-	begun      []*attempt
-	over       chan struct{} // closed when no answer is awaited any more
+	attempts   []*attempt
+	done       chan struct{} // closed when no more answers are awaited
 }
 
 // attempt is the request over one transport, and what became of it.
 type attempt struct {
-	using  int
+	index  int
 	body   io.ReadCloser
 	err    error
 	cancel context.CancelFunc
@@ -34,21 +34,20 @@ func (a *attempt) Close() error {
 	return a.body.Close()
 }
 
-// run asks the transport in use, and the other one where that has refused or says nothing for a while. It returns the attempt
-// that has opened the watch, with what the one in use met with if it is the other's; or the error of the one in use, as whoever
-// saw both would look at that first.
+// run tries the transport in use. It tries the other one after an error or after hedgeDelay. It returns the successful attempt
+// and the error of the transport in use, if any.
 func (r *race) run(using int) (won *attempt, err error) {
-	defer func() { r.end(won) }()
-	patient := time.NewTimer(patience)
+	defer func() { r.cancelOthers(won) }()
+	patient := time.NewTimer(hedgeDelay)
 	defer patient.Stop()
-	first, other := r.ask(using), (<-chan *attempt)(nil)
+	first, other := r.start(using), (<-chan *attempt)(nil)
 	for {
 		select {
 		case a := <-first:
 			if a.err == nil {
 				return a, nil
 			}
-			if err = a.err; r.ctx.Err() != nil || !mayBeTheTransports(err) || len(r.begun) == 2 && other == nil {
+			if err = a.err; r.ctx.Err() != nil || !isTransportError(err) || len(r.attempts) == 2 && other == nil {
 				return nil, err
 			}
 			first = nil
@@ -68,22 +67,22 @@ func (r *race) run(using int) (won *attempt, err error) {
 			other = nil
 		case <-patient.C:
 		}
-		if len(r.begun) == 1 {
-			other = r.ask(1 - using)
+		if len(r.attempts) == 1 {
+			other = r.start(1 - using)
 		}
 	}
 }
 
-func (r *race) ask(using int) <-chan *attempt {
+func (r *race) start(using int) <-chan *attempt {
 	ctx, cancel := context.WithCancel(r.ctx)
-	a := &attempt{using: using, cancel: cancel}
-	r.begun = append(r.begun, a)
+	a := &attempt{index: using, cancel: cancel}
+	r.attempts = append(r.attempts, a)
 	answer := make(chan *attempt)
 	go func() {
 		a.body, a.err = r.transports[using].Open(ctx, r.req)
 		select {
 		case answer <- a:
-		case <-r.over:
+		case <-r.done:
 			if a.err == nil {
 				_ = a.body.Close()
 			}
@@ -92,10 +91,10 @@ func (r *race) ask(using int) <-chan *attempt {
 	return answer
 }
 
-// end ends all attempts but one.
-func (r *race) end(won *attempt) {
-	close(r.over)
-	for _, a := range r.begun {
+// cancelOthers cancels all attempts except one.
+func (r *race) cancelOthers(won *attempt) {
+	close(r.done)
+	for _, a := range r.attempts {
 		if a != won {
 			a.cancel()
 		}

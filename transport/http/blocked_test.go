@@ -38,8 +38,8 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	}
 }
 
-// TestTokenFileBecomesAPipe: the token that was read last stays in use.
-func TestTokenFileBecomesAPipe(t *testing.T) {
+// TestTokenFileReplacedByPipe: the token that was read last stays in use.
+func TestTokenFileReplacedByPipe(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
 		transport, sent := authorized(t, &lwhttp.Options{TokenFile: path})
@@ -52,8 +52,8 @@ func TestTokenFileBecomesAPipe(t *testing.T) {
 	})
 }
 
-// TestFilesThatDoNotAnswer: a request ends with its context while a file system hangs. The next one uses the old token.
-func TestFilesThatDoNotAnswer(t *testing.T) {
+// TestBlockedFiles: a request ends with its context while a file system hangs. The next one uses the old token.
+func TestBlockedFiles(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
 	for name, opts := range map[string]*lwhttp.Options{
@@ -88,11 +88,11 @@ func TestFilesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// TestRefusedTokenWaitsForItsFile until the context ends, because only the file can have another token.
-func TestRefusedTokenWaitsForItsFile(t *testing.T) {
+// TestRejectedTokenRereadsFile until the context ends, because only the file can have another token.
+func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
-		network := &sentry{good: "second"}
+		network := &tokenServer{good: "second"}
 		transport := network.transport(t, lwhttp.Options{TokenFile: path})
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()

@@ -44,8 +44,8 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 	})
 }
 
-// TestIdleConnectionsOfAnOldCredentialClose, as nobody uses them again.
-func TestIdleConnectionsOfAnOldCredentialClose(t *testing.T) {
+// TestOldCredentialClosesIdleConnections, as nobody uses them again.
+func TestOldCredentialClosesIdleConnections(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		given := credential(t, ours, "first", "t1")
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
@@ -63,8 +63,8 @@ func credential(t *testing.T, a *certs.Authority, name, token string) *lwhttp.Cr
 	return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}
 }
 
-// TestCredentialFuncAfterARefusal: what is given again is not sent again, and what fails is the request's failure.
-func TestCredentialFuncAfterARefusal(t *testing.T) {
+// TestCredentialFuncAfterRejection: what is given again is not sent again, and what fails is the request's failure.
+func TestCredentialFuncAfterRejection(t *testing.T) {
 	sent := 0
 	network := roundTripper(func(*http.Request) (*http.Response, error) {
 		sent++
@@ -110,8 +110,8 @@ func more(c *lwhttp.Credential) string {
 	return c.Token + "t"
 }
 
-// TestBrokenCertificateOfACredentialFunc is the request's failure, and shows no key.
-func TestBrokenCertificateOfACredentialFunc(t *testing.T) {
+// TestCredentialFuncInvalidCertificate is the request's failure, and shows no key.
+func TestCredentialFuncInvalidCertificate(t *testing.T) {
 	_, key := certs.NewAuthority(t).Issue(t, "jane")
 	for _, given := range []*lwhttp.Credential{{KeyData: key}, {CertData: []byte("x"), KeyData: key}, {CertData: key, KeyData: key}} {
 		transport, err := lwhttp.New("https://127.0.0.1:1", &lwhttp.Options{

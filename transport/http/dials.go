@@ -16,19 +16,19 @@ import (
 // maxDials is the number of connections that are dialed at once, unless requests can share an HTTP/2 connection.
 const maxDials = 100
 
-// bounded is a round tripper to one server that bounds the connections dialed at once.
+// boundedDialer is a round tripper to one server that bounds the connections dialed at once.
 //
 // net/http dials a connection for every request that finds none with room. So bounded sends a request without the
 // permission to dial first. A request that finds no connection waits for a permit, and is then sent with it. The permit is
 // released when the request has a connection. The next request often finds room on that connection, and does not dial.
-type bounded struct {
+type boundedDialer struct {
 	transport *http.Transport
 	shared    *permits // for requests that may share a connection
 	single    *permits // for requests that need HTTP/1.1
 }
 
-func newBounded(transport *http.Transport, scheme string) *bounded {
-	b := &bounded{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
+func newBoundedDialer(transport *http.Transport, scheme string) *boundedDialer {
+	b := &boundedDialer{transport: transport, shared: newPermits(1), single: newPermits(maxDials)}
 	if scheme == "http" { // always HTTP/1.1
 		b.shared = b.single
 	}
@@ -40,7 +40,7 @@ func newBounded(transport *http.Transport, scheme string) *bounded {
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
+func (b *boundedDialer) RoundTrip(request *http.Request) (*http.Response, error) {
 	from := b.shared
 	if request.Header.Get("Upgrade") != "" {
 		from = b.single
@@ -58,7 +58,7 @@ func (b *bounded) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // try sends a request. It releases the permit as soon as the request has a connection, and reports a failure to get one
 // to the requests that wait for a permit.
-func (b *bounded) try(request *http.Request, p *permit) (*http.Response, error) {
+func (b *boundedDialer) try(request *http.Request, p *permit) (*http.Response, error) {
 	ctx := context.WithValue(request.Context(), permitKey{}, p)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: p.connected})
 	response, err := b.transport.RoundTrip(request.WithContext(ctx))
@@ -70,7 +70,7 @@ func (b *bounded) try(request *http.Request, p *permit) (*http.Response, error) 
 }
 
 // CloseIdleConnections closes the idle connections of the transport.
-func (b *bounded) CloseIdleConnections() { b.transport.CloseIdleConnections() }
+func (b *boundedDialer) CloseIdleConnections() { b.transport.CloseIdleConnections() }
 
 var errNoPermit = errors.New("http: no connection has room for the request")
 
@@ -105,27 +105,27 @@ func (p *permit) connected(info httptrace.GotConnInfo) {
 
 func (p *permit) release() {
 	if p.held.CompareAndSwap(true, false) {
-		p.from.free <- struct{}{}
+		p.from.available <- struct{}{}
 	}
 }
 
 // permits bounds how many requests dial at once.
 type permits struct {
-	free chan struct{}
+	available chan struct{}
 
 	mu      sync.Mutex
 	total   int
-	failure *failure // the next one
+	failure *dialFailure // the next one
 }
 
-// failure is a dial that failed. It ends the wait of all requests that waited for a permit at that time.
-type failure struct {
-	happened chan struct{}
-	err      error
+// dialFailure is a dial that failed. It ends the wait of all requests that waited for a permit at that time.
+type dialFailure struct {
+	done chan struct{}
+	err  error
 }
 
 func newPermits(n int) *permits {
-	s := &permits{free: make(chan struct{}, maxDials), failure: &failure{happened: make(chan struct{})}}
+	s := &permits{available: make(chan struct{}, maxDials), failure: &dialFailure{done: make(chan struct{})}}
 	s.grow(n)
 	return s
 }
@@ -137,7 +137,7 @@ func (s *permits) grow(total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ; s.total < total; s.total++ {
-		s.free <- struct{}{}
+		s.available <- struct{}{}
 	}
 }
 
@@ -148,11 +148,11 @@ func (s *permits) wait(ctx context.Context) (*permit, error) {
 	next := s.failure
 	s.mu.Unlock()
 	select {
-	case <-s.free:
+	case <-s.available:
 		p := &permit{from: s}
 		p.held.Store(true)
 		return p, nil
-	case <-next.happened:
+	case <-next.done:
 		return nil, next.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -163,6 +163,6 @@ func (s *permits) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failure.err = err
-	close(s.failure.happened)
-	s.failure = &failure{happened: make(chan struct{})}
+	close(s.failure.done)
+	s.failure = &dialFailure{done: make(chan struct{})}
 }

@@ -12,7 +12,7 @@ type RoundTrippers = roundTrippers
 
 // Current returns the round trippers that a request is sent with, after it failed with others or before it has.
 func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
-	now, err := t.guard.source.current(context.Background(), nil, failed)
+	now, err := t.authenticator.transports.current(context.Background(), nil, failed)
 	if err != nil {
 		panic(err)
 	}
@@ -28,8 +28,8 @@ func ReadFiles(t testing.TB, read func(what, path string) ([]byte, error)) {
 
 // Age lets the minute pass after which the files are looked at again.
 func (t *Transport) Age() {
-	s := t.guard.source
+	s := t.authenticator.transports
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookedAt = s.lookedAt.Add(-fileAge)
+	s.checkedAt = s.checkedAt.Add(-recheckInterval)
 }

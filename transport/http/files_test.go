@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFilesAreLookedAtOnceAMinute, or at once when a request failed with what they hold.
-func TestFilesAreLookedAtOnceAMinute(t *testing.T) {
+// TestFilesAreReadOncePerMinute, or at once when a request failed with what they hold.
+func TestFilesAreReadOncePerMinute(t *testing.T) {
 	directory := t.TempDir()
 	rotate := func() { write(t, directory, "ca", certs.NewAuthority(t).PEM) }
 	rotate()
@@ -42,16 +42,16 @@ func TestFilesAreLookedAtOnceAMinute(t *testing.T) {
 	})
 }
 
-// TestFilesOfTheCallersClient are not this package's business.
-func TestFilesOfTheCallersClient(t *testing.T) {
+// TestFilesWithCallerClient are not this package's business.
+func TestFilesWithCallerClient(t *testing.T) {
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{}})
 	require.NoError(t, err)
 	theirs := transport.Current(nil)
 	require.Same(t, theirs, transport.Current(theirs))
 }
 
-// TestFilesThatAreBroken change nothing until they are good again.
-func TestFilesThatAreBroken(t *testing.T) {
+// TestInvalidFiles change nothing until they are good again.
+func TestInvalidFiles(t *testing.T) {
 	authority, directory := certs.NewAuthority(t), t.TempDir()
 	cert, key := authority.Issue(t, "jane")
 	newCert, newKey := authority.Issue(t, "joe")

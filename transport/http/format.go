@@ -11,8 +11,8 @@ import (
 // Format prints the options without what is secret in them, by whatever verb: they end up in logs.
 func (o Options) Format(f fmt.State, verb rune) {
 	type plain Options // which has no such method
-	o.Token, o.Proxy = hidden(o.Token), hidden(o.Proxy)
-	o.CAData, o.CertData, o.KeyData = []byte(hidden(o.CAData)), []byte(hidden(o.CertData)), []byte(hidden(o.KeyData))
+	o.Token, o.Proxy = redacted(o.Token), redacted(o.Proxy)
+	o.CAData, o.CertData, o.KeyData = []byte(redacted(o.CAData)), []byte(redacted(o.CertData)), []byte(redacted(o.KeyData))
 	header := map[string][]string{}
 	for name := range o.Header {
 		header[name] = []string{"…"}
@@ -29,14 +29,14 @@ func (t *Transport) Format(f fmt.State, _ rune) {
 // Format prints which parts there are, by whatever verb.
 func (c Credential) Format(f fmt.State, verb rune) {
 	type plain Credential
-	c = Credential{hidden(c.Token), []byte(hidden(c.CertData)), []byte(hidden(c.KeyData))}
+	c = Credential{redacted(c.Token), []byte(redacted(c.CertData)), []byte(redacted(c.KeyData))}
 	_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), plain(c))
 }
 
 // MarshalJSON writes what Format prints, as a text: loggers write JSON.
 func (c Credential) MarshalJSON() ([]byte, error) { return []byte(strconv.Quote(fmt.Sprint(c))), nil }
 
-func hidden[text string | []byte](secret text) string {
+func redacted[text string | []byte](secret text) string {
 	if len(secret) == 0 {
 		return ""
 	}

@@ -13,41 +13,41 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// guard adds the credential to requests for the server's own origin, and to no others.
-type guard struct {
-	server    *url.URL
-	source    *source
-	token     tokenSource
-	ask       func(ctx context.Context, refused *Credential) (*Credential, error) // in place of token, unless nil
-	header    http.Header
-	userAgent string
-	secrets   redact.Secrets // of every request: see attempt
+// authenticator adds credentials to requests for the server's own origin only.
+type authenticator struct {
+	server         *url.URL
+	transports     *transportSource
+	token          tokenSource
+	credentialFunc func(ctx context.Context, refused *Credential) (*Credential, error) // in place of token, unless nil
+	header         http.Header
+	userAgent      string
+	secrets        redact.Secrets // of every request: see attempt
 }
 
 // credentials are what a request is sent with.
 type credentials struct {
-	via   *roundTrippers
-	token string
-	given *Credential // by ask
+	roundTrippers *roundTrippers
+	token         string
+	credential    *Credential // by ask
 }
 
 func (c credentials) equal(other credentials) bool {
-	return c.via == other.via && c.token == other.token
+	return c.roundTrippers == other.roundTrippers && c.token == other.token
 }
 
 // attempt is the RoundTripper of one Open, with its redirects.
 type attempt struct {
-	*guard
+	*authenticator
 	secrets redact.Secrets // all tokens that were sent, and the secrets of every request
 	renewed bool           // an Open is repeated once at most, so that many 401s do not read the files as often
 }
 
-func (g *guard) attempt() *attempt {
-	return &attempt{guard: g, secrets: g.secrets[:len(g.secrets):len(g.secrets)]}
+func (a *authenticator) attempt() *attempt {
+	return &attempt{authenticator: a, secrets: a.secrets[:len(a.secrets):len(a.secrets)]}
 }
 
-// refusal returns the error of a response whose status is not a success.
-func (a *attempt) refusal(response *http.Response) error {
+// responseError returns the error of a response without success status.
+func (a *attempt) responseError(response *http.Response) error {
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
 	refusal := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
@@ -59,7 +59,7 @@ func (a *attempt) refusal(response *http.Response) error {
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 	ctx, own := original.Context(), origin(original.URL) == origin(a.server)
 	if !own {
-		a.leaves(original)
+		a.reportRedirect(original)
 	}
 	used, err := a.credentials(ctx, own)
 	if err != nil {
@@ -85,48 +85,48 @@ func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {
 }
 
 // credentials returns those for a request that has not been tried yet.
-func (g *guard) credentials(ctx context.Context, own bool) (c credentials, err error) {
-	if own && g.ask != nil {
-		return g.given(ctx, nil)
+func (a *authenticator) credentials(ctx context.Context, own bool) (c credentials, err error) {
+	if own && a.credentialFunc != nil {
+		return a.callCredentialFunc(ctx, nil)
 	}
-	if c.via, err = g.source.current(ctx, nil, nil); err == nil && own {
-		c.token, err = g.token(ctx, "")
+	if c.roundTrippers, err = a.transports.current(ctx, nil, nil); err == nil && own {
+		c.token, err = a.token(ctx, "")
 	}
 	return c, err
 }
 
-// given asks the caller's CredentialFunc. The token and the client certificate are those of one and the same Credential.
-func (g *guard) given(ctx context.Context, refused *Credential) (c credentials, err error) {
-	if c.given, err = g.ask(ctx, refused); err != nil {
-		return c, &notGiven{err}
+// callCredentialFunc calls the caller's CredentialFunc. The token and the client certificate come from the same Credential.
+func (a *authenticator) callCredentialFunc(ctx context.Context, refused *Credential) (c credentials, err error) {
+	if c.credential, err = a.credentialFunc(ctx, refused); err != nil {
+		return c, &credentialError{err}
 	}
-	if c.given == nil {
-		c.given = &Credential{}
+	if c.credential == nil {
+		c.credential = &Credential{}
 	}
-	c.token = c.given.Token
-	c.via, err = g.source.current(ctx, c.given, nil)
+	c.token = c.credential.Token
+	c.roundTrippers, err = a.transports.current(ctx, c.credential, nil)
 	return c, err
 }
 
-// notGiven is why there is no credential.
-type notGiven struct{ error }
+// credentialError reports that there is no credential.
+type credentialError struct{ error }
 
-func (n *notGiven) Unwrap() error { return n.error }
+func (n *credentialError) Unwrap() error { return n.error }
 
 // renew looks for other credentials than those that a request has just failed with. The files are looked at whatever the
 // failure was, as the words of a refused certificate cannot be relied on: in TLS 1.3 the refusal comes after the handshake,
 // and is often seen only as a connection that broke. The token is asked for anew when the server refused it, or may be about
 // to, as everything else has changed. A CredentialFunc is asked only after a 401: it may ask a human.
-func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
+func (a *authenticator) renew(ctx context.Context, used credentials, own, unauthorized bool) (credentials, error) {
 	fresh, err := used, error(nil)
-	if fresh.via, err = g.source.current(ctx, used.given, used.via); err != nil {
+	if fresh.roundTrippers, err = a.transports.current(ctx, used.credential, used.roundTrippers); err != nil {
 		return used, nil
 	}
 	switch {
-	case g.ask != nil && unauthorized:
-		return g.given(ctx, used.given)
-	case g.ask == nil && (unauthorized || own && fresh.via != used.via):
-		if token, err := g.token(ctx, used.token); err == nil && token != "" { // else the failure at hand says more
+	case a.credentialFunc != nil && unauthorized:
+		return a.callCredentialFunc(ctx, used.credential)
+	case a.credentialFunc == nil && (unauthorized || own && fresh.roundTrippers != used.roundTrippers):
+		if token, err := a.token(ctx, used.token); err == nil && token != "" { // else the failure at hand says more
 			fresh.token = token
 		}
 	}
@@ -136,7 +136,7 @@ func (g *guard) renew(ctx context.Context, used credentials, own, unauthorized b
 func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.Response, error) {
 	request := original.Clone(original.Context())
 	request.Header.Set("User-Agent", a.userAgent)
-	via := c.via.trusted
+	via := c.roundTrippers.authenticated
 	if own {
 		for name, values := range a.header {
 			request.Header[http.CanonicalHeaderKey(name)] = values
@@ -147,7 +147,7 @@ func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.R
 		}
 	} else {
 		request.Header.Del("Authorization")
-		via = c.via.bare
+		via = c.roundTrippers.anonymous
 	}
 	response, err := via.RoundTrip(request)
 	if response != nil && response.StatusCode == http.StatusSwitchingProtocols {
@@ -157,7 +157,7 @@ func (a *attempt) send(original *http.Request, own bool, c credentials) (*http.R
 		hideLocation(response)
 	}
 	if response != nil && response.Body != nil { // a caller's transport may leave it out, and http.Client minds that
-		response.Body = &lease{ReadCloser: response.Body, source: a.source, via: c.via}
+		response.Body = &lease{ReadCloser: response.Body, source: a.transports, via: c.roundTrippers}
 	}
 	return response, err
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostHeld is what an answer may take of memory besides what the caller keeps: the largest header, as often as net/http
+// maxHeap is what an answer may take of memory besides what the caller keeps: the largest header, as often as net/http
 // copies it.
-const mostHeld = 8 << 20
+const maxHeap = 8 << 20
 
 // raw is a server that reads a request's header, or what comes first over HTTP/2, and then writes most bytes.
 func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first, then string) string {
@@ -88,7 +88,7 @@ func TestHostileAnswers(t *testing.T) {
 			}
 			require.Error(t, err)
 			require.NotErrorIs(t, err, hostile.ErrEnough)
-			require.Less(t, heap.Grown(), int64(mostHeld))
+			require.Less(t, heap.Grown(), int64(maxHeap))
 		})
 	}
 }
@@ -112,7 +112,7 @@ func TestHostileHeadersOfHTTP2(t *testing.T) {
 	_, err = transport.Open(t.Context(), pods)
 	var failed *url.Error
 	require.ErrorAs(t, err, &failed)
-	require.Less(t, heap.Grown(), int64(mostHeld))
+	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
 // TestDecompressionBomb: what is read is decompressed as it is read, so that a bomb is as long as the scanner likes, and
@@ -131,12 +131,12 @@ func TestDecompressionBomb(t *testing.T) {
 		for _, err = range client.List(t.Context(), lw.ListOptions{}, &meta) {
 		}
 		require.Equal(t, &lw.FrameTooLargeError{Offset: 10, Limit: 1 << 20}, err)
-		require.Less(t, heap.Grown(), int64(mostHeld))
+		require.Less(t, heap.Grown(), int64(maxHeap))
 	})
 }
 
-// TestMembersWithoutContent, of which gzip has none at all, end with the context.
-func TestMembersWithoutContent(t *testing.T) {
+// TestEmptyGzipMembers, of which gzip has none at all, end with the context.
+func TestEmptyGzipMembers(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
 	heap := hostile.NewHeap()
@@ -146,11 +146,11 @@ func TestMembersWithoutContent(t *testing.T) {
 	defer transport.Close()
 	_, err = get(t, transport, pods)
 	require.Error(t, err, "as the server ends after 2 MiB; what ends it sooner is the context")
-	require.Less(t, heap.Grown(), int64(mostHeld))
+	require.Less(t, heap.Grown(), int64(maxHeap))
 }
 
-// TestRedirectsWithoutEnd are a typed error, whether they go in a circle or on and on.
-func TestRedirectsWithoutEnd(t *testing.T) {
+// TestEndlessRedirects are a typed error, whether they go in a circle or on and on.
+func TestEndlessRedirects(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		target := "/again"
 		if r.URL.Query().Has("on") {

@@ -22,8 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAPathStaysOnItsServer: nothing is asked of another one, whatever stands where the path does.
-func TestAPathStaysOnItsServer(t *testing.T) {
+// TestPathKeepsServer: nothing is asked of another one, whatever stands where the path does.
+func TestPathKeepsServer(t *testing.T) {
 	var asked atomic.Int64
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
 		for _, path := range []string{"@" + server.Listener.Addr().String() + "/x", "x", ":1/x", ".example/x"} {
@@ -34,8 +34,8 @@ func TestAPathStaysOnItsServer(t *testing.T) {
 	})
 }
 
-// TestEventsArriveAsTheyAreSent: a watch's events are not held back until there are more.
-func TestEventsArriveAsTheyAreSent(t *testing.T) {
+// TestEventsAreNotBuffered: a watch's events are not held back until there are more.
+func TestEventsAreNotBuffered(t *testing.T) {
 	send := make(chan string)
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		for line := range send {
@@ -64,9 +64,9 @@ func TestEventsArriveAsTheyAreSent(t *testing.T) {
 	})
 }
 
-// TestCompressorsHoldNothingBack: a server that would send a gzip member for each event, as Kubernetes 1.37 does in a streaming
+// TestCompressedEventsAreNotBuffered: a server that would send a gzip member for each event, as Kubernetes 1.37 does in a streaming
 // list, is not asked to, as compress/gzip gives out a member's end only when the next one has begun.
-func TestCompressorsHoldNothingBack(t *testing.T) {
+func TestCompressedEventsAreNotBuffered(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{CompressStreamingLists: true})
 	require.NoError(t, err)
 	defer server.Close()
@@ -121,8 +121,8 @@ func TestManyOpensShareOneConnection(t *testing.T) {
 	}
 }
 
-// TestWhatIsSent: the request line and the headers, seen by the network.
-func TestWhatIsSent(t *testing.T) {
+// TestRequestHeaders: the request line and the headers, seen by the network.
+func TestRequestHeaders(t *testing.T) {
 	cases := map[string]struct {
 		server  string
 		opts    lwhttp.Options

@@ -39,8 +39,8 @@ func TestTokenAndCertificateStayTogether(t *testing.T) {
 	})
 }
 
-// TestAFailedRequestKeepsItsCertificate when the connection breaks after another request was given another credential.
-func TestAFailedRequestKeepsItsCertificate(t *testing.T) {
+// TestFailedRequestKeepsCertificate when the connection breaks after another request was given another credential.
+func TestFailedRequestKeepsCertificate(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		var given atomic.Pointer[lwhttp.Credential]
 		given.Store(credential(t, ours, "jane", "token-of-jane"))

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAPathIsNoHost, in a browser either: nothing is dialed, and so nobody gets the token.
-func TestAPathIsNoHost(t *testing.T) {
+// TestPathIsNotParsedAsHost, in a browser either: nothing is dialed, and so nobody gets the token.
+func TestPathIsNotParsedAsHost(t *testing.T) {
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{Token: "t"})
 	require.NoError(t, err)
 	defer transport.Close()

@@ -32,7 +32,7 @@ func connectVia(t *testing.T, server string, n *network) *Transport {
 	transport, err := New(server, &Options{InsecureSkipVerify: true})
 	require.NoError(t, err)
 	t.Cleanup(transport.Close)
-	transport.guard.source.now.Load().trusted.(*bounded).transport.DialContext = withPermit(n.DialContext)
+	transport.authenticator.transports.active.Load().authenticated.(*boundedDialer).transport.DialContext = withPermit(n.DialContext)
 	return transport
 }
 
@@ -51,11 +51,11 @@ func (n *network) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 	return n.dial(ctx, number)
 }
 
-var aWatch = &lw.Request{Path: "/", Watch: true}
+var watchRequest = &lw.Request{Path: "/", Watch: true}
 
-// TestOneHungDialFailsAllThatWait checks that requests fail after one timeout when the server cannot be reached, and that
+// TestHungDialFailsWaitingRequests checks that requests fail after one timeout when the server cannot be reached, and that
 // the next request dials again.
-func TestOneHungDialFailsAllThatWait(t *testing.T) {
+func TestHungDialFailsWaitingRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := errors.New("i/o timeout")
 		hung := &network{dial: func(context.Context, int) (net.Conn, error) {
@@ -67,14 +67,14 @@ func TestOneHungDialFailsAllThatWait(t *testing.T) {
 		var requests sync.WaitGroup
 		for range 50 {
 			requests.Go(func() {
-				_, err := transport.Open(t.Context(), aWatch)
+				_, err := transport.Open(t.Context(), watchRequest)
 				require.ErrorIs(t, err, failed)
 			})
 		}
 		requests.Wait()
 		require.Equal(t, 30*time.Second, time.Since(began))
 		require.Equal(t, 1, hung.dialed)
-		_, err := transport.Open(t.Context(), aWatch)
+		_, err := transport.Open(t.Context(), watchRequest)
 		require.ErrorIs(t, err, failed)
 		require.Equal(t, 2, hung.dialed)
 	})
@@ -94,7 +94,7 @@ func TestContextEndsTheWaitForADial(t *testing.T) {
 			ctx, end := context.WithCancelCause(t.Context())
 			result = make(chan error, 1)
 			go func() {
-				_, err := transport.Open(ctx, aWatch)
+				_, err := transport.Open(ctx, watchRequest)
 				result <- err
 			}()
 			synctest.Wait()
@@ -141,14 +141,14 @@ func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
 		return nil, io.EOF
 	}})
 	open := func() io.ReadCloser {
-		body, err := transport.Open(t.Context(), aWatch)
+		body, err := transport.Open(t.Context(), watchRequest)
 		require.NoError(t, err)
 		return body
 	}
 	first, second := open(), open()
 	waiting := make(chan error, 1)
 	go func() {
-		_, err := transport.Open(t.Context(), aWatch)
+		_, err := transport.Open(t.Context(), watchRequest)
 		waiting <- err
 	}()
 	<-dialing
@@ -187,7 +187,7 @@ func TestDialsAtOnce(t *testing.T) {
 			for range watches {
 				live.Add(1)
 				bodies.Go(func() {
-					body, err := transport.Open(ctx, aWatch)
+					body, err := transport.Open(ctx, watchRequest)
 					live.Done()
 					require.NoError(t, err)
 					<-ctx.Done()
@@ -226,11 +226,11 @@ func TestUpgradesDialApart(t *testing.T) {
 		var requests sync.WaitGroup
 		for range 150 {
 			requests.Go(func() {
-				_, err := transport.Open(t.Context(), aWatch)
+				_, err := transport.Open(t.Context(), watchRequest)
 				require.Error(t, err)
 			})
 			requests.Go(func() {
-				_, _, err := transport.Upgrade(t.Context(), aWatch, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}})
+				_, _, err := transport.Upgrade(t.Context(), watchRequest, http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}})
 				require.Error(t, err)
 			})
 		}

@@ -31,7 +31,7 @@ func TestDeadConnectionIsFound(t *testing.T) {
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
-		native := transport.guard.source.now.Load().trusted.(*bounded).transport
+		native := transport.authenticator.transports.active.Load().authenticated.(*boundedDialer).transport
 		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return ours, nil })
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})

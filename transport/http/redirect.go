@@ -31,8 +31,8 @@ func follow(_ *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// leaves reports to the trace that a request goes to another origin than the server's.
-func (a *attempt) leaves(request *http.Request) {
+// reportRedirect reports to the trace that a request goes to another origin.
+func (a *attempt) reportRedirect(request *http.Request) {
 	if redirected := lw.TraceOf(request.Context()).Redirected; redirected != nil {
 		redirected(a.secrets.Text(origin(request.URL)))
 	}

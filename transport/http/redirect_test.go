@@ -17,15 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// witness is a server that notes the credentials of each request. /to?URL redirects there.
-type witness struct {
+// requestRecorder is a server that notes the credentials of each request. /to?URL redirects there.
+type requestRecorder struct {
 	*httptest.Server
 	mu   sync.Mutex
 	seen []string
 }
 
-func newWitness(t *testing.T, config *tls.Config) *witness {
-	w := &witness{}
+func newRequestRecorder(t *testing.T, config *tls.Config) *requestRecorder {
+	w := &requestRecorder{}
 	w.Server = serve(t, config, func(response http.ResponseWriter, r *http.Request) {
 		var credentials []string
 		for _, name := range []string{"Authorization", "Impersonate-User"} {
@@ -47,7 +47,7 @@ func newWitness(t *testing.T, config *tls.Config) *witness {
 }
 
 // take returns what was seen since the last call.
-func (w *witness) take() []string {
+func (w *requestRecorder) take() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := w.seen
@@ -60,7 +60,7 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 	authority := certs.NewAuthority(t)
 	config := authority.Config(t, "localhost", loopback)
 	config.ClientAuth = tls.RequestClientCert // whoever would send one is found out
-	server, neighbour, plain := newWitness(t, config), newWitness(t, config), newWitness(t, nil)
+	server, neighbour, plain := newRequestRecorder(t, config), newRequestRecorder(t, config), newRequestRecorder(t, nil)
 	otherName := strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 	cert, key := authority.Issue(t, "jane")
 	header := http.Header{"Impersonate-User": {"system:admin"}}
@@ -134,10 +134,10 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestRedirectsElsewhereAreTold, to the trace, and in the refusal that the lack of credentials may have caused.
-func TestRedirectsElsewhereAreTold(t *testing.T) {
+// TestTraceReportsRedirects, to the trace, and in the refusal that the lack of credentials may have caused.
+func TestTraceReportsRedirects(t *testing.T) {
 	other := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
-	server := newWitness(t, nil)
+	server := newRequestRecorder(t, nil)
 	transport := connect(t, server.Server, &lwhttp.Options{Token: "s3cret"})
 	var told []string
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told = append(told, origin) }})

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRefusals become errors with all that the server said, as a real one says it.
-func TestRefusals(t *testing.T) {
+// TestErrorResponses become errors with all that the server said, as a real one says it.
+func TestErrorResponses(t *testing.T) {
 	const expired = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"The resourceVersion for the provided list is too old.","reason":"Expired","code":410}`
 	const tooLarge = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Timeout: Too large resource version: 999999999, current: 232","reason":"Timeout","details":{"causes":[{"reason":"ResourceVersionTooLarge","message":"Too large resource version"}],"retryAfterSeconds":2},"code":504}`
 	const forbidden = `{"kind":"Status","status":"Failure","message":"pods is forbidden","reason":"Forbidden","details":{"kind":"pods"},"code":403}`
@@ -61,8 +61,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestRefusalReadsNoEndlessBody: only the beginning is read, and the server is told that nobody wants the rest.
-func TestRefusalReadsNoEndlessBody(t *testing.T) {
+// TestErrorBodyIsLimited: only the beginning is read, and the server is told that nobody wants the rest.
+func TestErrorBodyIsLimited(t *testing.T) {
 	ended := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRetryAfterMayBeADate(t *testing.T) {
+func TestRetryAfterDate(t *testing.T) {
 	now := time.Date(2026, 2, 28, 23, 59, 30, 500e6, time.UTC)
 	for header, want := range map[string]string{
 		"7": "7", "": "", "soon": "soon",

@@ -88,9 +88,9 @@ func TestIdleConnectionsClose(t *testing.T) {
 	})
 }
 
-// TestRefusedInTheHandshake: a connection that either side does not want any more makes the files be looked at at once. In
+// TestRejectedInHandshake: a connection that either side does not want any more makes the files be looked at at once. In
 // TLS 1.3 the server's refusal comes after the handshake.
-func TestRefusedInTheHandshake(t *testing.T) {
+func TestRejectedInHandshake(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		t.Run(tls.VersionName(version), func(t *testing.T) {
@@ -122,8 +122,8 @@ func TestRefusedInTheHandshake(t *testing.T) {
 	}
 }
 
-// TestBrokenFilesKeepTheOld: what works goes on working, and what is refused is reported as the server says it.
-func TestBrokenFilesKeepTheOld(t *testing.T) {
+// TestInvalidFilesKeepPrevious: what works goes on working, and what is refused is reported as the server says it.
+func TestInvalidFilesKeepPrevious(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
 		_, address := s.who(t, transport)
@@ -167,8 +167,8 @@ func TestManyOpensWhileFilesRotate(t *testing.T) {
 	})
 }
 
-// TestCallersOptionsMayGo: what New was given is not read again, files aside.
-func TestCallersOptionsMayGo(t *testing.T) {
+// TestOptionsAreCollectable: what New was given is not read again, files aside.
+func TestOptionsAreCollectable(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		cert, key := ours.Issue(t, "jane")
 		opts := &lwhttp.Options{CAFile: s.directory + "/ca", CertData: cert, KeyData: key, Token: "t1"}

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// roundTrippers are made from one content of the files, and never changed.
+// roundTrippers are built from one version of the files. They are immutable.
 type roundTrippers struct {
-	trusted http.RoundTripper // has the client certificate, and is for the server
-	bare    http.RoundTripper // has none, and is for wherever else redirects lead
-	from    content
+	authenticated http.RoundTripper // has the client certificate, for the server
+	anonymous     http.RoundTripper // has no client certificate, for redirects to other origins
+	content       content
 }
 
 func (r *roundTrippers) closeIdle() {
-	for _, t := range []http.RoundTripper{r.trusted, r.bare} {
+	for _, t := range []http.RoundTripper{r.authenticated, r.anonymous} {
 		if c, ok := t.(interface{ CloseIdleConnections() }); ok {
 			c.CloseIdleConnections()
 		}
@@ -57,7 +57,7 @@ func (o *Options) newRoundTrippers(c content, server *url.URL) (*roundTrippers, 
 		toServer.DialTLSContext = (&tls.Dialer{NetDialer: dialer, Config: bare.Clone()}).DialContext
 	}
 	untrusted := newTransport(bare, toProxy, o.DisableCompression)
-	return &roundTrippers{trusted: newBounded(toServer, server.Scheme), bare: untrusted, from: c}, nil
+	return &roundTrippers{authenticated: newBoundedDialer(toServer, server.Scheme), anonymous: untrusted, content: c}, nil
 }
 
 var dialer = &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}

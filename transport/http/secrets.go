@@ -6,7 +6,7 @@ import "github.com/seed-6d2a410a/listwatch/internal/redact"
 // bytes are not secret, nor are the headers of an identity: a server names the user when it explains an error.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
-		if begins(name, "impersonate-") || begins(name, "x-remote-") {
+		if hasPrefixFold(name, "impersonate-") || hasPrefixFold(name, "x-remote-") {
 			continue
 		}
 		for _, value := range values {
@@ -24,8 +24,8 @@ func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	return secrets
 }
 
-// begins ignores capitals.
-func begins(name, with string) bool {
+// hasPrefixFold ignores case.
+func hasPrefixFold(name, with string) bool {
 	for i := range len(with) {
 		if i == len(name) || name[i]|0x20 != with[i]|0x20 {
 			return false

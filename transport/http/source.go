@@ -17,19 +17,19 @@ import (
 	"time"
 )
 
-// fileAge is how long what was read from files is used before they are looked at again.
-const fileAge = time.Minute
+// recheckInterval is how long file contents are used before the files are read again.
+const recheckInterval = time.Minute
 
-// source has the round trippers, and makes new ones when the files have changed or a CredentialFunc gives another certificate.
-type source struct {
-	opts   Options // a copy, because the caller may change its own
-	server *url.URL
-	theirs bool // the round trippers are the caller's
-	now    atomic.Pointer[roundTrippers]
-	turn   turn // held while the files are read and now is replaced
+// transportSource holds the round trippers. It replaces them when the files or the certificate of a CredentialFunc change.
+type transportSource struct {
+	opts        Options // a copy, because the caller may change its own
+	server      *url.URL
+	callerOwned bool // the caller supplied the round trippers
+	active      atomic.Pointer[roundTrippers]
+	lock        contextLock // held while the files are read and now is replaced
 
-	mu       sync.Mutex
-	lookedAt time.Time
+	mu        sync.Mutex
+	checkedAt time.Time
 }
 
 // content is PEM, from files or not.
@@ -43,11 +43,11 @@ func (c content) with(given *Credential) content {
 	return c
 }
 
-func newSource(o *Options, server *url.URL) (*source, error) {
-	s := &source{opts: *o, server: server, theirs: o.Client != nil, turn: make(turn, 1), lookedAt: time.Now()}
-	if s.theirs {
+func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
+	s := &transportSource{opts: *o, server: server, callerOwned: o.Client != nil, lock: make(contextLock, 1), checkedAt: time.Now()}
+	if s.callerOwned {
 		theirs := cmp.Or(o.Client.Transport, http.DefaultTransport)
-		s.now.Store(&roundTrippers{trusted: theirs, bare: theirs})
+		s.active.Store(&roundTrippers{authenticated: theirs, anonymous: theirs})
 		return s, nil
 	}
 	found, err := s.read(content{ca: string(o.CAData), cert: string(o.CertData), key: string(o.KeyData)})
@@ -55,57 +55,57 @@ func newSource(o *Options, server *url.URL) (*source, error) {
 		return nil, err
 	}
 	made, err := s.opts.newRoundTrippers(found, server)
-	s.now.Store(made)
+	s.active.Store(made)
 	return s, err
 }
 
 // current returns the round trippers for a request. They have the client certificate of given, unless that is nil. failed are
 // those that the request has just failed with, or nil. After a failure the files are read at once, unless the failure of
 // another request has already led to newer round trippers.
-func (s *source) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
-	now := s.now.Load()
-	other := now.from != now.from.with(given)
-	if s.theirs && other {
+func (s *transportSource) current(ctx context.Context, given *Credential, failed *roundTrippers) (made *roundTrippers, err error) {
+	now := s.active.Load()
+	other := now.content != now.content.with(given)
+	if s.callerOwned && other {
 		return nil, errors.New("http: with Client set, CredentialFunc can give no certificate")
 	}
-	if !other && !s.due(now, failed) {
+	if !other && !s.isDue(now, failed) {
 		return now, nil
 	}
-	ended := s.turn.do(ctx, func() { made, err = s.renew(given, failed) })
+	ended := s.lock.do(ctx, func() { made, err = s.replaceIfStale(given, failed) })
 	if ended != nil {
 		return nil, ended
 	}
 	return made, err
 }
 
-// due reports whether the files are to be read.
-func (s *source) due(now, failed *roundTrippers) bool {
-	if s.theirs || s.opts.caFile() == "" && s.opts.certFile() == "" {
+// isDue reports whether the files must be read.
+func (s *transportSource) isDue(now, failed *roundTrippers) bool {
+	if s.callerOwned || s.opts.caFile() == "" && s.opts.certFile() == "" {
 		return false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return failed == now || time.Since(s.lookedAt) >= fileAge
+	return failed == now || time.Since(s.checkedAt) >= recheckInterval
 }
 
-// renew replaces the round trippers if they are not those that [source.current] has to return.
-func (s *source) renew(given *Credential, failed *roundTrippers) (*roundTrippers, error) {
-	now := s.now.Load()
-	if wanted := now.from.with(given); wanted != now.from {
+// replaceIfStale replaces the round trippers if they are not those that [source.current] has to return.
+func (s *transportSource) replaceIfStale(given *Credential, failed *roundTrippers) (*roundTrippers, error) {
+	now := s.active.Load()
+	if wanted := now.content.with(given); wanted != now.content {
 		made, err := s.replace(now, wanted)
 		if err != nil {
 			return nil, err
 		}
 		now = made
 	}
-	if !s.due(now, failed) {
+	if !s.isDue(now, failed) {
 		return now, nil
 	}
 	s.mu.Lock()
-	s.lookedAt = time.Now()
+	s.checkedAt = time.Now()
 	s.mu.Unlock()
-	found, err := s.read(now.from)
-	if err != nil || found == now.from {
+	found, err := s.read(now.content)
+	if err != nil || found == now.content {
 		return now, nil
 	}
 	made, err := s.replace(now, found)
@@ -115,25 +115,25 @@ func (s *source) renew(given *Credential, failed *roundTrippers) (*roundTrippers
 	return made, nil
 }
 
-func (s *source) replace(now *roundTrippers, with content) (*roundTrippers, error) {
+func (s *transportSource) replace(now *roundTrippers, with content) (*roundTrippers, error) {
 	made, err := s.opts.newRoundTrippers(with, s.server)
 	if err != nil {
 		return nil, err
 	}
-	s.now.Store(made)
+	s.active.Store(made)
 	now.closeIdle()
 	return made, nil
 }
 
 // read returns the content with those parts replaced that come from files.
-func (s *source) read(c content) (content, error) {
+func (s *transportSource) read(c content) (content, error) {
 	var err error
 	load := func(what, path string, into *string) {
 		if err != nil {
 			return
 		}
 		text, failure := readFile(what, path)
-		if failure == nil && !whole(text) {
+		if failure == nil && !isCompletePEM(text) {
 			failure = fmt.Errorf("%s %q is cut short", what, path)
 		}
 		if failure != nil {
@@ -151,9 +151,8 @@ func (s *source) read(c content) (content, error) {
 	return c, err
 }
 
-// whole is false if the last block of PEM is cut short, as in a file that is being written: the blocks before it are good,
-// and would pass for all there is.
-func whole(text []byte) bool {
+// isCompletePEM returns false if the last PEM block is truncated, for example in a file that is being written.
+func isCompletePEM(text []byte) bool {
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
 		text = rest
 	}
@@ -164,13 +163,13 @@ func whole(text []byte) bool {
 // idle now: nobody will use it again.
 type lease struct {
 	io.ReadCloser
-	source *source
+	source *transportSource
 	via    *roundTrippers
 }
 
 func (l *lease) Close() error {
 	err := l.ReadCloser.Close()
-	if l.source.now.Load() != l.via {
+	if l.source.active.Load() != l.via {
 		l.via.closeIdle()
 	}
 	return err

@@ -24,7 +24,7 @@ func newTokenSource(o *Options) (tokenSource, error) {
 		ask := o.TokenFunc
 		return func(ctx context.Context, _ string) (string, error) { return ask(ctx) }, nil
 	case o.TokenFile != "":
-		file := &tokenFile{path: o.TokenFile, turn: make(turn, 1)}
+		file := &tokenFile{path: o.TokenFile, lock: make(contextLock, 1)}
 		_, err := file.current(context.Background(), "")
 		return file.current, err
 	}
@@ -35,23 +35,22 @@ func newTokenSource(o *Options) (tokenSource, error) {
 // tokenFile is a token from a file that rotates.
 type tokenFile struct {
 	path string
-	turn turn // held while the file is read
+	lock contextLock // held while the file is read
 
 	mu     sync.Mutex
 	token  string // "" until the file has been read
 	readAt time.Time
 }
 
-// current reads the file if that is due. If the file has become unreadable, it returns the token that was read last, which
-// may still be valid.
+// current reads the file if that is due. If it cannot be read, current returns the previous token.
 func (f *tokenFile) current(ctx context.Context, refused string) (string, error) {
-	if token := f.fresh(refused); token != "" {
+	if token := f.cached(refused); token != "" {
 		return token, nil
 	}
 	var token string
 	var err error
-	ended := f.turn.do(ctx, func() {
-		if token = f.fresh(refused); token == "" {
+	ended := f.lock.do(ctx, func() {
+		if token = f.cached(refused); token == "" {
 			token, err = f.load()
 		}
 	})
@@ -61,11 +60,11 @@ func (f *tokenFile) current(ctx context.Context, refused string) (string, error)
 	return token, err
 }
 
-// fresh returns the token that was read last; "" if the file is to be read.
-func (f *tokenFile) fresh(refused string) string {
+// cached returns the token that was read last, or "" if the file must be read.
+func (f *tokenFile) cached(refused string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.token == refused || time.Since(f.readAt) >= fileAge {
+	if f.token == refused || time.Since(f.readAt) >= recheckInterval {
 		return ""
 	}
 	return f.token

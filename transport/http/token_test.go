@@ -36,8 +36,8 @@ func TestStaticToken(t *testing.T) {
 	require.Equal(t, []string{"Bearer s3cret"}, *sent)
 }
 
-// TestTokenFuncIsAskedForEveryRequest, with the request's context; when it fails nothing is sent.
-func TestTokenFuncIsAskedForEveryRequest(t *testing.T) {
+// TestTokenFuncIsCalledPerRequest, with the request's context; when it fails nothing is sent.
+func TestTokenFuncIsCalledPerRequest(t *testing.T) {
 	type key struct{}
 	failure := errors.New("no token today")
 	calls := 0

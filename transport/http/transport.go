@@ -18,8 +18,8 @@ import (
 
 // Transport is a [lw.Transport] over HTTP. All methods may run concurrently. Over HTTP/2 its requests share a connection.
 type Transport struct {
-	client http.Client // without its Transport, which each Open sets for itself
-	guard  *guard
+	client        http.Client // without its Transport, which each Open sets for itself
+	authenticator *authenticator
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -37,8 +37,8 @@ func New(server string, opts *Options) (*Transport, error) {
 	if err := opts.validate(parsed); err != nil {
 		return nil, err
 	}
-	guard := &guard{
-		server: parsed, ask: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: cmp.Or(opts.UserAgent, "listwatch"),
+	guard := &authenticator{
+		server: parsed, credentialFunc: opts.CredentialFunc, header: http.Header(opts.Header).Clone(), userAgent: cmp.Or(opts.UserAgent, "listwatch"),
 	}
 	proxies, err := opts.proxySecrets(parsed)
 	if err != nil {
@@ -48,10 +48,10 @@ func New(server string, opts *Options) (*Transport, error) {
 	if guard.token, err = newTokenSource(opts); err != nil {
 		return nil, err
 	}
-	if guard.source, err = newSource(opts, parsed); err != nil {
+	if guard.transports, err = newTransportSource(opts, parsed); err != nil {
 		return nil, err
 	}
-	t := &Transport{guard: guard}
+	t := &Transport{authenticator: guard}
 	t.client.CheckRedirect = follow
 	if opts.Client != nil {
 		t.client = *opts.Client
@@ -62,8 +62,8 @@ func New(server string, opts *Options) (*Transport, error) {
 // Close closes idle connections, and ends the dials that nobody waits for any more. Responses that are being read stay
 // open. With a Client of the caller's it does nothing: that one's connections may serve others, too.
 func (t *Transport) Close() {
-	if !t.guard.source.theirs {
-		t.guard.source.now.Load().closeIdle()
+	if !t.authenticator.transports.callerOwned {
+		t.authenticator.transports.active.Load().closeIdle()
 	}
 }
 
@@ -83,7 +83,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	if err != nil {
 		return nil, nil, err
 	}
-	client, tried := t.client, t.guard.attempt()
+	client, tried := t.client, t.authenticator.attempt()
 	client.Transport = tried
 	response, err := client.Do(request)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *Transport) do(ctx context.Context, req *lw.Request, header http.Header)
 	}
 	if response.StatusCode != http.StatusSwitchingProtocols && (response.StatusCode < 200 || response.StatusCode > 299) {
 		defer response.Body.Close()
-		return nil, nil, cause(ctx, tried.refusal(response))
+		return nil, nil, cause(ctx, tried.responseError(response))
 	}
 	return response, tried.secrets, nil
 }
@@ -101,7 +101,7 @@ func (t *Transport) request(ctx context.Context, req *lw.Request, header http.He
 	if req.Path != "" && req.Path[0] != '/' {
 		return nil, errPath
 	}
-	target := strings.TrimSuffix(t.guard.server.String(), "/") + req.Path
+	target := strings.TrimSuffix(t.authenticator.server.String(), "/") + req.Path
 	if req.Query != "" {
 		target += "?" + req.Query
 	}
@@ -142,7 +142,7 @@ func cause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	if failed, ok := errors.AsType[*notGiven](err); ok && errors.Is(failed.error, context.Cause(ctx)) {
+	if failed, ok := errors.AsType[*credentialError](err); ok && errors.Is(failed.error, context.Cause(ctx)) {
 		return failed.error
 	}
 	return context.Cause(ctx)

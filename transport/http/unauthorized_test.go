@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sentry is a network that answers 401 to all tokens but one, and notes them; /to?URL redirects there whoever does not come
+// tokenServer is a network that answers 401 to all tokens but one, and notes them; /to?URL redirects there whoever does not come
 // with the token "stale". before, if set, comes before each answer.
-type sentry struct {
+type tokenServer struct {
 	good   string
 	before func()
 	sent   []string
 	open   int // bodies that nobody has closed
 }
 
-func (s *sentry) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *tokenServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	s.sent = append(s.sent, token)
 	if s.before != nil {
@@ -55,7 +55,7 @@ func (c *counted) Close() error {
 	return nil
 }
 
-func (s *sentry) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Transport {
+func (s *tokenServer) transport(t *testing.T, opts lwhttp.Options) *lwhttp.Transport {
 	t.Helper()
 	opts.Client = &http.Client{Transport: s}
 	transport, err := lwhttp.New("https://k8s.example", &opts)
@@ -106,7 +106,7 @@ func TestUnauthorized(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			network := &sentry{good: "new", before: c.before}
+			network := &tokenServer{good: "new", before: c.before}
 			path, query, _ := strings.Cut(c.path, "?")
 			text, err := get(t, network.transport(t, c.opts), requestFor(path, query))
 			require.Equal(t, c.sent, network.sent)
@@ -148,7 +148,7 @@ func TestUnauthorizedStorm(t *testing.T) {
 		write(t, directory, "token", []byte(strconv.Itoa(writes)))
 	}
 	rotate()
-	network := &sentry{good: "none", before: rotate}
+	network := &tokenServer{good: "none", before: rotate}
 	transport := network.transport(t, lwhttp.Options{TokenFile: directory + "/token"})
 	for range 3 {
 		_, err := get(t, transport, pods)
@@ -163,7 +163,7 @@ func TestContextEndsBeforeTheRetry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			calls := 0
-			network := &sentry{}
+			network := &tokenServer{}
 			if asked == 1 {
 				network.before = func() { cancel(errOurs) }
 			}
@@ -184,15 +184,15 @@ func TestContextEndsBeforeTheRetry(t *testing.T) {
 
 // idler counts how often it is told to close its idle connections.
 type idler struct {
-	sentry
+	tokenServer
 	closed int
 }
 
 func (i *idler) CloseIdleConnections() { i.closed++ }
 
-// TestCloseLeavesTheCallersClientAlone: others may use it.
-func TestCloseLeavesTheCallersClientAlone(t *testing.T) {
-	network := &idler{sentry: sentry{good: "x"}}
+// TestCloseKeepsCallerClient: others may use it.
+func TestCloseKeepsCallerClient(t *testing.T) {
+	network := &idler{tokenServer: tokenServer{good: "x"}}
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{Transport: network}, Token: "x"})
 	require.NoError(t, err)
 	_, err = get(t, transport, pods)

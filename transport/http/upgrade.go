@@ -37,4 +37,4 @@ type upgraded struct {
 func (u *upgraded) Redact(text string) string { return u.secrets.Text(text) }
 
 // Origin returns the server's origin (RFC 6454), as "https://127.0.0.1:6443".
-func (t *Transport) Origin() string { return origin(t.guard.server) }
+func (t *Transport) Origin() string { return origin(t.authenticator.server) }

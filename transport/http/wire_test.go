@@ -62,8 +62,8 @@ func eventually(t *testing.T, transport *lwhttp.Transport, path string, want fun
 
 func is(want int) func(int) bool { return func(n int) bool { return n == want } }
 
-// TestWhatIsAsked: path, query, credentials and headers arrive as they were given.
-func TestWhatIsAsked(t *testing.T) {
+// TestRequestsOnTheWire: path, query, credentials and headers arrive as they were given.
+func TestRequestsOnTheWire(t *testing.T) {
 	transport := dial(t, &lwhttp.Options{Token: "secret", Header: map[string][]string{"Impersonate-User": {"jane"}}})
 	text, err := ask(t, transport, &lw.Request{Path: "/echo", Query: "limit=5", Accept: "application/json;as=Table"})
 	require.NoError(t, err)
@@ -84,8 +84,8 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreTyped: the status and what the Status says.
-func TestRefusalsAreTyped(t *testing.T) {
+// TestErrorResponsesAreTyped: the status and what the Status says.
+func TestErrorResponsesAreTyped(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
 	} {
@@ -98,8 +98,8 @@ func TestRefusalsAreTyped(t *testing.T) {
 	}
 }
 
-// TestTokenIsAskedForAnew after a 401, once.
-func TestTokenIsAskedForAnew(t *testing.T) {
+// TestTokenIsRequestedAgain after a 401, once.
+func TestTokenIsRequestedAgain(t *testing.T) {
 	tokens, asked := []string{"stale", "fresh"}, 0
 	transport := dial(t, &lwhttp.Options{TokenFunc: func(context.Context) (string, error) {
 		asked++
@@ -120,8 +120,8 @@ func TestTokenIsAskedForAnew(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 }
 
-// TestTokensThatNoHeaderMayHave are not shown in the error.
-func TestTokensThatNoHeaderMayHave(t *testing.T) {
+// TestInvalidTokens are not shown in the error.
+func TestInvalidTokens(t *testing.T) {
 	_, err := lwhttp.New("http://127.0.0.1", &lwhttp.Options{Token: "secret\nsecret"})
 	require.EqualError(t, err, "http: the token has a character that no header may have")
 	given := func(context.Context) (string, error) { return "secret\nsecret", nil }
@@ -130,8 +130,8 @@ func TestTokensThatNoHeaderMayHave(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-// TestPartsAreOneBody: whatever the pieces are in which it comes, and an end in good order is io.EOF.
-func TestPartsAreOneBody(t *testing.T) {
+// TestChunksAreJoined: whatever the pieces are in which it comes, and an end in good order is io.EOF.
+func TestChunksAreJoined(t *testing.T) {
 	long := strings.Repeat("a chunk of the body ", 200)
 	text, err := ask(t, dial(t, nil), &lw.Request{Path: "/parts", Query: "say=one&say=&say=zw%C3%B6lf&say=" + strings.ReplaceAll(long, " ", "+")})
 	require.NoError(t, err)
@@ -209,8 +209,8 @@ func TestCloseEndsARequest(t *testing.T) {
 	eventually(t, transport, "/waiting", is(0))
 }
 
-// TestServersAndOptionsThatAreRefused at once, without being shown: a URL may hold a password.
-func TestServersAndOptionsThatAreRefused(t *testing.T) {
+// TestInvalidServersAndOptions at once, without being shown: a URL may hold a password.
+func TestInvalidServersAndOptions(t *testing.T) {
 	for _, server := range []string{"", "host", "ftp://host", "https://", "http:///path", "https://user:secret@host", "https://host?secret", "https://host#secret"} {
 		_, err := lwhttp.New(server, nil)
 		require.ErrorContains(t, err, "http: the server's URL", "%q", server)
@@ -220,8 +220,8 @@ func TestServersAndOptionsThatAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "only one of")
 }
 
-// TestPathsInFrontOfTheAPIs, as a proxy has them.
-func TestPathsInFrontOfTheAPIs(t *testing.T) {
+// TestServerPathPrefix, as a proxy has them.
+func TestServerPathPrefix(t *testing.T) {
 	for _, slash := range []string{"", "/"} {
 		transport, err := lwhttp.New(wire.URL(t)+"/status"+slash, nil)
 		require.NoError(t, err)

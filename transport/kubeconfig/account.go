@@ -20,17 +20,17 @@ func (o *Options) inCluster(c *Config) (*Config, error) {
 	if info, err := os.Stat(token); host == "" || port == "" || err != nil || info.IsDir() {
 		return nil, nil
 	}
-	p := &pick{Options: o, config: c}
+	l := &loader{Options: o, config: c}
 	c.Server, c.HTTP.ServerName = "https://"+net.JoinHostPort(host, port), o.ServerName
 	fields := read(nil, "", &Error{Entry: "service account"})
-	p.authority(fields)
+	l.authority(fields)
 	if o.CAFile == "" && !o.Insecure {
 		c.HTTP.CAFile = filepath.Join(folder, "ca.crt")
 		if err := fileHoldsCertificates(c.HTTP.CAFile); err != nil {
-			fields.wrong("ca.crt", nil, err)
+			fields.failField("ca.crt", nil, err)
 		}
 	}
-	p.impersonate(fields)
+	l.impersonate(fields)
 	if c.HTTP.Token = o.Token; o.Token == "" {
 		c.HTTP.TokenFile = token
 	}
@@ -40,7 +40,7 @@ func (o *Options) inCluster(c *Config) (*Config, error) {
 	if err := fields.err(); err != nil {
 		return nil, err
 	}
-	return c, p.check()
+	return c, l.validate()
 }
 
 // ownNamespace is the Pod's.

@@ -13,57 +13,57 @@ import (
 )
 
 // cluster takes the server, and how it is verified.
-func (p *pick) cluster() error {
-	c, http := p.config, p.config.HTTP
+func (l *loader) cluster() error {
+	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
 	if c.Cluster != "" {
-		found, err := p.find("cluster", c.Cluster)
-		if err != nil && (p.Server == "" || p.Cluster != "") {
-			return p.unknown("cluster", p.Cluster, err)
+		found, err := l.find("cluster", c.Cluster)
+		if err != nil && (l.Server == "" || l.Cluster != "") {
+			return l.unknownError("cluster", l.Cluster, err)
 		}
 		if err == nil {
-			p.server, fields = found, found.fields()
+			l.server, fields = found, found.fields()
 		}
 	}
-	c.Server = p.Server
+	c.Server = l.Server
 	if c.Server == "" {
-		if c.Server = fields.text("server"); c.Server == "" {
+		if c.Server = fields.string("server"); c.Server == "" {
 			fields.fail("server", nil, "it is missing")
 		}
-		http.ServerName = fields.text("tls-server-name")
+		http.ServerName = fields.string("tls-server-name")
 	}
 	if !strings.Contains(c.Server, "://") {
 		c.Server = "http://" + c.Server
 	}
-	if p.ServerName != "" {
-		http.ServerName = p.ServerName
+	if l.ServerName != "" {
+		http.ServerName = l.ServerName
 	}
-	p.authority(fields)
-	http.Proxy = fields.text("proxy-url")
-	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !speaks(proxy.Scheme)) {
+	l.authority(fields)
+	http.Proxy = fields.string("proxy-url")
+	if proxy, err := url.Parse(http.Proxy); http.Proxy != "" && (err != nil || proxy.Hostname() == "" || !isHTTP(proxy.Scheme)) {
 		fields.fail("proxy-url", fields.members["proxy-url"], "it must look like http://host:port, https://host:port or socks5://host:port")
 	}
 	http.DisableCompression = fields.boolean("disable-compression")
-	p.clusterFields = fields
+	l.clusterFields = fields
 	return fields.err()
 }
 
-func speaks(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
+func isHTTP(scheme string) bool { return scheme == "http" || scheme == "https" || scheme == "socks5" }
 
 // authority takes what the server is verified with.
-func (p *pick) authority(fields *fields) {
-	http := p.config.HTTP
+func (l *loader) authority(fields *fields) {
+	http := l.config.HTTP
 	switch {
-	case p.CAFile != "" && p.Insecure:
-		fields.place = &Error{Err: errors.New("a certificate authority and leave not to verify the server contradict each other")}
+	case l.CAFile != "" && l.Insecure:
+		fields.location = &Error{Err: errors.New("a certificate authority and leave not to verify the server contradict each other")}
 		return
-	case p.CAFile != "":
-		http.CAFile = p.CAFile
-		if err := fileHoldsCertificates(p.CAFile); err != nil {
-			fields.place = &Error{Field: "certificate-authority", Err: err}
+	case l.CAFile != "":
+		http.CAFile = l.CAFile
+		if err := fileHoldsCertificates(l.CAFile); err != nil {
+			fields.location = &Error{Field: "certificate-authority", Err: err}
 		}
 		return
-	case p.Insecure:
+	case l.Insecure:
 		http.InsecureSkipVerify = true
 		return
 	}
@@ -85,7 +85,7 @@ func (p *pick) authority(fields *fields) {
 		return
 	}
 	if err != nil {
-		fields.wrong(name, fields.members[name], err)
+		fields.failField(name, fields.members[name], err)
 	}
 	if http.InsecureSkipVerify {
 		fields.fail("insecure-skip-tls-verify", fields.members["insecure-skip-tls-verify"], "it contradicts "+name)
@@ -104,13 +104,13 @@ func fileHoldsCertificates(path string) error {
 
 // path returns a path, which is relative to the file that it stands in; "" if there is none.
 func (f *fields) path(name string) string {
-	path := f.text(name)
+	path := f.string(name)
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}
-	folder, err := filepath.Abs(filepath.Dir(f.place.File))
+	folder, err := filepath.Abs(filepath.Dir(f.location.File))
 	if err != nil {
-		f.wrong(name, f.members[name], err)
+		f.failField(name, f.members[name], err)
 	}
 	return filepath.Join(folder, path)
 }

@@ -91,7 +91,7 @@ func who(ctx context.Context, t *testing.T, config *kubeconfig.Config) (string, 
 }
 
 func TestCredentials(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	s, plain := newServer(t, true), newServer(t, false)
 	cert, key := s.authority.Issue(t, "jane")
 	other, otherKey := s.authority.Issue(t, "joe")
@@ -128,9 +128,9 @@ func TestCredentials(t *testing.T) {
 	require.ErrorAs(t, err, &unknown, "the system does not know the authority")
 }
 
-// TestOptionsCountMore than what the file says.
-func TestOptionsCountMore(t *testing.T) {
-	home := alone(t)
+// TestOptionsOverrideFiles than what the file says.
+func TestOptionsOverrideFiles(t *testing.T) {
+	home := onlyFile(t)
 	s, plain := newServer(t, true), newServer(t, false)
 	cert, key := s.authority.Issue(t, "jane")
 	ca := write(t, home+"/ca", s.authority.PEM)
@@ -172,9 +172,9 @@ func TestOptionsCountMore(t *testing.T) {
 	}
 }
 
-// TestOptionsAlone are enough where there is no file.
-func TestOptionsAlone(t *testing.T) {
-	home := alone(t)
+// TestOptionsWithoutFiles are enough where there is no file.
+func TestOptionsWithoutFiles(t *testing.T) {
+	home := onlyFile(t)
 	s := newServer(t, true)
 	ca := write(t, home+"/ca", s.authority.PEM)
 	config, err := kubeconfig.Load(&kubeconfig.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
@@ -187,7 +187,7 @@ func TestOptionsAlone(t *testing.T) {
 
 // TestServiceAccount: a Pod's token, which rotates, its authority and its namespace, where no file names a context.
 func TestServiceAccount(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	s := newServer(t, true)
 	account := home + "/account"
 	opts := (&kubeconfig.Options{}).WithAccount(account)

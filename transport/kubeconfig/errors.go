@@ -59,13 +59,13 @@ type UnknownError struct {
 func (e *UnknownError) Error() string {
 	text := "there is no " + e.Kind + " " + strconv.Quote(e.Name)
 	if len(e.Near) > 0 {
-		text += "; " + there(e.Near)
+		text += "; " + exists(e.Near)
 	}
 	return text
 }
 
-// there says what there is.
-func there(names []string) (text string) {
+// exists says what there is.
+func exists(names []string) (text string) {
 	for i, name := range names {
 		text += []string{"there is ", ", "}[min(i, 1)] + strconv.Quote(name)
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMistakes: each names the file, the line, the entry and the field, and shows no value that may be secret.
-func TestMistakes(t *testing.T) {
-	home := alone(t)
+// TestInvalidFiles: each names the file, the line, the entry and the field, and shows no value that may be secret.
+func TestInvalidFiles(t *testing.T) {
+	home := onlyFile(t)
 	a := certs.NewAuthority(t)
 	cert, key := a.Issue(t, "jane")
 	_, otherKey := a.Issue(t, "joe")
@@ -74,9 +74,9 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestMistakesOfFiles are typed, too.
-func TestMistakesOfFiles(t *testing.T) {
-	home := alone(t)
+// TestUnreadableFiles are typed, too.
+func TestUnreadableFiles(t *testing.T) {
+	home := onlyFile(t)
 	for name, c := range map[string]struct{ text, want string }{
 		"no YAML":               {"\x00", "control characters are not allowed"},
 		"no mapping":            {"hello", "it must be a mapping"},
@@ -112,7 +112,7 @@ func TestMistakesOfFiles(t *testing.T) {
 
 // TestUnknownNames are told with those that there are.
 func TestUnknownNames(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	path := write(t, home+"/config", `
 current-context: prdo
 contexts:
@@ -145,9 +145,9 @@ users: [{name: admin, user: {}}, {name: "", user: {}}]
 	require.Equal(t, &kubeconfig.UnknownError{Kind: "context", Name: "prdo", Near: []string{"prod", "preprod", "staging"}}, unknown)
 }
 
-// TestNowhere says where it has looked.
-func TestNowhere(t *testing.T) {
-	home := alone(t)
+// TestNoServer says where it has looked.
+func TestNoServer(t *testing.T) {
+	home := onlyFile(t)
 	for _, c := range []struct{ text, want string }{
 		{"-", "no server: there is no kubeconfig at ~/.kube/config"},
 		{"", "no server: there is no context in ~/.kube/config"},

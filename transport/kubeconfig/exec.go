@@ -17,16 +17,16 @@ import (
 const group = "client.authentication.k8s.io/"
 
 // exec takes the credential plugin that a user has. It is not run yet.
-func (p *pick) exec(fields *fields) {
-	place := *fields.place
+func (l *loader) exec(fields *fields) {
+	place := *fields.location
 	place.Field = "exec"
 	made := &plugin{
-		place: place, command: fields.text("command"), args: fields.texts("args"), version: fields.text("apiVersion"),
-		mode: fields.text("interactiveMode"), hint: printable(fields.text("installHint")), stderr: p.Stderr, turn: make(chan struct{}, 1),
+		location: place, command: fields.string("command"), args: fields.strings("args"), version: fields.string("apiVersion"),
+		mode: fields.string("interactiveMode"), hint: printable(fields.string("installHint")), stderr: l.Stderr, lock: make(chan struct{}, 1),
 	}
 	for _, node := range fields.list("env") {
-		variable := read(node, "exec.env.", fields.place)
-		name, value := variable.text("name"), variable.text("value")
+		variable := read(node, "exec.env.", fields.location)
+		name, value := variable.string("name"), variable.string("value")
 		if name == "" {
 			variable.fail("name", node, "it is missing")
 		}
@@ -35,9 +35,9 @@ func (p *pick) exec(fields *fields) {
 	made.secrets = secrets(made.env, made.args)
 	made.validate(fields)
 	if fields.boolean("provideClusterInfo") {
-		made.cluster = p.clusterInfo()
+		made.cluster = l.clusterInfo()
 	}
-	p.config.HTTP.CredentialFunc = made.credential
+	l.config.HTTP.CredentialFunc = made.credential
 }
 
 // validate finds what would make every run fail.
@@ -63,7 +63,7 @@ func (p *plugin) validate(fields *fields) {
 		p.command = fields.path("command")
 	}
 	if _, err := exec.LookPath(p.command); err != nil {
-		fields.wrong("command", fields.members["command"], p.failed(err, ""))
+		fields.failField("command", fields.members["command"], p.failed(err, ""))
 	}
 }
 
@@ -78,16 +78,16 @@ type clusterInfo struct {
 	Config             json.RawMessage `json:"config,omitempty"`
 }
 
-func (p *pick) clusterInfo() *clusterInfo {
-	http := p.config.HTTP
-	info := &clusterInfo{p.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
+func (l *loader) clusterInfo() *clusterInfo {
+	http := l.config.HTTP
+	info := &clusterInfo{l.config.Server, http.ServerName, http.InsecureSkipVerify, http.CAData, http.Proxy, http.DisableCompression, nil}
 	if http.CAFile != "" {
 		info.CA, _ = secretfile.Read("certificate-authority file", http.CAFile) // which has been read before
 	}
-	for _, node := range p.clusterFields.list("extensions") {
-		extension := read(node, "extensions.", p.clusterFields.place)
+	for _, node := range l.clusterFields.list("extensions") {
+		extension := read(node, "extensions.", l.clusterFields.location)
 		value := extension.members["extension"]
-		if extension.text("name") != group+"exec" || value == nil {
+		if extension.string("name") != group+"exec" || value == nil {
 			continue
 		}
 		var config any
@@ -96,7 +96,7 @@ func (p *pick) clusterInfo() *clusterInfo {
 			info.Config, err = json.Marshal(config)
 		}
 		if err != nil {
-			extension.wrong("extension", value, errors.New("it cannot be written as JSON"))
+			extension.failField("extension", value, errors.New("it cannot be written as JSON"))
 		}
 	}
 	return info

@@ -110,7 +110,7 @@ func ask(ctx context.Context, config *kubeconfig.Config) (*lwhttp.Credential, er
 
 // TestPluginsTokens are kept until they expire or are refused.
 func TestPluginsTokens(t *testing.T) {
-	alone(t)
+	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
 	p.gives(`"token":"t1"`)
 	config := load(t, file(t, s.cluster(), p.user("")))
@@ -155,7 +155,7 @@ func TestPluginsTokens(t *testing.T) {
 
 // TestPluginsCertificates are used, and kept no longer than they are valid.
 func TestPluginsCertificates(t *testing.T) {
-	alone(t)
+	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
 	give := func(name string, until time.Time) {
 		cert, key := s.authority.IssueBetween(t, until.Add(-time.Hour), until, name)
@@ -178,9 +178,9 @@ func TestPluginsCertificates(t *testing.T) {
 
 func quoted(pem []byte) string { return `"` + strings.ReplaceAll(string(pem), "\n", `\n`) + `"` }
 
-// TestPluginsAreTold their arguments, and of the cluster if they ask.
-func TestPluginsAreTold(t *testing.T) {
-	home := alone(t)
+// TestPluginsReceiveClusterInfo their arguments, and of the cluster if they ask.
+func TestPluginsReceiveClusterInfo(t *testing.T) {
+	home := onlyFile(t)
 	a := certs.NewAuthority(t)
 	cluster := "server: https://127.0.0.1:1; tls-server-name: api.test; proxy-url: http://p:1; certificate-authority: " + write(t, home+"/ca", a.PEM) +
 		"; extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a, 1, true, null]}}]"
@@ -203,7 +203,7 @@ func TestPluginsAreTold(t *testing.T) {
 
 // TestPluginsFailures are typed, tell what the plugin said last, and no secrets.
 func TestPluginsFailures(t *testing.T) {
-	alone(t)
+	onlyFile(t)
 	const server = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct {
 		does []string
@@ -241,9 +241,9 @@ func TestPluginsFailures(t *testing.T) {
 	require.ErrorAs(t, err, &typed, "through the transport")
 }
 
-// TestPluginsThatHang are killed when the context ends, with children that hold their output.
-func TestPluginsThatHang(t *testing.T) {
-	alone(t)
+// TestHangingPlugins are killed when the context ends, with children that hold their output.
+func TestHangingPlugins(t *testing.T) {
+	onlyFile(t)
 	for _, how := range []string{"hang", "child"} {
 		p := newPlugin(t)
 		p.does(how)
@@ -273,7 +273,7 @@ func TestPluginsThatHang(t *testing.T) {
 }
 
 func TestManyRequestsRunAPluginOnce(t *testing.T) {
-	alone(t)
+	onlyFile(t)
 	p := newPlugin(t)
 	p.gives(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
@@ -302,9 +302,9 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	require.Len(t, p.runs(), 2)
 }
 
-// TestPluginsThatCannotRun are found by Load.
-func TestPluginsThatCannotRun(t *testing.T) {
-	alone(t)
+// TestMissingPlugins are found by Load.
+func TestMissingPlugins(t *testing.T) {
+	onlyFile(t)
 	p := newPlugin(t)
 	const good = "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1"
 	for name, c := range map[string]struct{ user, want string }{
@@ -339,7 +339,7 @@ func TestPluginsThatCannotRun(t *testing.T) {
 
 // TestPluginsByPath are relative to the file, and what they say is shown.
 func TestPluginsByPath(t *testing.T) {
-	alone(t)
+	onlyFile(t)
 	p := newPlugin(t)
 	p.does("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
 	path := file(t, "server: https://127.0.0.1:1", strings.Replace(p.user(""), os.Args[0], "bin/plugin", 1))

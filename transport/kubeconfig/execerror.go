@@ -45,15 +45,15 @@ func (p *plugin) failed(err error, stderr string) *ExecError {
 	return e
 }
 
-// limited keeps what is written to it, up to a limit.
-type limited struct {
+// limitedBuffer keeps up to a maximum number of bytes.
+type limitedBuffer struct {
 	text []byte
 	full bool
 }
 
 var errFull = errors.New("it printed more than 1 MiB")
 
-func (l *limited) Write(p []byte) (int, error) {
+func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if len(l.text)+len(p) > maxOutput {
 		l.full = true
 		return 0, errFull
@@ -62,15 +62,15 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tail keeps the end of what is written to it, and passes all of it on.
-type tail struct {
-	to   io.Writer // or nil
-	text []byte
+// tailBuffer keeps the end of the bytes and forwards all of them.
+type tailBuffer struct {
+	writer io.Writer // or nil
+	text   []byte
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	if t.to != nil {
-		_, _ = t.to.Write(p) // where the human does not see it, the plugin goes on
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	if t.writer != nil {
+		_, _ = t.writer.Write(p) // where the human does not see it, the plugin goes on
 	}
 	if t.text = append(t.text, p...); len(t.text) > 8<<10 {
 		t.text = t.text[len(t.text)-4<<10:]
@@ -81,7 +81,7 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 // lines returns the last three that are not empty, joined, without what is secret or looks like it.
-func (t *tail) lines(secrets []string) string {
+func (t *tailBuffer) lines(secrets []string) string {
 	var lines []string
 	for line := range strings.Lines(string(t.text)) {
 		if line = strings.TrimSpace(printable(redact(line, secrets))); line != "" {

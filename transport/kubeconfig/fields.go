@@ -14,14 +14,14 @@ import (
 // fields reads the members of a mapping, by kubectl's rules: a type is not guessed, null is as good as nothing, and names that
 // are not asked for do not matter. The first mistake stays in place.Err, with where it is. Values are never quoted.
 type fields struct {
-	members map[string]*yaml.Node
-	prefix  string // "exec." within that field
-	place   *Error // Err is nil as long as all is well
+	members  map[string]*yaml.Node
+	prefix   string // "exec." within that field
+	location *Error // Err is nil until the first error
 }
 
 // read makes the fields of a node.
 func read(node *yaml.Node, prefix string, place *Error) *fields {
-	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, place: place}
+	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: place}
 	if node = resolve(node); node == nil {
 		return f
 	}
@@ -76,23 +76,23 @@ func resolve(node *yaml.Node) *yaml.Node {
 }
 
 func (f *fields) fail(name string, node *yaml.Node, what string) {
-	f.wrong(name, node, errors.New(what))
+	f.failField(name, node, errors.New(what))
 }
 
-func (f *fields) wrong(name string, node *yaml.Node, err error) {
-	if f.place.Err != nil {
+func (f *fields) failField(name string, node *yaml.Node, err error) {
+	if f.location.Err != nil {
 		return
 	}
-	f.place.Field, f.place.Err = strings.TrimSuffix(f.prefix+name, "."), err
+	f.location.Field, f.location.Err = strings.TrimSuffix(f.prefix+name, "."), err
 	if node != nil {
-		f.place.Line = node.Line
+		f.location.Line = node.Line
 	}
 }
 
 func (f *fields) has(name string) bool { return f.members[name] != nil }
 
-// text returns a string; "" if there is none.
-func (f *fields) text(name string) string {
+// string returns a string, or "" if there is none.
+func (f *fields) string(name string) string {
 	node := f.members[name]
 	if node == nil {
 		return ""
@@ -123,7 +123,7 @@ func (f *fields) boolean(name string) bool {
 
 // data returns the bytes of base64.
 func (f *fields) data(name string) []byte {
-	text := f.text(name)
+	text := f.string(name)
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		f.fail(name, f.members[name], "it is no base64") // whose own error would quote
@@ -144,24 +144,24 @@ func (f *fields) list(name string) []*yaml.Node {
 	return node.Content
 }
 
-func (f *fields) texts(name string) (texts []string) {
+func (f *fields) strings(name string) (texts []string) {
 	for i, node := range f.list(name) {
 		element := name + "[" + strconv.Itoa(i) + "]"
-		of := &fields{members: map[string]*yaml.Node{element: resolve(node)}, prefix: f.prefix, place: f.place}
-		texts = append(texts, of.text(element))
+		of := &fields{members: map[string]*yaml.Node{element: resolve(node)}, prefix: f.prefix, location: f.location}
+		texts = append(texts, of.string(element))
 	}
 	return texts
 }
 
 // group returns the fields of a member that is a mapping; none if there is no such member.
 func (f *fields) group(name string) *fields {
-	return read(f.members[name], f.prefix+name+".", f.place)
+	return read(f.members[name], f.prefix+name+".", f.location)
 }
 
 // err is the first mistake. What was read must not be used then.
 func (f *fields) err() error {
-	if f.place.Err == nil {
+	if f.location.Err == nil {
 		return nil
 	}
-	return f.place
+	return f.location
 }

@@ -30,9 +30,9 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u}}]\nclusters: [{name: k, cluster: {server: 'https://s'}}]\nusers: [{name: u, user: {" + user + "}}]"))
 	}
-	f.Add([]byte(bomb()))
+	f.Add([]byte(aliasBomb()))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		alone(t)
+		onlyFile(t)
 		path := write(t, filepath.Join(t.TempDir(), "config"), string(text))
 		names, err := kubeconfig.List(&kubeconfig.Options{Path: path})
 		hides := hidesSecrets(text)
@@ -84,8 +84,8 @@ func hidesSecrets(text []byte) bool {
 	return !shown
 }
 
-// bomb are aliases of aliases, which would be 10^9 texts written out, where a plugin's cluster is told of them.
-func bomb() string {
+// aliasBomb are aliases of aliases, which would be 10^9 texts written out, where a plugin's cluster is told of them.
+func aliasBomb() string {
 	text := "a0: &a0 x\n"
 	for i := range 9 {
 		part := "*a" + string(rune('0'+i))
@@ -100,7 +100,7 @@ users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, com
 
 // TestAliasBomb is refused before it is written out.
 func TestAliasBomb(t *testing.T) {
-	alone(t)
-	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), bomb())})
+	onlyFile(t)
+	_, err := kubeconfig.Load(&kubeconfig.Options{Path: write(t, filepath.Join(t.TempDir(), "config"), aliasBomb())})
 	require.ErrorContains(t, err, "it cannot be written as JSON")
 }

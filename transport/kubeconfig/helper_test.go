@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// alone keeps the environment of whoever runs the tests away. It returns the home folder.
-func alone(t *testing.T) string {
+// onlyFile keeps the environment of whoever runs the tests away. It returns the home folder.
+func onlyFile(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "KUBECONFIG": "", "KUBERNETES_SERVICE_HOST": "",

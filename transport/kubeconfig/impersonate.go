@@ -9,18 +9,18 @@ import (
 )
 
 // impersonate takes who requests are made as.
-func (p *pick) impersonate(fields *fields) {
-	user, uid, groups := fields.text("as"), fields.text("as-uid"), fields.texts("as-groups")
+func (l *loader) impersonate(fields *fields) {
+	user, uid, groups := fields.string("as"), fields.string("as-uid"), fields.strings("as-groups")
 	extra := fields.group("as-user-extra")
-	if p.As != "" {
-		user, uid, groups, extra = p.As, "", nil, read(nil, "", fields.place)
+	if l.As != "" {
+		user, uid, groups, extra = l.As, "", nil, read(nil, "", fields.location)
 	}
-	if len(p.AsGroups) > 0 {
-		groups = p.AsGroups
+	if len(l.AsGroups) > 0 {
+		groups = l.AsGroups
 	}
 	if user == "" && (uid != "" || len(groups) > 0 || len(extra.members) > 0) {
-		if len(p.AsGroups) > 0 {
-			fields.place = &Error{Err: errors.New("there is a group to impersonate, and no user")}
+		if len(l.AsGroups) > 0 {
+			fields.location = &Error{Err: errors.New("there is a group to impersonate, and no user")}
 		} else {
 			fields.fail("as", nil, "it is missing, as there are groups, a uid or more to impersonate")
 		}
@@ -36,9 +36,9 @@ func (p *pick) impersonate(fields *fields) {
 		header["Impersonate-Group"] = groups
 	}
 	for key := range extra.members {
-		header[textproto.CanonicalMIMEHeaderKey("Impersonate-Extra-"+escape(key))] = extra.texts(key)
+		header[textproto.CanonicalMIMEHeaderKey("Impersonate-Extra-"+escape(key))] = extra.strings(key)
 	}
-	p.config.HTTP.Header = header
+	l.config.HTTP.Header = header
 }
 
 // escape writes what a header's name cannot have as %XX. Servers take the name in small letters.

@@ -23,28 +23,28 @@ func Load(opts *Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pick{Options: opts, merged: m, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
-	if err := p.context(); err != nil {
+	l := &loader{Options: opts, mergedFiles: m, config: &Config{HTTP: &lwhttp.Options{UserAgent: opts.UserAgent}}}
+	if err := l.context(); err != nil {
 		return nil, err
 	}
-	if p.config.Cluster == "" && opts.Server == "" {
-		if config, err := opts.inCluster(p.config); config != nil || err != nil {
+	if l.config.Cluster == "" && opts.Server == "" {
+		if config, err := opts.inCluster(l.config); config != nil || err != nil {
 			return config, err
 		}
-		return nil, p.nowhere()
+		return nil, l.errNoServer()
 	}
-	for _, step := range []func() error{p.cluster, p.user, p.check} {
+	for _, step := range []func() error{l.cluster, l.user, l.validate} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	return p.config, nil
+	return l.config, nil
 }
 
-// pick takes what counts from the files and from the options.
-type pick struct {
+// loader combines the files and the options.
+type loader struct {
 	*Options
-	*merged
+	*mergedFiles
 	config *Config
 
 	server        *entry  // the cluster's, or nil
@@ -52,28 +52,28 @@ type pick struct {
 }
 
 // context finds the context, and the names that it brings.
-func (p *pick) context() error {
-	c := p.config
-	c.Context, c.Cluster, c.User, c.Namespace = p.Context, p.Cluster, p.User, p.Namespace
+func (l *loader) context() error {
+	c := l.config
+	c.Context, c.Cluster, c.User, c.Namespace = l.Context, l.Cluster, l.User, l.Namespace
 	missing := &Error{}
 	if c.Context == "" {
-		c.Context = p.current.text
-		missing = &Error{File: p.current.file, Field: "current-context"}
+		c.Context = l.current.text
+		missing = &Error{File: l.current.file, Field: "current-context"}
 	}
 	if c.Context != "" {
-		found, err := p.find("context", c.Context)
+		found, err := l.find("context", c.Context)
 		if err != nil {
 			missing.Err = err
 			return missing
 		}
 		fields := found.fields()
-		c.Cluster = cmp.Or(c.Cluster, fields.text("cluster"))
-		c.User = cmp.Or(c.User, fields.text("user"))
-		c.Namespace = cmp.Or(c.Namespace, fields.text("namespace"))
+		c.Cluster = cmp.Or(c.Cluster, fields.string("cluster"))
+		c.User = cmp.Or(c.User, fields.string("user"))
+		c.Namespace = cmp.Or(c.Namespace, fields.string("namespace"))
 		if err := fields.err(); err != nil {
 			return err
 		}
-		if c.Cluster == "" && p.Server == "" {
+		if c.Cluster == "" && l.Server == "" {
 			fields.fail("cluster", nil, "it is missing")
 			return fields.err()
 		}
@@ -82,44 +82,44 @@ func (p *pick) context() error {
 	return nil
 }
 
-// unknown says that the context, or an option, names something that there is not.
-func (p *pick) unknown(kind string, option string, err error) error {
+// unknownError returns the error for a name that does not exist.
+func (l *loader) unknownError(kind string, option string, err error) error {
 	if option != "" {
 		return &Error{Err: err}
 	}
-	place := p.entries["context"][p.config.Context].place()
+	place := l.entries["context"][l.config.Context].location()
 	place.Field, place.Err = kind, err
 	return place
 }
 
-// nowhere says what would name a server.
-func (p *pick) nowhere() error {
+// errNoServer returns the error for a configuration without a server.
+func (l *loader) errNoServer() error {
 	switch {
-	case len(p.files) == 0:
-		return fmt.Errorf("%w: there is no kubeconfig at %s", ErrNowhere, strings.Join(p.shortPaths(), ", "))
-	case len(p.entries["context"]) == 0:
-		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(p.shortPaths(), ", "))
+	case len(l.files) == 0:
+		return fmt.Errorf("%w: there is no kubeconfig at %s", ErrNowhere, strings.Join(l.shortPaths(), ", "))
+	case len(l.entries["context"]) == 0:
+		return fmt.Errorf("%w: there is no context in %s", ErrNowhere, strings.Join(l.shortPaths(), ", "))
 	}
-	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, there(nearest.To("", p.names("context"))))
+	return fmt.Errorf("%w: there is no current-context; %s", ErrNowhere, exists(nearest.To("", l.names("context"))))
 }
 
-func (p *pick) shortPaths() (paths []string) {
-	for _, path := range p.paths() {
+func (l *loader) shortPaths() (paths []string) {
+	for _, path := range l.paths() {
 		paths = append(paths, short(path))
 	}
 	return paths
 }
 
-// check finds what no other step has found: what is wrong with the URL.
-func (p *pick) check() error {
-	transport, err := lwhttp.New(p.config.Server, p.config.HTTP)
+// validate checks the server URL.
+func (l *loader) validate() error {
+	transport, err := lwhttp.New(l.config.Server, l.config.HTTP)
 	if err == nil {
 		transport.Close()
 		return nil
 	}
 	place := &Error{Err: errors.New(strings.TrimPrefix(err.Error(), "http: "))}
-	if p.server != nil && p.Server == "" {
-		place.File, place.Entry, place.Field = p.server.file, p.server.place().Entry, "server"
+	if l.server != nil && l.Server == "" {
+		place.File, place.Entry, place.Field = l.server.file, l.server.location().Entry, "server"
 	}
 	return place
 }

@@ -31,24 +31,24 @@ type entry struct {
 	node       *yaml.Node
 }
 
-// place is where errors about an entry are.
-func (e *entry) place() *Error {
+// location returns where errors of the entry are.
+func (e *entry) location() *Error {
 	return &Error{File: e.file, Entry: e.kind + " " + strconv.Quote(e.name)}
 }
 
 // fields are the entry's.
-func (e *entry) fields() *fields { return read(e.node, "", e.place()) }
+func (e *entry) fields() *fields { return read(e.node, "", e.location()) }
 
-// merged is what the files say together.
-type merged struct {
+// mergedFiles are the combined entries of all files.
+type mergedFiles struct {
 	files   []string                     // those that exist
 	current struct{ text, file string }  // the name of the context, and who says so
 	entries map[string]map[string]*entry // by kind and name
 }
 
 // merge reads the files, the one that counts most first.
-func (o *Options) merge() (*merged, error) {
-	m := &merged{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
+func (o *Options) merge() (*mergedFiles, error) {
+	m := &mergedFiles{entries: map[string]map[string]*entry{"context": {}, "cluster": {}, "user": {}}}
 	for _, path := range o.paths() {
 		text, err := load(path)
 		if errors.Is(err, fs.ErrNotExist) && o.Path == "" {
@@ -57,7 +57,7 @@ func (o *Options) merge() (*merged, error) {
 		if err == nil {
 			err = m.add(path, text)
 		} else {
-			err = &Error{File: path, Err: plain(err)}
+			err = &Error{File: path, Err: stripPathError(err)}
 		}
 		if err != nil {
 			return nil, err
@@ -98,8 +98,8 @@ func load(path string) ([]byte, error) {
 	return text, err
 }
 
-// plain drops the path and the operation of an error, where they are told already.
-func plain(err error) error {
+// stripPathError removes the path and the operation from an error that repeats them.
+func stripPathError(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
@@ -107,7 +107,7 @@ func plain(err error) error {
 }
 
 // add takes what the files before have not said.
-func (m *merged) add(path string, text []byte) error {
+func (m *mergedFiles) add(path string, text []byte) error {
 	root, err := parse(text)
 	if err != nil {
 		return &Error{File: path, Err: err}
@@ -115,17 +115,17 @@ func (m *merged) add(path string, text []byte) error {
 	m.files = append(m.files, path)
 	place := &Error{File: path}
 	top := read(root, "", place)
-	if kind, version := top.text("kind"), top.text("apiVersion"); kind != "" && kind != "Config" || version != "" && version != "v1" {
+	if kind, version := top.string("kind"), top.string("apiVersion"); kind != "" && kind != "Config" || version != "" && version != "v1" {
 		top.fail("kind", root, "it is no Config of version v1")
 	}
-	if current := top.text("current-context"); m.current.text == "" {
+	if current := top.string("current-context"); m.current.text == "" {
 		m.current.text, m.current.file = current, path
 	}
 	for _, kind := range kinds {
 		plural, here := kind+"s", map[string]bool{}
 		for i, node := range top.list(plural) {
 			element := read(node, plural+"["+strconv.Itoa(i)+"].", place)
-			name := element.text("name")
+			name := element.string("name")
 			if here[name] {
 				element.fail("name", node, "there is another "+kind+" "+strconv.Quote(name))
 			}
@@ -157,13 +157,13 @@ func parse(text []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-func (m *merged) names(kind string) []string {
+func (m *mergedFiles) names(kind string) []string {
 	names := slices.Sorted(maps.Keys(m.entries[kind]))
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }
 
 // find returns an entry, or the reason why there is none of that name.
-func (m *merged) find(kind, name string) (*entry, error) {
+func (m *mergedFiles) find(kind, name string) (*entry, error) {
 	if found := m.entries[kind][name]; found != nil {
 		return found, nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // TestHomeAndEnvironment: KUBECONFIG counts before the home folder's file, and Path before both.
 func TestHomeAndEnvironment(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	server := func(opts *kubeconfig.Options) string {
 		config, err := kubeconfig.Load(opts)
 		require.NoError(t, err)
@@ -38,7 +38,7 @@ func read(t *testing.T, path string) string {
 // TestMerge: what stands first counts, entries as a whole, missing and empty files are passed over, and paths are relative to
 // the file that they stand in.
 func TestMerge(t *testing.T) {
-	home := alone(t)
+	home := onlyFile(t)
 	write(t, home+"/a/token", "ta")
 	write(t, home+"/b/token", "tb")
 	first := write(t, home+"/a/config", `
@@ -79,9 +79,9 @@ users:
 	require.Equal(t, &kubeconfig.Names{Contexts: []string{"one", "two"}, Clusters: []string{"east", "west"}, Users: []string{"dev", "ops"}, Current: "two"}, names)
 }
 
-// TestYAMLThatIsUnusual: JSON, a byte order mark, CRLF, aliases, merged mappings, nulls, several documents.
-func TestYAMLThatIsUnusual(t *testing.T) {
-	alone(t)
+// TestUnusualYAML: JSON, a byte order mark, CRLF, aliases, merged mappings, nulls, several documents.
+func TestUnusualYAML(t *testing.T) {
+	onlyFile(t)
 	for name, text := range map[string]string{
 		"JSON":      `{"kind":"Config","apiVersion":"v1","current-context":"c","contexts":[{"name":"c","context":{"cluster":"k","user":"u","namespace":"n"}}],"clusters":[{"name":"k","cluster":{"server":"https://s"}}],"users":[{"name":"u","user":{"token":"t"}}]}`,
 		"aliases":   "current-context: &c c\ncontexts: [{name: *c, context: {cluster: k, user: u, namespace: n}}]\nclusters: [{name: k, cluster: &k {server: 'https://s'}}, {name: l, cluster: *k}]\nusers: [{name: u, user: {token: t}}]\n",

@@ -22,7 +22,7 @@ const maxOutput = 1 << 20
 
 // plugin is a credential plugin, and what it gave last.
 type plugin struct {
-	place              Error // of the user's exec
+	location           Error // of the user's exec
 	command            string
 	args, env, secrets []string // secrets are what its stderr must not show
 	version            string
@@ -30,9 +30,9 @@ type plugin struct {
 	cluster            *clusterInfo // nil if it does not ask
 	stderr             io.Writer
 
-	turn  chan struct{} // full while somebody looks at what it gave, or runs it
-	last  *lwhttp.Credential
-	until time.Time // zero for ever
+	lock           chan struct{} // full while the credential is read or the plugin runs
+	lastCredential *lwhttp.Credential
+	expires        time.Time // zero if it does not expire
 }
 
 // execCredential is what goes to a plugin and comes back.
@@ -54,16 +54,16 @@ type execCredential struct {
 // credential is a CredentialFunc. The plugin runs once at a time; what it gives is kept until it expires or is refused.
 func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*lwhttp.Credential, error) {
 	select {
-	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
+	case p.lock <- struct{}{}:
+		defer func() { <-p.lock }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	if p.last == refused {
-		p.last = nil
+	if p.lastCredential == refused {
+		p.lastCredential = nil
 	}
-	if p.last != nil && (p.until.IsZero() || time.Now().Before(p.until)) {
-		return p.last, nil
+	if p.lastCredential != nil && (p.expires.IsZero() || time.Now().Before(p.expires)) {
+		return p.lastCredential, nil
 	}
 	given, until, err := p.run(ctx)
 	if err == nil && refused != nil && !until.IsZero() && !time.Now().Before(until) {
@@ -71,11 +71,11 @@ func (p *plugin) credential(ctx context.Context, refused *lwhttp.Credential) (*l
 		err = p.failed(fmt.Errorf("%w, and in its place it gave one that expired at %s", lw.ErrUnauthorized, until.UTC().Format(time.RFC3339)), "")
 	}
 	if err != nil {
-		place := p.place
+		place := p.location
 		place.Err = err
 		return nil, &place
 	}
-	p.last, p.until = given, until
+	p.lastCredential, p.expires = given, until
 	return given, nil
 }
 
@@ -93,7 +93,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	cmd := exec.CommandContext(ctx, p.command, p.args...)
 	cmd.Env = append(append(os.Environ(), p.env...), "KUBERNETES_EXEC_INFO="+string(info))
 	cmd.WaitDelay = time.Second // its children may live on, and hold what it has printed to
-	said, printed := &tail{to: p.stderr}, &limited{}
+	said, printed := &tailBuffer{writer: p.stderr}, &limitedBuffer{}
 	cmd.Stdout, cmd.Stderr = printed, said
 	if ask.Spec.Interactive {
 		cmd.Stdin = os.Stdin

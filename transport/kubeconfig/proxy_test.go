@@ -19,10 +19,10 @@ import (
 	"crypto/tls"
 )
 
-// TestEverythingThroughProxies: lists over HTTP and watches over HTTP and WebSocket, of a server that only the proxy knows, with
+// TestKubeconfigProxies: lists over HTTP and watches over HTTP and WebSocket, of a server that only the proxy knows, with
 // a credential plugin's certificate and token.
-func TestEverythingThroughProxies(t *testing.T) {
-	alone(t)
+func TestKubeconfigProxies(t *testing.T) {
+	onlyFile(t)
 	a := certs.NewAuthority(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

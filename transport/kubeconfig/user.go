@@ -12,33 +12,33 @@ import (
 )
 
 // user takes the credentials, and who is impersonated.
-func (p *pick) user() error {
-	c, http := p.config, p.config.HTTP
+func (l *loader) user() error {
+	c, http := l.config, l.config.HTTP
 	fields := read(nil, "", &Error{})
 	if c.User != "" {
-		found, err := p.find("user", c.User)
-		if err != nil && (p.Token == "" || p.User != "") {
-			return p.unknown("user", p.User, err)
+		found, err := l.find("user", c.User)
+		if err != nil && (l.Token == "" || l.User != "") {
+			return l.unknownError("user", l.User, err)
 		}
 		if err == nil {
 			fields = found.fields()
 		}
 	}
-	p.impersonate(fields)
-	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && p.Token == "" {
-		p.credentials(fields)
+	l.impersonate(fields)
+	if target, err := url.Parse(c.Server); err == nil && target.Scheme == "https" && l.Token == "" {
+		l.credentials(fields)
 	}
 	if !isToken(http.Token) {
 		fields.fail("token", fields.members["token"], "it has a character that no header may have")
 	}
-	if !isToken(p.Token) {
+	if !isToken(l.Token) {
 		return &Error{Err: errors.New("the token has a character that no header may have")}
 	}
-	http.Token += p.Token
+	http.Token += l.Token
 	if err := fields.err(); err != nil {
 		return err
 	}
-	return p.clusterFields.err() // of which a plugin may be told more
+	return l.clusterFields.err() // of which a plugin may be told more
 }
 
 // isToken reports whether a header may have a text.
@@ -47,15 +47,15 @@ func isToken(text string) bool {
 }
 
 // credentials takes those of the file.
-func (p *pick) credentials(fields *fields) {
-	http := p.config.HTTP
+func (l *loader) credentials(fields *fields) {
+	http := l.config.HTTP
 	if fields.has("username") || fields.has("password") {
 		fields.fail("username", fields.members["username"], "Kubernetes has dropped basic authentication: use a token, a client certificate or exec")
 	}
 	if fields.has("auth-provider") {
 		fields.fail("auth-provider", fields.members["auth-provider"], "Kubernetes has dropped it: use exec with the credential plugin of your provider, as gke-gcloud-auth-plugin or kubelogin")
 	}
-	http.Token, http.TokenFile = fields.text("token"), fields.path("tokenFile")
+	http.Token, http.TokenFile = fields.string("token"), fields.path("tokenFile")
 	if http.TokenFile != "" {
 		text, err := secretfile.Read("token file", http.TokenFile)
 		if err == nil && strings.TrimSpace(string(text)) == "" {
@@ -67,18 +67,18 @@ func (p *pick) credentials(fields *fields) {
 		case http.Token != "":
 			http.TokenFile = ""
 		default:
-			fields.wrong("tokenFile", fields.members["tokenFile"], err)
+			fields.failField("tokenFile", fields.members["tokenFile"], err)
 		}
 	}
-	p.certificate(fields)
+	l.certificate(fields)
 	if fields.has("exec") && http.Token == "" && http.TokenFile == "" && len(http.CertData) == 0 && http.CertFile == "" {
-		p.exec(fields.group("exec"))
+		l.exec(fields.group("exec"))
 	}
 }
 
 // certificate takes a client certificate and its key.
-func (p *pick) certificate(fields *fields) {
-	http := p.config.HTTP
+func (l *loader) certificate(fields *fields) {
+	http := l.config.HTTP
 	cert := fields.pem("client-certificate", &http.CertFile, &http.CertData)
 	key := fields.pem("client-key", &http.KeyFile, &http.KeyData)
 	if (cert.name == "") != (key.name == "") {
@@ -88,34 +88,34 @@ func (p *pick) certificate(fields *fields) {
 		}
 		fields.fail(missing, nil, "it is missing, as there is a "+other)
 	}
-	if cert.name == "" || fields.place.Err != nil {
+	if cert.name == "" || fields.location.Err != nil {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert.text, key.text); err != nil {
-		fields.wrong(cert.name, fields.members[cert.name], err) // which quotes nothing but kinds of PEM blocks
+		fields.failField(cert.name, fields.members[cert.name], err) // which quotes nothing but kinds of PEM blocks
 	}
 	if len(http.CertData) > 0 || len(http.KeyData) > 0 { // the transport takes both from files, which rotate, or neither
 		http.CertFile, http.KeyFile, http.CertData, http.KeyData = "", "", cert.text, key.text
 	}
 }
 
-// found is a text in PEM form, and the name of the field that it comes from.
-type found struct {
+// pemField is PEM data and the name of its field.
+type pemField struct {
 	name string
 	text []byte
 }
 
 // pem reads a field that is a path, or one that is data if that is there.
-func (f *fields) pem(name string, path *string, data *[]byte) found {
+func (f *fields) pem(name string, path *string, data *[]byte) pemField {
 	if *data = f.data(name + "-data"); len(*data) > 0 {
-		return found{name + "-data", *data}
+		return pemField{name + "-data", *data}
 	}
 	if *path = f.path(name); *path == "" {
-		return found{}
+		return pemField{}
 	}
 	text, err := secretfile.Read(name+" file", *path)
 	if err != nil {
-		f.wrong(name, f.members[name], err)
+		f.failField(name, f.members[name], err)
 	}
-	return found{name, text}
+	return pemField{name, text}
 }

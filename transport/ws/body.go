@@ -18,101 +18,99 @@ import (
 
 // body is a watch's messages, joined by newlines.
 type body struct {
-	ctx   context.Context
-	conn  *websocket.Conn
-	hand  *handshake // what conn reads and writes
-	limit int64
-	pace  pace
-	stop  func() bool // ends the watch over ctx
+	ctx       context.Context
+	conn      *websocket.Conn
+	handshake *handshake // conn reads and writes through it
+	limit     int64
+	keepalive keepalive
+	stopWatch func() bool // ends the watch over ctx
 
-	message io.Reader // the one that is being read
-	size    int64     // of it, until now
-	between bool      // a newline is due
-	err     error     // the end, which stays
+	message    io.Reader // the one that is being read
+	size       int64     // of it, until now
+	newlineDue bool      // a newline is due
+	err        error     // the end, which stays
 
-	mu     sync.Mutex
-	heard  time.Time // when something came last, or was first waited for; zero: the caller has the word
-	silent bool      // closed as nothing came, not even an answer to pings
-	timer  *time.Timer
+	mu       sync.Mutex
+	lastRead time.Time // when data arrived last or was first awaited; zero while the caller processes data
+	timedOut bool      // closed because the peer did not even answer pings
+	timer    *time.Timer
 }
 
-// pace is when a peer is asked whether it is there, and when it is taken for dead.
-type pace struct{ ask, dead time.Duration }
+// keepalive is when an idle peer is pinged, and when it counts as dead.
+type keepalive struct{ interval, timeout time.Duration }
 
-// usualPace asks after 30 seconds of silence, and every 15 from then on; a kube-apiserver answers, and says nothing of its
-// own. It is that of HTTP/2 in transport/http.
-var usualPace = pace{ask: 30 * time.Second, dead: 45 * time.Second}
+// defaultKeepalive pings after 30 idle seconds and then every 15 seconds, like HTTP/2 in transport/http.
+var defaultKeepalive = keepalive{interval: 30 * time.Second, timeout: 45 * time.Second}
 
-func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p pace) *body {
-	b := &body{ctx: ctx, conn: conn, hand: hand, limit: limit, pace: p}
+func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit int64, p keepalive) *body {
+	b := &body{ctx: ctx, conn: conn, handshake: hand, limit: limit, keepalive: p}
 	conn.SetReadLimit(limit)
-	conn.SetPongHandler(func(string) error { b.hear(true); return nil })
+	conn.SetPongHandler(func(string) error { b.resetIdle(true); return nil })
 	conn.SetPingHandler(func(data string) error {
-		b.hear(true)
-		b.control(websocket.PongMessage, []byte(data))
+		b.resetIdle(true)
+		b.writeControl(websocket.PongMessage, []byte(data))
 		return nil
 	})
 	b.mu.Lock() // which look needs, should it come at once
-	b.timer = time.AfterFunc(p.ask/2, b.look)
+	b.timer = time.AfterFunc(p.interval/2, b.checkPeer)
 	b.mu.Unlock()
-	b.stop = context.AfterFunc(ctx, func() { _ = conn.Close() })
+	b.stopWatch = context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return b
 }
 
-// hear notes that something came, or that the caller has the word and nothing is waited for.
-func (b *body) hear(waits bool) {
+// resetIdle records that data arrived, or that the caller processes data.
+func (b *body) resetIdle(waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.heard = time.Now(); !waits {
-		b.heard = time.Time{}
+	if b.lastRead = time.Now(); !waits {
+		b.lastRead = time.Time{}
 	}
 }
 
-// look asks a silent peer whether it is there, and closes the connection to one that does not answer.
-func (b *body) look() {
+// checkPeer pings an idle peer and closes the connection if it does not answer.
+func (b *body) checkPeer() {
 	b.mu.Lock()
 	quiet := time.Duration(0)
-	if !b.heard.IsZero() {
-		quiet = time.Since(b.heard)
+	if !b.lastRead.IsZero() {
+		quiet = time.Since(b.lastRead)
 	}
-	b.silent = b.silent || quiet >= b.pace.dead
-	dead := b.silent
+	b.timedOut = b.timedOut || quiet >= b.keepalive.timeout
+	dead := b.timedOut
 	b.mu.Unlock()
 	if dead {
 		_ = b.conn.Close()
 		return
 	}
-	if quiet >= b.pace.ask {
-		b.control(websocket.PingMessage, nil)
+	if quiet >= b.keepalive.interval {
+		b.writeControl(websocket.PingMessage, nil)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.timer != nil {
-		b.timer.Reset(b.pace.ask / 2)
+		b.timer.Reset(b.keepalive.interval / 2)
 	}
 }
 
-// control sends a frame of control. A peer that does not take it in time is as good as dead: see [handshake.Write]. The
-// reader sees what is wrong.
-func (b *body) control(kind int, data []byte) {
-	_ = b.conn.WriteControl(kind, data, time.Now().Add(b.pace.dead-b.pace.ask))
+// writeControl sends a control frame. A peer that does not receive it in time counts as dead.
+func (b *body) writeControl(kind int, data []byte) {
+	_ = b.conn.WriteControl(kind, data, time.Now().Add(b.keepalive.timeout-b.keepalive.interval))
 }
 
 func (b *body) Read(p []byte) (int, error) {
 	if b.err != nil || len(p) == 0 {
 		return 0, b.err
 	}
-	b.hear(true)
-	defer b.hear(false)
-	n, err := b.next(p)
+	b.resetIdle(true)
+	defer b.resetIdle(false)
+	n, err := b.readNext(p)
 	if err != nil {
-		b.err = b.cause(err)
+		b.err = b.endError(err)
 	}
 	return n, b.err
 }
 
-// next reads what comes next: a newline between two messages, or a part of one.
-func (b *body) next(p []byte) (int, error) {
+// readNext reads a newline between two messages, or a part of a message.
+func (b *body) readNext(p []byte) (int, error) {
 	for {
 		if b.message == nil {
 			_, message, err := b.conn.NextReader() // text or binary
@@ -120,15 +118,15 @@ func (b *body) next(p []byte) (int, error) {
 				return 0, err
 			}
 			b.message, b.size = message, 0
-			if b.between {
+			if b.newlineDue {
 				p[0] = '\n'
 				return 1, nil
 			}
-			b.between = true
+			b.newlineDue = true
 		}
 		n, err := b.message.Read(p)
 		if b.size += int64(n); b.size > b.limit { // gorilla counts what was sent, which may have been compressed
-			b.control(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseMessageTooBig, ""))
+			b.writeControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseMessageTooBig, ""))
 			return 0, websocket.ErrReadLimit
 		}
 		if err == io.EOF {
@@ -140,10 +138,10 @@ func (b *body) next(p []byte) (int, error) {
 	}
 }
 
-// cause tells why the connection ended.
-func (b *body) cause(err error) error {
+// endError returns why the connection ended.
+func (b *body) endError(err error) error {
 	b.mu.Lock()
-	silent := b.silent || b.hand.stuck.Load()
+	silent := b.timedOut || b.handshake.writeTimedOut.Load()
 	b.mu.Unlock()
 	closed, isClose := errors.AsType[*websocket.CloseError](err)
 	switch {
@@ -151,12 +149,12 @@ func (b *body) cause(err error) error {
 		return context.Cause(b.ctx)
 	case errors.Is(err, websocket.ErrReadLimit):
 		return &lw.FrameTooLargeError{Limit: int(b.limit)}
-	case b.hand.failure != nil && silent:
+	case b.handshake.readErr != nil && silent:
 		return lw.ErrSilent
-	case b.hand.failure == io.EOF:
+	case b.handshake.readErr == io.EOF:
 		return io.ErrUnexpectedEOF
-	case b.hand.failure != nil:
-		return b.hand.failure
+	case b.handshake.readErr != nil:
+		return b.handshake.readErr
 	case !isClose:
 		return fmt.Errorf("%w: %s", ErrProtocol, b.Redact(strings.TrimPrefix(err.Error(), "websocket: ")))
 	case closed.Code == websocket.CloseNormalClosure:
@@ -166,11 +164,11 @@ func (b *body) cause(err error) error {
 }
 
 // Redact is for [lw.Redact].
-func (b *body) Redact(text string) string { return lw.Redact(b.hand.upgraded, text) }
+func (b *body) Redact(text string) string { return lw.Redact(b.handshake.upgraded, text) }
 
 // Close ends the watch. The server is not told, as it would not answer before it has sent what it has to.
 func (b *body) Close() error {
-	b.stop()
+	b.stopWatch()
 	b.mu.Lock()
 	if b.timer != nil {
 		b.timer.Stop()

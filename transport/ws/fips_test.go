@@ -23,7 +23,7 @@ func TestStrictFIPS(t *testing.T) {
 		require.Contains(t, string(said), "--- PASS: TestStrictFIPS")
 		return
 	}
-	_, err := open(t.Context(), t, &said{step: 100}, nil, nil)
+	_, err := open(t.Context(), t, &scriptedConn{step: 100}, nil, nil)
 	require.Equal(t, ErrFIPS, err)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 }

@@ -48,15 +48,15 @@ func open(ctx context.Context, t testing.TB, to io.ReadWriteCloser, header http.
 	return New(over, opts).Open(ctx, watch)
 }
 
-// said is a connection from which some bytes come, and then its end.
-type said struct {
+// scriptedConn is a connection from which some bytes come, and then its end.
+type scriptedConn struct {
 	text    string
 	step    int  // most bytes at once
 	eager   bool // the end comes with the last bytes
 	written int
 }
 
-func (s *said) Read(p []byte) (int, error) {
+func (s *scriptedConn) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), s.step)], s.text)
 	if s.text = s.text[n:]; s.text == "" && (n == 0 || s.eager) {
 		return n, io.EOF
@@ -64,8 +64,8 @@ func (s *said) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (s *said) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
-func (s *said) Close() error                { return nil }
+func (s *scriptedConn) Write(p []byte) (int, error) { s.written += len(p); return len(p), nil }
+func (s *scriptedConn) Close() error                { return nil }
 
 // frame is a server's.
 func frame(first byte, payload string) string {
@@ -161,7 +161,7 @@ func FuzzFrames(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream string, step uint16, eager bool) {
 		const limit = 1000
-		conn := &said{text: stream, step: int(step%8192) + 1, eager: eager}
+		conn := &scriptedConn{text: stream, step: int(step%8192) + 1, eager: eager}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // nothing comes near it
 		defer cancel()
 		body, err := open(ctx, t, conn, nil, &Options{MaxMessage: limit})
@@ -191,7 +191,7 @@ func FuzzCompressedFrames(f *testing.F) {
 		const limit = 1000
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		body, err := open(ctx, t, &said{text: stream, step: int(step%8192) + 1}, compressed, &Options{MaxMessage: limit, Compression: true})
+		body, err := open(ctx, t, &scriptedConn{text: stream, step: int(step%8192) + 1}, compressed, &Options{MaxMessage: limit, Compression: true})
 		require.NoError(t, err)
 		defer body.Close()
 		text, err := io.ReadAll(body)

@@ -23,32 +23,32 @@ import (
 // so that credentials that rotate, TLS, proxies and redirects are in one place. What follows goes to the connection that
 // the server upgraded.
 type handshake struct {
-	ctx  context.Context
-	over *lwhttp.Transport
-	req  *lw.Request
+	ctx       context.Context
+	transport *lwhttp.Transport
+	req       *lw.Request
 
-	asked    []byte // of gorilla's request, until it is whole
-	answer   []byte // of the response, until it is read
+	request  []byte // bytes of gorilla's request until it is complete
+	response []byte // bytes of the response that are not read yet
 	upgraded io.ReadWriteCloser
 	err      error // why the server did not
 
-	pending  error       // of reading from upgraded, not told yet
-	failure  error       // the same, told
-	deadline time.Time   // of the next write, which is a control frame's
-	stuck    atomic.Bool // closed, as a write took longer
+	pendingErr    error       // read error that is not returned yet
+	readErr       error       // read error that was returned
+	deadline      time.Time   // of the next write, which is a control frame's
+	writeTimedOut atomic.Bool // closed because a write took too long
 }
 
 // Write has a deadline of its own, as an upgraded connection has none. When it passes, the connection is closed.
 func (h *handshake) Write(p []byte) (int, error) {
 	if h.upgraded != nil {
 		late := time.AfterFunc(time.Until(h.deadline), func() {
-			h.stuck.Store(true)
+			h.writeTimedOut.Store(true)
 			_ = h.upgraded.Close()
 		})
 		defer late.Stop()
 		return h.upgraded.Write(p)
 	}
-	if h.asked = append(h.asked, p...); !bytes.HasSuffix(h.asked, []byte("\r\n\r\n")) {
+	if h.request = append(h.request, p...); !bytes.HasSuffix(h.request, []byte("\r\n\r\n")) {
 		return len(p), nil
 	}
 	if h.err = h.upgrade(); h.err != nil {
@@ -59,11 +59,11 @@ func (h *handshake) Write(p []byte) (int, error) {
 
 // upgrade makes the request, and lets gorilla see the response.
 func (h *handshake) upgrade() error {
-	asked, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(h.asked)))
+	asked, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(h.request)))
 	if err != nil {
 		return err
 	}
-	header, upgraded, err := h.over.Upgrade(h.ctx, h.req, asked.Header)
+	header, upgraded, err := h.transport.Upgrade(h.ctx, h.req, asked.Header)
 	if status, ok := err.(*lw.StatusError); ok && (status.Code == http.StatusForbidden || status.Code == http.StatusNotFound) {
 		return &handshakeError{status}
 	}
@@ -72,20 +72,20 @@ func (h *handshake) upgrade() error {
 	}
 	var answer bytes.Buffer
 	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
-	if err = notAskedFor(asked.Header, header); err == nil {
-		err = of(header).Write(&answer)
+	if err = checkOffers(asked.Header, header); err == nil {
+		err = handshakeHeaders(header).Write(&answer)
 	}
 	if err != nil {
 		_ = upgraded.Close()
 		return err
 	}
 	answer.WriteString("\r\n")
-	h.asked, h.answer, h.upgraded = nil, answer.Bytes(), upgraded
+	h.request, h.response, h.upgraded = nil, answer.Bytes(), upgraded
 	return nil
 }
 
-// of returns those headers of an answer that are the handshake's.
-func of(answer http.Header) http.Header {
+// handshakeHeaders returns the headers of a response that belong to the handshake.
+func handshakeHeaders(answer http.Header) http.Header {
 	kept := http.Header{}
 	for _, name := range []string{"Connection", "Upgrade", accept, extensions, subprotocol} {
 		if values, ok := answer[name]; ok {
@@ -101,21 +101,21 @@ const (
 	subprotocol = "Sec-Websocket-Protocol"
 )
 
-// notAskedFor finds an extension or a subprotocol that nobody offered, which gorilla lets pass.
-func notAskedFor(asked, answer http.Header) error {
+// checkOffers rejects an extension or a subprotocol that was not offered. gorilla accepts them.
+func checkOffers(asked, answer http.Header) error {
 	for _, name := range []string{extensions, subprotocol} {
-		offered := names(asked[name])
-		for _, chosen := range names(answer[name]) {
+		offered := elementsOf(asked[name])
+		for _, chosen := range elementsOf(answer[name]) {
 			if !slices.Contains(offered, chosen) {
-				return wrongAnswer("it chose a " + name + " that was not offered")
+				return responseError("it chose a " + name + " that was not offered")
 			}
 		}
 	}
 	return nil
 }
 
-// names returns the elements of a header's list without their parameters.
-func names(values []string) (all []string) {
+// elementsOf returns the elements of a header's list without their parameters.
+func elementsOf(values []string) (all []string) {
 	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, _, _ := strings.Cut(element, ";")
 		if name = strings.TrimSpace(name); name != "" {
@@ -125,26 +125,26 @@ func names(values []string) (all []string) {
 	return all
 }
 
-func wrongAnswer(what string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, what) }
+func responseError(what string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, what) }
 
 func (h *handshake) Read(p []byte) (int, error) {
-	if len(h.answer) > 0 {
-		n := copy(p, h.answer)
-		h.answer = h.answer[n:]
+	if len(h.response) > 0 {
+		n := copy(p, h.response)
+		h.response = h.response[n:]
 		return n, nil
 	}
 	if h.upgraded == nil {
 		return 0, io.ErrUnexpectedEOF
 	}
 	n := 0
-	if h.pending == nil {
-		n, h.pending = h.upgraded.Read(p)
+	if h.pendingErr == nil {
+		n, h.pendingErr = h.upgraded.Read(p)
 	}
 	if n > 0 { // a failure waits: TLS may tell its end with the last bytes, and gorilla would take that for the message's
 		return n, nil
 	}
-	h.failure = h.pending
-	return 0, h.failure
+	h.readErr = h.pendingErr
+	return 0, h.readErr
 }
 
 func (h *handshake) Close() error {

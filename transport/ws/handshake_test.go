@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWrongHandshakes are errors that say that this is no WebSocket.
-func TestWrongHandshakes(t *testing.T) {
+// TestInvalidHandshakes are errors that say that this is no WebSocket.
+func TestInvalidHandshakes(t *testing.T) {
 	for name, header := range map[string]http.Header{
 		"another key":             {accept: {"AAAAAAAAAAAAAAAAAAAAAAAAAAA="}},
 		"no key":                  {accept: nil},
@@ -30,12 +30,12 @@ func TestWrongHandshakes(t *testing.T) {
 		"an extension in a crowd": {extensions: {"", " , x-unknown;a=b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := open(t.Context(), t, &said{step: 100}, header, nil)
+			_, err := open(t.Context(), t, &scriptedConn{step: 100}, header, nil)
 			require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
 			require.ErrorIs(t, err, errors.ErrUnsupported)
 		})
 	}
-	_, err := open(t.Context(), t, &said{step: 100}, http.Header{extensions: {"permessage-deflate"}}, &Options{Compression: true})
+	_, err := open(t.Context(), t, &scriptedConn{step: 100}, http.Header{extensions: {"permessage-deflate"}}, &Options{Compression: true})
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded, "a window that goes on from message to message was not offered")
 }
 
@@ -52,8 +52,8 @@ func raw(t *testing.T, do func(net.Conn)) *Transport {
 	}, nil)
 }
 
-// TestEndlessAnswers: a handshake's response has a bounded header, however it is sent.
-func TestEndlessAnswers(t *testing.T) {
+// TestEndlessResponses: a handshake's response has a bounded header, however it is sent.
+func TestEndlessResponses(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
 		"headers":                {"HTTP/1.1 101 Switching Protocols\r\n", "X-More: " + strings.Repeat("x", 1000) + "\r\n"},
 		"one header":             {"HTTP/1.1 101 Switching Protocols\r\nX-More: ", strings.Repeat("x", 1000)},

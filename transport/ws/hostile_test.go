@@ -50,7 +50,7 @@ func TestHostileFrames(t *testing.T) {
 	} {
 		for _, eager := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, eager), func(t *testing.T) {
-				body, err := open(t.Context(), t, &said{text: c.sent, step: 5000, eager: eager}, nil, &Options{MaxMessage: 100})
+				body, err := open(t.Context(), t, &scriptedConn{text: c.sent, step: 5000, eager: eager}, nil, &Options{MaxMessage: 100})
 				require.NoError(t, err)
 				defer body.Close()
 				text, err := io.ReadAll(body)
@@ -64,7 +64,7 @@ func TestHostileFrames(t *testing.T) {
 // TestEndWithTheLastBytes, as TLS may tell it, is no good one without the code 1000, neither between messages nor within one.
 func TestEndWithTheLastBytes(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
-		body, err := open(t.Context(), t, &said{text: sent, step: 1 << 20, eager: true}, nil, nil)
+		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, nil)
 		require.NoError(t, err)
 		defer body.Close()
 		text, buffer := 0, make([]byte, 1<<14) // larger than gorilla's own, so that it reads past that
@@ -80,7 +80,7 @@ func TestEndWithTheLastBytes(t *testing.T) {
 
 // TestEndStays, however often it is asked for.
 func TestEndStays(t *testing.T) {
-	body, err := open(t.Context(), t, &said{text: frame(0x83, ""), step: 100}, nil, nil)
+	body, err := open(t.Context(), t, &scriptedConn{text: frame(0x83, ""), step: 100}, nil, nil)
 	require.NoError(t, err)
 	defer body.Close()
 	for range 2000 {
@@ -93,7 +93,7 @@ func TestEndStays(t *testing.T) {
 func TestCompressionBomb(t *testing.T) {
 	bomb := deflated(t, strings.Repeat("\x00", 3<<20))
 	require.Less(t, len(bomb), 20_000)
-	conn := &said{text: deflated(t, "one") + bomb, step: 1 << 20}
+	conn := &scriptedConn{text: deflated(t, "one") + bomb, step: 1 << 20}
 	body, err := open(t.Context(), t, conn, compressed, &Options{MaxMessage: 1 << 20, Compression: true})
 	require.NoError(t, err)
 	defer body.Close()
@@ -102,7 +102,7 @@ func TestCompressionBomb(t *testing.T) {
 	require.LessOrEqual(t, len(text), len("one\n")+1<<20)
 	require.Positive(t, conn.written, "the server hears why")
 
-	body, err = open(t.Context(), t, &said{text: frame(0xc1, "\xff\xff"), step: 100}, compressed, &Options{Compression: true})
+	body, err = open(t.Context(), t, &scriptedConn{text: frame(0xc1, "\xff\xff"), step: 100}, compressed, &Options{Compression: true})
 	require.NoError(t, err)
 	defer body.Close()
 	_, err = io.ReadAll(body)
@@ -181,9 +181,9 @@ func (c *counted) Read(p []byte) (int, error) {
 	return c.endless.Read(p)
 }
 
-// TestPeerThatReadsNothing is taken for dead: one that pings and takes no answers, and one that takes no pings, though its
+// TestBlockedPeer is taken for dead: one that pings and takes no answers, and one that takes no pings, though its
 // connection is open.
-func TestPeerThatReadsNothing(t *testing.T) {
+func TestBlockedPeer(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent string
 		want time.Duration

@@ -30,10 +30,10 @@ type Options struct {
 // Transport is a [lw.Transport] that watches over WebSocket. All methods may run concurrently. Each watch has a connection
 // of its own.
 type Transport struct {
-	over   *lwhttp.Transport
-	dialer websocket.Dialer
-	opts   Options
-	pace   pace
+	over      *lwhttp.Transport
+	dialer    websocket.Dialer
+	opts      Options
+	keepalive keepalive
 }
 
 var _ lw.Transport = (*Transport)(nil)
@@ -41,7 +41,7 @@ var _ lw.Transport = (*Transport)(nil)
 // New returns a transport that makes its handshakes over another one, with its server, credentials, TLS and proxies, and
 // leaves to it what is no watch. opts may be nil. There is nothing to close but the other one.
 func New(over *lwhttp.Transport, opts *Options) *Transport {
-	t := &Transport{over: over, pace: usualPace}
+	t := &Transport{over: over, keepalive: defaultKeepalive}
 	if opts != nil {
 		t.opts = *opts
 	}
@@ -57,16 +57,17 @@ func New(over *lwhttp.Transport, opts *Options) *Transport {
 // closed with the code 1000, as a kube-apiserver does; with a *[CloseError] where it closed with another one; with
 // io.ErrUnexpectedEOF where the connection ended without, or else the connection's own error; with [lw.ErrSilent] where
 // the peer answers no pings or takes no answers to its own; with a *[lw.FrameTooLargeError]; with [ErrProtocol]; or with
-// the context's cause. A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
+// the context's cause. A watch in protobuf goes over the other transport, because its events must not be joined by newlines.
+// A refused handshake is a *[lw.StatusError], as for any request; one that was answered as if it had
 // been none, or wrongly, is [lwhttp.ErrNotUpgraded]. With GODEBUG=fips140=only all are [ErrFIPS].
 func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	if !req.Watch {
+	if !req.Watch || strings.Contains(req.Accept, "protobuf") {
 		return t.over.Open(ctx, req)
 	}
 	if fips140.Enforced() {
 		return nil, ErrFIPS
 	}
-	hand := &handshake{ctx: ctx, over: t.over, req: req}
+	hand := &handshake{ctx: ctx, transport: t.over, req: req}
 	dialer := t.dialer
 	dialer.NetDialContext = func(context.Context, string, string) (net.Conn, error) { return hand, nil }
 	conn, _, err := dialer.DialContext(ctx, "ws://upgrade/", http.Header{"Origin": {t.over.Origin()}})
@@ -76,12 +77,12 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		case hand.err != nil:
 			err = hand.err // gorilla's own says less
 		case hand.upgraded != nil:
-			err = wrongAnswer(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
+			err = responseError(lw.Redact(hand.upgraded, strings.TrimPrefix(err.Error(), "websocket: ")))
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
 		return nil, err
 	}
-	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.pace), nil
+	return newBody(ctx, conn, hand, t.opts.MaxMessage, t.keepalive), nil
 }

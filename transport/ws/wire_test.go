@@ -82,8 +82,8 @@ func TestMessagesAboveTheLimit(t *testing.T) {
 	require.Equal(t, &lw.FrameTooLargeError{Limit: 100}, err)
 }
 
-// TestRefusedHandshakes are errors of the same types as for any request, also where a page is told of none.
-func TestRefusedHandshakes(t *testing.T) {
+// TestRejectedHandshakes are errors of the same types as for any request, also where a page is told of none.
+func TestRejectedHandshakes(t *testing.T) {
 	for code, want := range map[int]error{
 		401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests,
 	} {
@@ -133,8 +133,8 @@ func TestListsGoOverHTTP(t *testing.T) {
 	require.Equal(t, "list", string(text))
 }
 
-// TestEndsOfAContext: a read ends at once, with the cause, and the server sees it; so does a Read when the body is closed.
-func TestEndsOfAContext(t *testing.T) {
+// TestContextEndsWatch: a read ends at once, with the cause, and the server sees it; so does a Read when the body is closed.
+func TestContextEndsWatch(t *testing.T) {
 	enough := errors.New("enough")
 	transport := dial(t, nil, nil)
 	waiting := func(want string) {

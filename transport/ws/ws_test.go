@@ -83,8 +83,8 @@ func TestMessagesAreJoined(t *testing.T) {
 	require.Equal(t, "one\n\ntwo\n\n"+strings.Repeat("long", 100_000), text)
 }
 
-// TestWhatEndsAWatch, and the cause that it leads to.
-func TestWhatEndsAWatch(t *testing.T) {
+// TestWatchErrors, and the cause that it leads to.
+func TestWatchErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(*websocket.Conn)
 		want error
@@ -172,8 +172,8 @@ func TestCompression(t *testing.T) {
 	require.Len(t, text, 10_000)
 }
 
-// TestRefusals are errors of the same types as for any request.
-func TestRefusals(t *testing.T) {
+// TestErrorResponses are errors of the same types as for any request.
+func TestErrorResponses(t *testing.T) {
 	for code, want := range map[int]error{401: lw.ErrUnauthorized, 403: lw.ErrForbidden, 404: lw.ErrNotFound, 410: lw.ErrExpired, 429: lw.ErrTooManyRequests} {
 		_, err := read(t, newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(code)
@@ -239,7 +239,7 @@ func TestDeadPeer(t *testing.T) {
 			_, err = conn.NetConn().Read(buffer)
 		}
 	}), nil)
-	deaf.pace = pace{ask: 20 * time.Millisecond, dead: 100 * time.Millisecond}
+	deaf.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: 100 * time.Millisecond}
 	text, err := read(t, deaf)
 	require.Equal(t, "one", text)
 	require.ErrorIs(t, err, lw.ErrSilent)
@@ -255,7 +255,7 @@ func TestDeadPeer(t *testing.T) {
 		})
 		_, _, _ = conn.ReadMessage()
 	}), nil)
-	alive.pace = pace{ask: 20 * time.Millisecond, dead: time.Minute}
+	alive.keepalive = keepalive{interval: 20 * time.Millisecond, timeout: time.Minute}
 	text, err = read(t, alive)
 	require.NoError(t, err)
 	require.Equal(t, "alive", text)
@@ -275,4 +275,17 @@ func TestClosedTwice(t *testing.T) {
 	require.NoError(t, body.Close())
 	_ = body.Close()
 	require.Error(t, <-done)
+}
+
+func TestProtobufWatchesUseHTTP(t *testing.T) {
+	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
+		require.Empty(t, r.Header.Get("Upgrade"))
+		_, _ = w.Write([]byte{0, 0, 0, 1, '\n'})
+	}, nil)
+	body, err := transport.Open(t.Context(), &lw.Request{Path: watch.Path, Query: watch.Query, Accept: "application/vnd.kubernetes.protobuf", Watch: true})
+	require.NoError(t, err)
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0, 0, 1, '\n'}, data)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BOOKMARK, DELETED, HEARD, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
+import { BOOKMARK, DELETED, ACTIVITY, INTERRUPTED, SAVED, LIVE, MODIFIED, PAGE, RESET, STOPPED, SYNCED, SWITCHED, decode } from '../records.js'
 import { Mirror, fieldsOf, valuesOf } from '../mirror.js'
 import { replay } from '../replay.js'
 import { added, fields, first } from './support.mjs'
@@ -76,7 +76,7 @@ test('a saved object is stale until the server confirms it', () => {
 
 test('a list from IndexedDB does not change the time of the last data', () => {
   const mirror = new Mirror()
-  fold(mirror, [SAVED, ...fields('a', 1)], [HEARD, '1234', '7'], [RESET], [SYNCED, ''])
+  fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '7'], [RESET], [SYNCED, ''])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion, mirror.state.stale], [1234, '7', true])
   fold(mirror, [LIVE, '8'])
   assert.ok(mirror.state.lastEventAt > 1234)
@@ -176,7 +176,7 @@ test('a final error stops the collection', () => {
 
 test('a page that joins takes over the time of the last data', () => {
   const mirror = new Mirror()
-  fold(mirror, ...first(), [HEARD, '1234', '77'])
+  fold(mirror, ...first(), [ACTIVITY, '1234', '77'])
   assert.deepEqual([mirror.state.lastEventAt, mirror.state.resourceVersion], [1234, '77'])
 })
 
@@ -198,7 +198,7 @@ test('only the first list has progress, and a restarted list forgets the remaini
 
 test('changes of a resumed watch are no progress of a list', () => {
   const mirror = new Mirror()
-  fold(mirror, [SAVED, ...fields('a', 1)], [HEARD, '1234', '9'], [MODIFIED, ...fields('a', 10)])
+  fold(mirror, [SAVED, ...fields('a', 1)], [ACTIVITY, '1234', '9'], [MODIFIED, ...fields('a', 10)])
   assert.equal(mirror.state.progress, undefined)
 })
 

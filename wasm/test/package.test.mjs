@@ -99,7 +99,7 @@ test('the members of objects match the declarations', async () => {
 
 test('the options match the declarations', () => {
   const good = { server: 'http://host', resource: 'pods' }
-  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:TEXT|oneOf|\[)/gm)].map(([, name]) => name)
+  const known = [...readFileSync(root + 'spec.js', 'utf8').matchAll(/^ {2}(\w+): (?:STRING|oneOf|\[)/gm)].map(([, name]) => name)
   assert.deepEqual(declared('index.d.ts').members('ListWatchOptions').sort(), known.sort())
   assert.throws(() => main.listWatch({ ...good, other: 1 }))
 })
@@ -110,7 +110,7 @@ test('the error codes match the declarations', () => {
   const sources = ['collection.js', 'connect.js', 'engine.js', 'messages.js', 'spawn.js', 'spec.js', 'mirror.js', 'react.js'].map((file) => readFileSync(root + file, 'utf8')).join()
   const used = new Set([...sources.matchAll(/ListWatchError\('([\w-]+)'/g)].map(([, code]) => code))
   const goSources = readdirSync(root).filter((file) => /(?<!_test)\.go$/.test(file)).map((file) => readFileSync(root + file, 'utf8')).join()
-  for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|kindOf\(err, )"([\w-]+)"/g)) used.add(code)
+  for (const [, code] of goSources.matchAll(/(?:lw\.Err\w+, |ErrUnsupported, |\[\]string\{|errorCode\(err, )"([\w-]+)"/g)) used.add(code)
   assert.deepEqual([...used].sort(), codes.sort())
 })
 

@@ -3,7 +3,7 @@ import 'fake-indexeddb/auto'
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { IDBFactory, IDBObjectStore } from 'fake-indexeddb'
-import { ADDED, BOOKMARK, DELETED, HEARD, SAVED, LIVE, MODIFIED, RESET, SYNCED, UNSAVED, decode, encode } from '../records.js'
+import { ADDED, BOOKMARK, DELETED, ACTIVITY, SAVED, LIVE, MODIFIED, RESET, SYNCED, UNSAVED, decode, encode } from '../records.js'
 import { specOf } from '../spec.js'
 import { added, fields, first, until } from './support.mjs'
 
@@ -50,16 +50,16 @@ AbortSignal.timeout = () => {
 const spec = (options) => specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, ...options }).spec
 
 /** Imports the module once more, like another page of the origin. */
-const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Saved
+const newPage = async () => (await import(`../persist.js?page=${++pages}`)).Persistence
 
 /** Opens and loads a saved collection. `told` has all records that were passed to the client. */
-async function open(options, Saved) {
-  Saved ??= await newPage()
-  const saved = await Saved.open(spec(options))
+async function open(options, Persistence) {
+  Persistence ??= await newPage()
+  const saved = await Persistence.open(spec(options))
   const told = []
   const loaded = await saved.load((bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])))
-  const note = (...records) => saved.note(encode(records))
-  return { saved, told, loaded: !!loaded, note, keys: () => told.filter(([kind]) => kind === SAVED).map(([, key]) => key) }
+  const save = (...records) => saved.save(encode(records))
+  return { saved, told, loaded: !!loaded, save, keys: () => told.filter(([kind]) => kind === SAVED).map(([, key]) => key) }
 }
 
 const done = (request) => new Promise((resolve, reject) => {
@@ -81,46 +81,46 @@ const savedVersion = (version) => until(async () => (await saved()).versions.inc
 test('a page loads the objects that an earlier page saved', async () => {
   const early = await open()
   assert.deepEqual([early.loaded, early.told], [false, []])
-  early.note(...first(added('a', 1), added('b', 1)))
+  early.save(...first(added('a', 1), added('b', 1)))
   await savedKeys('default/a', 'default/b')
-  early.note([MODIFIED, ...fields('a', 10)], [DELETED, 'default/b', '11', ''])
+  early.save([MODIFIED, ...fields('a', 10)], [DELETED, 'default/b', '11', ''])
   await savedVersion('11')
   early.saved.close()
   const late = await open()
   assert.equal(late.loaded, true)
-  assert.deepEqual(late.told.map(([kind]) => kind), [SAVED, HEARD])
+  assert.deepEqual(late.told.map(([kind]) => kind), [SAVED, ACTIVITY])
   assert.deepEqual(late.told[0], [SAVED, ...fields('a', 10)])
   assert.equal(late.told[1][2], '11')
 })
 
 test('a page that resumes a saved collection adds its changes to the saved objects', async () => {
   const early = await open()
-  early.note(...first(added('a', 1)))
+  early.save(...first(added('a', 1)))
   await savedKeys('default/a')
   early.saved.close()
   const next = await open()
-  next.note(added('b', 10))
+  next.save(added('b', 10))
   await savedKeys('default/a', 'default/b')
 })
 
 test('a transaction writes only the changes since the last one', async (t) => {
-  const { note } = await open()
-  note(...first(added('a', 1), added('b', 1)))
+  const { save } = await open()
+  save(...first(added('a', 1), added('b', 1)))
   await savedVersion('9')
   const put = t.mock.method(IDBObjectStore.prototype, 'put')
-  note([MODIFIED, ...fields('a', 10)])
+  save([MODIFIED, ...fields('a', 10)])
   await savedVersion('10')
   assert.deepEqual(put.mock.calls.map(({ arguments: [{ key, version }] }) => key ?? version), ['default/a', '10'])
 })
 
 test('objects of an incomplete first list are deleted by the next page', async () => {
   const early = await open()
-  early.note([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
+  early.save([RESET], [ADDED, 'default/stale', '', 'uid', '1', 'sum', '{}'])
   await savedKeys('default/stale')
   early.saved.close()
   const next = await open()
   assert.deepEqual([next.loaded, next.told], [false, []])
-  next.note(...first(added('fresh', 2)))
+  next.save(...first(added('fresh', 2)))
   await savedKeys('default/fresh')
   next.saved.close()
   assert.deepEqual((await open()).keys(), ['default/fresh'])
@@ -128,9 +128,9 @@ test('objects of an incomplete first list are deleted by the next page', async (
 
 test('objects of other collections stay when the first list is written', async () => {
   const pods = await open(), nodes = await open({ resource: 'nodes' })
-  pods.note(...first(added('pod', 1)))
+  pods.save(...first(added('pod', 1)))
   await savedKeys('default/pod')
-  nodes.note(...first(added('node', 1)))
+  nodes.save(...first(added('node', 1)))
   await until(async () => (await saved()).keys.length === 2)
   pods.saved.close()
   assert.deepEqual((await open()).keys(), ['default/pod'])
@@ -138,10 +138,10 @@ test('objects of other collections stay when the first list is written', async (
 
 for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
   test(`the saved resourceVersion advances with ${name}`, async () => {
-    const { saved, note } = await open()
-    note(...first(added('a', 1)))
+    const { saved, save } = await open()
+    save(...first(added('a', 1)))
     await savedVersion('9')
-    note([kind, '12'])
+    save([kind, '12'])
     await savedVersion('12')
     saved.close()
     assert.equal((await open()).told.at(-1)[2], '12')
@@ -150,51 +150,51 @@ for (const [name, kind] of Object.entries({ BOOKMARK, LIVE, SYNCED })) {
 
 for (const [name, record] of Object.entries({ ADDED: added('b', 12), MODIFIED: [MODIFIED, ...fields('a', 12)], DELETED: [DELETED, 'default/a', '12', ''] })) {
   test(`the saved resourceVersion advances with ${name}`, async () => {
-    const { note } = await open()
-    note(...first(added('a', 1)))
+    const { save } = await open()
+    save(...first(added('a', 1)))
     await savedVersion('9')
-    note(record)
+    save(record)
     await savedVersion('12')
   })
 }
 
 test('the time of the last data is saved', async (t) => {
-  const { saved, note } = await open()
+  const { saved, save } = await open()
   t.mock.method(Date, 'now', () => 1700000000000)
-  note(...first(added('a', 1)))
+  save(...first(added('a', 1)))
   await savedVersion('9')
   saved.close()
-  assert.deepEqual((await open()).told.at(-1), [HEARD, '1700000000000', '9'])
+  assert.deepEqual((await open()).told.at(-1), [ACTIVITY, '1700000000000', '9'])
 })
 
 test('changes during a transaction are written by the next one', async () => {
-  const { note } = await open()
-  note(...first(added('a', 1)))
-  note(added('b', 10))
-  note(added('c', 11))
+  const { save } = await open()
+  save(...first(added('a', 1)))
+  save(added('b', 10))
+  save(added('c', 11))
   await savedVersion('11')
   await savedKeys('default/a', 'default/b', 'default/c')
 })
 
 test('of two pages only one writes, and the other one reports no error', async () => {
   const writer = await open(), other = await open()
-  writer.note(...first(added('a', 1)))
+  writer.save(...first(added('a', 1)))
   await savedKeys('default/a')
-  other.note(...first(added('other', 1)))
-  writer.note(added('b', 10)) // transactions run in the order in which they start
+  other.save(...first(added('other', 1)))
+  writer.save(added('b', 10)) // transactions run in the order in which they start
   await savedKeys('default/a', 'default/b')
   timeouts[1].abort(new DOMException('late', 'TimeoutError'))
   await until(() => locks.count === 1)
   writer.saved.close()
   await until(() => locks.count === 0)
-  other.note(added('later', 20))
+  other.save(added('later', 20))
   assert.deepEqual((await saved()).keys, ['default/a', 'default/b'])
   assert.deepEqual(other.told, [])
 })
 
 test('a page that waits for the lock writes when the other page closes', async () => {
   const writer = await open(), other = await open()
-  other.note(...first(added('other', 1)))
+  other.save(...first(added('other', 1)))
   writer.saved.close()
   await savedKeys('default/other')
   other.saved.close()
@@ -205,15 +205,15 @@ test('a page that closes while it waits for the lock does not keep it', async ()
   const writer = await open(), other = await open(), third = await open()
   other.saved.close()
   writer.saved.close()
-  third.note(...first(added('third', 1)))
+  third.save(...first(added('third', 1)))
   await savedKeys('default/third')
 })
 
 test('users and collections have separate states and locks', async () => {
   for (const options of [{ persist: true }, { persist: 'ann' }, { persist: 'bob' }, { namespace: 'shop' }, { transport: 'http' }]) {
-    const { loaded, note } = await open(options)
+    const { loaded, save } = await open(options)
     assert.equal(loaded, false)
-    note(...first(added('a', 1)))
+    save(...first(added('a', 1)))
     await until(async () => (await saved()).versions.length === timeouts.length)
   }
 })
@@ -221,7 +221,7 @@ test('users and collections have separate states and locks', async () => {
 test('headers separate states by a digest, which does not contain them', async () => {
   const headers = { 'Impersonate-User': 'ann', 'X-Key': 'secret-value' }
   const ann = await open({ headers })
-  ann.note(...first(added('anns', 1)))
+  ann.save(...first(added('anns', 1)))
   await savedKeys('default/anns')
   ann.saved.close()
   assert.doesNotMatch((await saved()).text, /ann"|secret-value/)
@@ -253,9 +253,9 @@ const reasons = {
 for (const [reason, arrange] of Object.entries(reasons)) {
   test(`a page is told why nothing is saved: ${reason}`, async (t) => {
     arrange(t)
-    const { loaded, told, note } = await open()
+    const { loaded, told, save } = await open()
     assert.deepEqual([loaded, told], [false, [[UNSAVED, `listwatch: the collection is not saved: ${reason}`]]])
-    note(...first(added('a', 1)))
+    save(...first(added('a', 1)))
     await until(() => locks.count === 0)
   })
 }
@@ -267,12 +267,12 @@ test('headers need a digest, or nothing is saved', async (t) => {
 })
 
 test('a full disk ends saving, and the page is told', async (t) => {
-  const { told, note } = await open()
+  const { told, save } = await open()
   t.mock.method(IDBObjectStore.prototype, 'put', () => { throw new DOMException('the quota is exceeded', 'QuotaExceededError') })
-  note(...first(added('a', 1)))
+  save(...first(added('a', 1)))
   await until(() => told.length)
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: the quota is exceeded']])
-  note(added('b', 10))
+  save(added('b', 10))
   await until(() => locks.count === 0)
 })
 
@@ -284,19 +284,19 @@ test('a lock manager that fails ends saving, and the page is told', async () => 
 })
 
 test('another tab can delete the database: this page closes it and goes on without it', async () => {
-  const Saved = await newPage()
-  const { told, note } = await open({}, Saved)
-  note(...first(added('a', 1)))
+  const Persistence = await newPage()
+  const { told, save } = await open({}, Persistence)
+  save(...first(added('a', 1)))
   await savedKeys('default/a')
   const deleting = indexedDB.deleteDatabase('listwatch')
   deleting.onblocked = () => assert.fail('the page blocks the deletion')
   await done(deleting)
   assert.deepEqual(told, [[UNSAVED, 'listwatch: the collection is not saved: another tab deletes or upgrades the database']])
-  note(added('b', 10))
+  save(added('b', 10))
   await until(() => locks.count === 0)
 
-  const again = await open({}, Saved) // a collection that is opened later uses a new database
-  again.note(...first(added('c', 1)))
+  const again = await open({}, Persistence) // a collection that is opened later uses a new database
+  again.save(...first(added('c', 1)))
   await savedKeys('default/c')
 })
 

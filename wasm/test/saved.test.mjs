@@ -1,8 +1,8 @@
 // Loads random saved collections. A page receives all objects of a valid collection, and none of a damaged one.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Saved } from '../persist.js'
-import { HEARD, SAVED, decode, encodeFields } from '../records.js'
+import { Persistence } from '../persist.js'
+import { ACTIVITY, SAVED, decode, encodeFields } from '../records.js'
 import { specOf } from '../spec.js'
 import { rounds } from './random.mjs'
 
@@ -31,12 +31,12 @@ test('a damaged collection is not loaded', () => rounds(2000, async (random) => 
     if (random.below(2)) row.fields = random.of(row.fields.slice(0, random.below(6)), wrong(random))
     else row.fields = row.fields.with(random.below(7), random.of(undefined, null, 7, {}))
   } else if (!random.below(4)) version = wrong(random)
-  const saved = await Saved.open(specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, indexes: { a: 'b' } }).spec)
+  const saved = await Persistence.open(specOf({ server: 'http://127.0.0.1:1', resource: 'pods', persist: true, indexes: { a: 'b' } }).spec)
   const told = []
   const loaded = await saved.load((bytes) => decode(bytes, (kind, fields) => told.push([kind, ...fields])))
   assert.equal(!!loaded, !damaged && version?.version === '7')
   const wellFormed = (fields) => fields.map((field) => field.toWellFormed())
-  assert.deepEqual(told, loaded ? [...rows.map((fields) => [SAVED, ...wellFormed(fields)]), [HEARD, '1700000000000', '7']] : [])
+  assert.deepEqual(told, loaded ? [...rows.map((fields) => [SAVED, ...wellFormed(fields)]), [ACTIVITY, '1700000000000', '7']] : [])
   if (!loaded) return
   const split = (key) => (key.includes('/') ? [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)] : ['', key])
   assert.deepEqual(loaded, encodeFields(['7', ...rows.flatMap(([key, , ...rest]) => [...split(key), ...rest.slice(0, 3)])]))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSetsOfAnySizeAreTrees: in any order, with snapshots in between, and back to nothing.
-func TestSetsOfAnySizeAreTrees(t *testing.T) {
+// TestSetsAreTrees: in any order, with snapshots in between, and back to nothing.
+func TestSetsAreTrees(t *testing.T) {
 	const n = 20_000 // three levels, in order or not
 	up := make([]uint32, n)
 	for i := range up {
@@ -58,8 +58,8 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	}
 }
 
-// TestWhatIsAddedInOrderFillsItsNodes, as most of an index is when a list comes: half-filled ones would cost twice as much.
-func TestWhatIsAddedInOrderFillsItsNodes(t *testing.T) {
+// TestSequentialInsertFillsNodes, as most of an index is when a list comes: half-filled ones would cost twice as much.
+func TestSequentialInsertFillsNodes(t *testing.T) {
 	var s Set
 	for i := range uint32(nodeSize * nodeSize) {
 		s.Insert(0, i)
@@ -70,8 +70,8 @@ func TestWhatIsAddedInOrderFillsItsNodes(t *testing.T) {
 	}
 }
 
-// TestAWriteAfterASnapshotCopiesLittle, however much there is.
-func TestAWriteAfterASnapshotCopiesLittle(t *testing.T) {
+// TestWriteAfterSnapshotCopiesLittle, however much there is.
+func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	const n = 1 << 18
 	var v Vector[*int]
 	var table Table

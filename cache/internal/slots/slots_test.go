@@ -20,11 +20,11 @@ type model struct {
 
 	slots map[uint32]uint32 // by key
 	free  []uint32
-	held  []held
+	kept  []keptSnapshot
 }
 
-// held is a snapshot with what it must show.
-type held struct {
+// keptSnapshot is a snapshot with what it must show.
+type keptSnapshot struct {
 	elements Vector[uint32]
 	table    Table
 	set      Set
@@ -55,12 +55,12 @@ func (m *model) remove(key uint32) {
 	m.free = append(m.free, slot)
 }
 
-func (m *model) hold() {
-	m.held = append(m.held, held{m.elements, m.table, m.set, maps.Clone(m.slots)})
+func (m *model) keep() {
+	m.kept = append(m.kept, keptSnapshot{m.elements, m.table, m.set, maps.Clone(m.slots)})
 	m.epoch++
 }
 
-func (m *model) check(h held) {
+func (m *model) check(h keptSnapshot) {
 	t := m.t
 	seen := map[uint32]uint32{}
 	h.elements.All(func(slot, key uint32) bool { seen[key] = slot; return true })
@@ -82,7 +82,7 @@ func (m *model) check(h held) {
 	require.Equal(t, len(odd), h.set.Len())
 }
 
-func (h *held) find(m *model, key uint32) (uint32, bool) {
+func (h *keptSnapshot) find(m *model, key uint32) (uint32, bool) {
 	return h.table.Find(m.hash(key), func(slot uint32) bool {
 		got, ok := h.elements.Get(slot)
 		return ok && got == key
@@ -90,7 +90,7 @@ func (h *held) find(m *model, key uint32) (uint32, bool) {
 }
 
 // compare holds Changed against the difference of the models.
-func (m *model) compare(older, newer held) {
+func (m *model) compare(older, newer keptSnapshot) {
 	type change struct{ before, after uint32 } // plus one; zero: none
 	want := map[uint32]change{}
 	for key, slot := range older.slots {
@@ -119,14 +119,14 @@ func (m *model) compare(older, newer held) {
 	require.Equal(m.t, want, got)
 }
 
-// play takes steps as a source of bytes tells, and checks all snapshots in the end.
-func play(t *testing.T, steps []byte, hash func(uint32) uint32) {
+// runModel takes steps as a source of bytes tells, and checks all snapshots in the end.
+func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 	m := &model{t: t, hash: hash, slots: map[uint32]uint32{}}
 	next := uint32(0)
 	for i := 0; i+1 < len(steps); i += 2 {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
-			m.hold()
+			m.keep()
 		case op < 3: // many at once, so that nodes and pages are split
 			for range n {
 				m.insert(next)
@@ -144,11 +144,11 @@ func play(t *testing.T, steps []byte, hash func(uint32) uint32) {
 			}
 		}
 	}
-	m.hold()
-	for i, h := range m.held {
+	m.keep()
+	for i, h := range m.kept {
 		m.check(h)
-		m.compare(m.held[0], h)
-		m.compare(h, m.held[i/2])
+		m.compare(m.kept[0], h)
+		m.compare(h, m.kept[i/2])
 	}
 }
 
@@ -159,8 +159,8 @@ var hashes = map[string]func(uint32) uint32{
 	"low":    func(key uint32) uint32 { return key },
 }
 
-// TestSnapshotsStayAsTheyWere, whatever is written after them, and however hashes are spread.
-func TestSnapshotsStayAsTheyWere(t *testing.T) {
+// TestSnapshotsStayUnchanged, whatever is written after them, and however hashes are spread.
+func TestSnapshotsStayUnchanged(t *testing.T) {
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
@@ -169,7 +169,7 @@ func TestSnapshotsStayAsTheyWere(t *testing.T) {
 				for i := range steps {
 					steps[i] = byte(random.Uint32())
 				}
-				play(t, steps, hash)
+				runModel(t, steps, hash)
 			}
 		})
 	}
@@ -182,12 +182,12 @@ func FuzzSnapshots(f *testing.F) {
 			return
 		}
 		for _, hash := range hashes {
-			play(t, steps, hash)
+			runModel(t, steps, hash)
 		}
 	})
 }
 
-func TestAllStopsWhenTold(t *testing.T) {
+func TestAllStopsEarly(t *testing.T) {
 	var v Vector[int]
 	var s Set
 	for i := range uint32(200) {

@@ -45,7 +45,7 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 	for {
 		p := t.page(epoch, t.at(hash))
-		if p.length < pageSize || p.depth == t.depth && !t.mayDouble() {
+		if p.length < pageSize || p.depth == t.depth && !t.canDouble() {
 			p.add(epoch, hash, slot)
 			return
 		}
@@ -53,7 +53,7 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 	}
 }
 
-func (t *Table) mayDouble() bool { return 4<<t.depth <= t.length }
+func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
 // Remove takes an entry out. It must be there.
 func (t *Table) Remove(epoch uint64, hash, slot uint32) {

@@ -18,8 +18,8 @@ function status(o) {
   if (o.metadata?.deletionTimestamp) return 'Terminating'
   const ready = condition(o, 'Ready') ?? condition(o, 'Available')
   if (ready) return ready.status === 'True' ? ready.type : ready.reason || `Not ${ready.type.toLowerCase()}`
-  const told = o.status?.phase ?? o.status?.state
-  return typeof told === 'string' ? told : ''
+  const state = o.status?.phase ?? o.status?.state
+  return typeof state === 'string' ? state : ''
 }
 
 /** @type {Record<string, string>} */

@@ -18,9 +18,9 @@ export function podStatus(o) {
   if (o.metadata?.deletionTimestamp) return reason === 'NodeLost' ? 'Unknown' : 'Terminating'
   const starting = initContainerStatuses.find((/** @type {Kube} */ c) => !c.ready && c.state?.terminated?.exitCode !== 0 && !c.started)
   if (starting) return `Init:${reasonOf(starting) ?? `${initContainerStatuses.indexOf(starting)}/${initContainerStatuses.length}`}`
-  const told = statuses(o).map(reasonOf).filter(Boolean)
+  const reasons = statuses(o).map(reasonOf).filter(Boolean)
   const running = statuses(o).some((c) => c.state?.running)
-  if (told.length && !(running && told.every((r) => r === 'Completed'))) return told.find((r) => r !== 'Completed') ?? told[0]
+  if (reasons.length && !(running && reasons.every((r) => r === 'Completed'))) return reasons.find((r) => r !== 'Completed') ?? reasons[0]
   return reason || phase
 }
 

@@ -73,7 +73,7 @@ beforeEach(async () => {
   answer = () => discovery(...RESOURCES)
 })
 
-test('a page without a place shows Pods', async () => {
+test('a page without a route shows Pods', async () => {
   await boot('')
   assert.deepEqual(visited, ['#/v1/pods'])
   assert.deepEqual(opened.map(({ options }) => options.resource), ['v1/namespaces', 'v1/pods'])

@@ -6,11 +6,11 @@ import { changeElement, inPart, objectsOf } from '../changes.js'
 const pod = (resourceVersion, more) => ({ metadata: { name: 'web', resourceVersion }, ...more })
 const entry = (type, { old, object = pod('2'), finalStateUnknown = false } = {}) =>
   ({ change: { type, old, object, finalStateUnknown, item: { resourceVersion: '2' } }, at: new Date(2030, 0, 1, 13, 4, 5).getTime(), before: '10', after: '20' })
-// Stands in for a Whole with these answers by version.
-const whole = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
+// Stands in for a Versions with these answers by version.
+const versions = (answers) => ({ asked: [], at(version, { asOf }) { this.asked.push([version, asOf]); return answers[version] } })
 
 test('additions and deletions need no objects', () => {
-  for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), whole({})), { complete: true })
+  for (const type of ['added', 'deleted']) assert.deepEqual(objectsOf(entry(type), versions({})), { complete: true })
 })
 
 test('the fields of the table are complete where the table has all that may be shown', () => {
@@ -20,13 +20,13 @@ test('the fields of the table are complete where the table has all that may be s
 
 test('both full objects replace the fields of the table', () => {
   const old = pod('1'), object = pod('2')
-  const full = { 1: { object: pod('1', { full: true }) }, 2: { object: pod('2', { full: true }) } }, it = whole(full)
+  const full = { 1: { object: pod('1', { full: true }) }, 2: { object: pod('2', { full: true }) } }, it = versions(full)
   assert.deepEqual(objectsOf(entry('modified', { old, object }), it), { old: full[1].object, object: full[2].object, complete: true })
   assert.deepEqual(it.asked, [['2', '20'], ['1', '10']])
 })
 
 test('the fields of the table are shown while a full object is missing', () => {
-  const old = pod('1'), object = pod('2'), part = (answers) => objectsOf(entry('modified', { old, object }), whole(answers))
+  const old = pod('1'), object = pod('2'), part = (answers) => objectsOf(entry('modified', { old, object }), versions(answers))
   assert.deepEqual(part({}), { old, object, complete: undefined, reason: undefined })
   assert.deepEqual(part({ 1: { object: old } }), { old, object, complete: undefined, reason: undefined })
   assert.deepEqual(part({ 2: { object } }), { old, object, complete: undefined, reason: undefined })
@@ -35,7 +35,7 @@ test('the fields of the table are shown while a full object is missing', () => {
 })
 
 test('a modified object without an old one has no past version to request', () => {
-  assert.equal(objectsOf(entry('modified'), whole({})).old, undefined)
+  assert.equal(objectsOf(entry('modified'), versions({})).old, undefined)
 })
 
 const field = (element) => all('.field', element).map((one) => [textOf('dt', one), all('dd > *', one).map((e) => `${e.tagName.toLowerCase()} ${e.textContent}`)])

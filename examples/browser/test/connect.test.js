@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { byId, reload, window } from './support/page.js'
-import { ask, remember, serverOfPage } from '../connect.js'
+import { askForServer, remember, serverOfPage } from '../connect.js'
 
 const at = (url) => window.happyDOM.setURL(url)
 const submit = () => byId('connect').close('connect')
@@ -28,7 +28,7 @@ test('another server is kept in the URL, and the own origin is not', () => {
 })
 
 test('the dialog returns the server and the token, and forgets the token', async () => {
-  const answer = ask({ server: 'http://old.example', token: 'old' })
+  const answer = askForServer({ server: 'http://old.example', token: 'old' })
   assert.equal(byId('connect').open, true)
   assert.equal(byId('connect-server').value, 'http://old.example')
   assert.equal(byId('connect-token').value, 'old')
@@ -42,14 +42,14 @@ test('the dialog returns the server and the token, and forgets the token', async
 })
 
 test('an empty URL is the own origin', async () => {
-  const answer = ask({ server: 'http://old.example', token: '' })
+  const answer = askForServer({ server: 'http://old.example', token: '' })
   byId('connect-server').value = ' '
   submit()
   assert.deepEqual(await answer, { server: 'http://page.example', token: '' })
 })
 
 test('the reason is shown, and the token is asked for first', async () => {
-  const answer = ask({ server: 'http://old.example', token: '' }, 'the token is wrong')
+  const answer = askForServer({ server: 'http://old.example', token: '' }, 'the token is wrong')
   assert.equal(byId('connect-why').textContent, 'the token is wrong')
   assert.equal(byId('connect-why').hidden, false)
   assert.equal(document.activeElement.id, 'connect-token')
@@ -59,10 +59,10 @@ test('the reason is shown, and the token is asked for first', async () => {
 })
 
 test('Escape cancels, also after an earlier answer', async () => {
-  const first = ask({ server: 'http://a.example', token: '' })
+  const first = askForServer({ server: 'http://a.example', token: '' })
   submit()
   await first
-  const second = ask({ server: 'http://a.example', token: '' })
+  const second = askForServer({ server: 'http://a.example', token: '' })
   const dialog = byId('connect')
   dialog.close(dialog.returnValue) // Escape leaves the return value unchanged; close() of happy-dom clears it
   assert.equal(await second, undefined)
@@ -71,7 +71,7 @@ test('Escape cancels, also after an earlier answer', async () => {
 test('a dialog that is already open is not opened again', async () => {
   byId('connect').showModal()
   byId('connect').showModal = () => assert.fail('a browser throws here')
-  const answer = ask({ server: 'http://a.example', token: '' })
+  const answer = askForServer({ server: 'http://a.example', token: '' })
   submit()
   assert.deepEqual(await answer, { server: 'http://a.example', token: '' })
 })

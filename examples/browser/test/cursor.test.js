@@ -4,11 +4,11 @@ import { Cursor } from '../cursor.js'
 import { Rows } from '../rows.js'
 
 // Returns a cursor over rows a to e, and a log of its calls.
-function setup({ open = false, place = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
+function setup({ open = false, route = {}, names = ['a', 'b', 'c', 'd', 'e'] } = {}) {
   const log = []
   const grid = { active: '', page: 3, reveal: (index) => log.push(`reveal ${index}`), focus: () => log.push('focus grid') }
   const detail = { open, focus: () => log.push('focus detail') }
-  const app = { place: { selected: '', search: '', ...place }, go: (change) => log.push(change), draw: () => log.push('draw') }
+  const app = { route: { selected: '', search: '', ...route }, go: (change) => log.push(change), draw: () => log.push('draw') }
   const cursor = new Cursor(grid, detail, app)
   const rows = cursor.rows = new Rows([])
   rows.apply(names.map((key) => ({ type: 'added', key, item: { key, object: {} }, initial: true })), 0)
@@ -79,8 +79,8 @@ test('open selects the active row, and then enters the detail', () => {
 })
 
 test('escape closes the detail, then clears the search, and returns to the table', () => {
-  const after = (place) => {
-    const { cursor, log } = setup({ place })
+  const after = (route) => {
+    const { cursor, log } = setup({ route })
     cursor.escape()
     return log
   }

@@ -10,8 +10,8 @@ const pods = { group: '', plural: 'pods', kind: 'Pod' }
 const item = (resourceVersion, more, name = 'web', namespace = 'shop') => ({
   key: `${namespace}/${name}`, namespace, name, resourceVersion, object: { metadata: { name, resourceVersion }, ...more },
 })
-// Stands in for a Whole with these answers by version.
-const whole = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
+// Stands in for a Versions with these answers by version.
+const versions = (answers = {}) => ({ arrivals: 0, asked: [], at(version, how) { this.asked.push([version, how]); return answers[version] } })
 const modified = (old, one, more) => ({ change: { type: 'modified', key: one.key, item: one, old: old.object, object: one.object, finalStateUnknown: false }, at: NOW - 5000, before: '10', after: '20', ...more })
 
 let detail, history, closed
@@ -103,7 +103,7 @@ test('the list of another object replaces the one before', () => {
 })
 
 test('a change is drawn again when its full objects arrive, and stays open or closed', () => {
-  const old = item('1', { n: 1 }), now = item('2', { n: 2 }), answers = {}, full = whole(answers), row = new Row(now)
+  const old = item('1', { n: 1 }), now = item('2', { n: 2 }), answers = {}, full = versions(answers), row = new Row(now)
   history.add(modified(old, now))
   show(row, full)
   assert.deepEqual(texts('.changes .paths'), ['n'])
@@ -141,7 +141,7 @@ test('a field whose name begins like a changed one is not marked', () => {
 })
 
 test('the full object replaces the fields of the table when it arrives', () => {
-  const one = item('7', { part: true }), answers = {}, full = whole(answers), row = new Row(one)
+  const one = item('7', { part: true }), answers = {}, full = versions(answers), row = new Row(one)
   show(row, full)
   assert.ok(yaml().includes('part: true\n'))
   assert.deepEqual(full.asked, [['7', { asOf: undefined, current: true }]])
@@ -156,7 +156,7 @@ test('the full object replaces the fields of the table when it arrives', () => {
 })
 
 test('a missing full object has its reason, unless a newer one is known', () => {
-  const one = item('7', { part: true }), full = whole({ 7: { reason: 'the server answered 503' } })
+  const one = item('7', { part: true }), full = versions({ 7: { reason: 'the server answered 503' } })
   show(new Row(one), full)
   assert.equal(yaml()[0], '# Only the fields of the table. The server did not return the rest: the server answered 503.\n')
   assert.ok(yaml().includes('part: true\n'))
@@ -173,7 +173,7 @@ test('the full object is requested as it was after the last change, and before a
   const old = item('1', { n: 1 }), now = item('2', { n: 2 }), row = new Row(now)
   history.add(modified(old, now))
   const asOf = () => {
-    const full = whole()
+    const full = versions()
     show(row, full)
     return full.asked[0]
   }

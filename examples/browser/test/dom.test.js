@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { byId, reload } from './support/page.js'
-import { $, $of, announce, h, hush, setAttribute, setText } from '../dom.js'
+import { $, $of, announce, h, cancelAnnouncement, setAttribute, setText } from '../dom.js'
 
 beforeEach(reload)
 
@@ -61,7 +61,7 @@ test('announcements are at least three seconds apart, and the newest one wins', 
   assert.equal(after(2999), 'one')
   assert.equal(after(1), 'three')
   announce('four')
-  hush()
+  cancelAnnouncement()
   assert.equal(heard(), '')
   assert.equal(after(10_000), '')
 })

@@ -44,7 +44,7 @@ test('Secrets are not saved, and their values are not requested', () => {
   const { persist, project } = optionsOf({ resource: { ...pods, plural: 'secrets' } })
   assert.equal(persist, false)
   assert.deepEqual(project, ['metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'metadata.ownerReferences', 'type', 'immutable'])
-  assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).wholeOf({ key: 'a', item: pod('1') }), undefined)
+  assert.equal(feedOf({ resource: { ...pods, plural: 'secrets' } }).versionsOf({ key: 'a', item: pod('1') }), undefined)
 })
 
 test('changes reach the rows, the history and the rate, and are reported', (t) => {
@@ -103,7 +103,7 @@ test('close ends the collection and the requests of the detail', (t) => {
   let signal
   t.mock.method(globalThis, 'fetch', (url, how) => { signal = how.signal; return new Promise(() => {}) })
   const feed = feedOf()
-  feed.wholeOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
+  feed.versionsOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
   assert.equal(signal.aborted, false)
   feed.close()
   assert.equal(signal.aborted, true)
@@ -114,12 +114,12 @@ test('the full object of a row is kept until another row is shown', (t) => {
   const urls = []
   t.mock.method(globalThis, 'fetch', (url, { signal, headers }) => { urls.push([url, signal, headers]); return new Promise(() => {}) })
   const feed = feedOf({ to: { server: 'http://host', token: 'secret' } }), row = { key: 'shop/web', item: pod('1') }
-  const first = feed.wholeOf(row)
+  const first = feed.versionsOf(row)
   first.at('1', { current: true })
-  assert.equal(feed.wholeOf({ ...row, item: pod('2') }), first)
+  assert.equal(feed.versionsOf({ ...row, item: pod('2') }), first)
   assert.equal(urls[0][0], 'http://host/api/v1/namespaces/shop/pods/web')
   assert.equal(urls[0][2].Authorization, 'Bearer secret')
-  const other = feed.wholeOf({ key: 'shop/db', item: pod('1', {}, 'db') })
+  const other = feed.versionsOf({ key: 'shop/db', item: pod('1', {}, 'db') })
   assert.notEqual(other, first)
   assert.equal(urls[0][1].aborted, true)
   other.at('1', { current: true })
@@ -130,7 +130,7 @@ test('the answer for a full object is reported', async (t) => {
   const answered = new Promise((resolve) => {
     t.mock.method(globalThis, 'fetch', async () => Response.json(pod('1').object))
     const feed = new Feed(link, pods, '', resolve)
-    feed.wholeOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
+    feed.versionsOf({ key: 'shop/web', item: pod('1') }).at('1', { current: true })
   })
   await answered
 })
@@ -138,13 +138,13 @@ test('the answer for a full object is reported', async (t) => {
 test('full objects are requested again when the connection is back', () => {
   const feed = feedOf(), [collection] = opened, row = { key: 'shop/web', item: pod('1') }
   collection.report(live('10'))
-  const first = feed.wholeOf(row)
+  const first = feed.versionsOf(row)
   collection.report(live('11'))
-  assert.equal(feed.wholeOf(row), first)
+  assert.equal(feed.versionsOf(row), first)
   collection.report({ ...live('11'), phase: 'interrupted' })
-  assert.equal(feed.wholeOf(row), first)
+  assert.equal(feed.versionsOf(row), first)
   collection.report(live('12'))
-  assert.notEqual(feed.wholeOf(row), first)
+  assert.notEqual(feed.versionsOf(row), first)
 })
 
 function namespaces(to = link) {

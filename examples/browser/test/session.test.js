@@ -116,7 +116,7 @@ for (const [status, code] of [[401, 'unauthorized'], [403, 'forbidden']]) {
   test(`a server that answers ${status} is left, and the page asks for a token`, async () => {
     begin({ state: { phase: 'live' } })
     answer = () => refusal(status)
-    session.ask()
+    session.load()
     await settle()
     assert.deepEqual(calls(), ['leave', 'draw'])
     assert.deepEqual(session.waiting, { phase: 'stopped', stale: true, cause: { code, message: `the server answered ${status}: no` } })

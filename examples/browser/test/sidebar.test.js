@@ -9,11 +9,11 @@ const RESOURCES = [
   resource('networking.k8s.io', 'ingresses', 'Ingress', { shortNames: ['ing'] }), resource('', 'endpoints', 'Endpoints'),
   resource('example.com', 'widgets', 'Gadget'),
 ]
-let place, sidebar
+let route, sidebar
 beforeEach(() => {
   reload()
-  place = { group: '', version: 'v1', plural: 'pods', namespace: '' }
-  sidebar = new Sidebar(() => place)
+  route = { group: '', version: 'v1', plural: 'pods', namespace: '' }
+  sidebar = new Sidebar(() => route)
   sidebar.show(RESOURCES)
 })
 const link = (title) => document.querySelector(`#collections a[title="${title}"]`)
@@ -27,19 +27,19 @@ test('the menu has the groups with their collections', () => {
   assert.deepEqual(texts('.group'), ['networking'])
 })
 
-test('a link leads to its collection, in the namespace of the place if the collection has namespaces', () => {
+test('a link leads to its collection, in the namespace of the route if the collection has namespaces', () => {
   const href = (title) => link(title).getAttribute('href')
   assert.equal(href('v1/pods'), '#/v1/pods')
-  place.namespace = 'shop'
+  route.namespace = 'shop'
   for (const title of ['v1/pods', 'v1/nodes', 'example.com/v1/widgets']) link(title).dispatchEvent(new Event('click'))
   assert.deepEqual(['v1/pods', 'v1/nodes', 'example.com/v1/widgets'].map(href), ['#/v1/pods?ns=shop', '#/v1/nodes', '#/example.com/v1/widgets?ns=shop'])
 })
 
-test('the collection of the place is marked and in sight', () => {
+test('the collection of the route is marked and in sight', () => {
   assert.deepEqual(current(), ['v1/pods page'])
   assert.equal(link('v1/pods').dataset.scrolled, 'true')
   assert.equal(link('v1/nodes').dataset.scrolled, undefined)
-  place = { ...place, plural: 'nodes' }
+  route = { ...route, plural: 'nodes' }
   sidebar.mark()
   assert.deepEqual(current(), ['v1/nodes page'])
   sidebar.show(RESOURCES.slice(0, 2))

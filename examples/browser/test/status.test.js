@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { corner, explain, inPlace, isKnown, needsToken, progress, remedy, staleness } from '../status.js'
+import { indicator, explain, emptyMessage, isKnown, needsToken, progress, actionLabel, staleness } from '../status.js'
 
-const place = { search: '', namespace: '', plural: 'pods' }
+const route = { search: '', namespace: '', plural: 'pods' }
 const cause = (code, message = 'why', more) => ({ code, message, ...more })
 const state = (phase, more) => ({ phase, stale: phase !== 'live', ...more })
 
@@ -34,8 +34,8 @@ test('only a failed connection of an offline computer is called offline', (t) =>
   assert.equal(explain(cause('network')).short, 'No connection')
 })
 
-test('the corner says what a page does that is not live', () => {
-  const shown = (phase, more) => corner(state(phase, more), 1000)
+test('the indicator says what a page does that is not live', () => {
+  const shown = (phase, more) => indicator(state(phase, more), 1000)
   assert.deepEqual(shown('loading'), { tone: 'busy', text: 'Connecting', more: '', title: '' })
   assert.deepEqual(shown('listing'), { tone: 'busy', text: 'Listing', more: '', title: '' })
   assert.deepEqual(shown('stopped'), { tone: 'bad', text: 'Stopped', more: '', title: '' })
@@ -50,7 +50,7 @@ test('the corner says what a page does that is not live', () => {
 })
 
 test('a live page that never heard of an event is quiet', () => {
-  assert.equal(corner(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
+  assert.equal(indicator(state('live', { resourceVersion: '1' }), 60_000).more, ', last heard 1 min ago')
 })
 
 test('only a 401 needs another token', () => {
@@ -60,8 +60,8 @@ test('only a 401 needs another token', () => {
 })
 
 test('the button offers nothing while the page connects', () => {
-  for (const phase of ['loading', 'listing']) assert.equal(remedy(state(phase)), '')
-  assert.equal(remedy(state('interrupted')), 'Try now')
+  for (const phase of ['loading', 'listing']) assert.equal(actionLabel(state(phase)), '')
+  assert.equal(actionLabel(state('interrupted')), 'Try now')
 })
 
 test('rows are stale only after they were listed and while no list arrives', () => {
@@ -79,7 +79,7 @@ test('the number of objects is known if there are any or a list was complete', (
 })
 
 test('an empty table says why, and what to do', () => {
-  const lines = (of, size = 0, where = {}) => inPlace(of, size, { ...place, ...where })
+  const lines = (of, size = 0, where = {}) => emptyMessage(of, size, { ...route, ...where })
   assert.deepEqual(lines(state('stopped', { cause: cause('not-found') })),
     ['The server has no such collection', 'why', 'Choose another one in the menu, or ask the server with ⟳ for what it has now.'])
   assert.deepEqual(lines(state('stopped', { cause: cause('forbidden') })), ['Not allowed', 'why'])

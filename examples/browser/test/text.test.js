@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { podStatus } from '../columns/workloads.js'
-import { brief, diff, telling } from '../diff.js'
+import { brief, diff, visibleDifferences } from '../diff.js'
 import { titleOf } from '../discovery.js'
 import { History, Rate } from '../history.js'
-import { collectionOf, format, parse } from '../place.js'
-import { corner, progress, remedy, staleness } from '../status.js'
+import { collectionOf, format, parse } from '../route.js'
+import { indicator, progress, actionLabel, staleness } from '../status.js'
 import { linesOf, partsOf, toYAML } from '../yaml.js'
 
 test('a difference names the field, and elements of arrays by what names them', () => {
@@ -24,19 +24,19 @@ test('a difference names the field, and elements of arrays by what names them', 
 
 test('the version is told only when nothing else differs', () => {
   const version = (v) => ({ path: 'metadata.resourceVersion', old: '1', now: v })
-  assert.deepEqual(telling([version('2')]), [version('2')])
-  assert.deepEqual(telling([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
+  assert.deepEqual(visibleDifferences([version('2')]), [version('2')])
+  assert.deepEqual(visibleDifferences([version('2'), { path: 'spec.n' }]), [{ path: 'spec.n' }])
   const [when, what] = ['lastTransitionTime', 'status'].map((field) => ({ path: `status.conditions[Ready].${field}` }))
-  assert.deepEqual(telling([when, what]), [what, when], 'what differs comes before when')
+  assert.deepEqual(visibleDifferences([when, what]), [what, when], 'what differs comes before when')
 })
 
-test('a place is a URL and back', () => {
-  const places = [
+test('a route is a URL and back', () => {
+  const routes = [
     { group: 'apps', version: 'v1', plural: 'deployments', namespace: 'shop', search: 'a b&c=ö', sort: 'age', descending: true, selected: 'shop/web' },
     { group: '', version: 'v1', plural: 'pods', namespace: '', search: '', sort: '', descending: false, selected: '' },
   ]
-  for (const place of places) assert.deepEqual(parse(format(place)), place)
-  assert.equal(format(places[1]), '#/v1/pods')
+  for (const route of routes) assert.deepEqual(parse(format(route)), route)
+  assert.equal(format(routes[1]), '#/v1/pods')
   assert.equal(parse('#/v1/100%').plural, '100%')
   assert.equal(parse('').plural, '')
 })
@@ -92,7 +92,7 @@ test('stale is said when it is, and how old', () => {
 
 test('a live page says when it last heard from a quiet server', () => {
   const at = Date.UTC(2030, 0, 1)
-  const shown = (ms) => corner({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
+  const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at }, at + ms)
   const words = (ms) => shown(ms).text + shown(ms).more
   assert.deepEqual(shown(9_999), { tone: 'ok', text: 'Live', more: '', title: 'Version 7' })
   assert.deepEqual(shown(43_900), { tone: 'quiet', text: 'Live', more: ', last heard 43 s ago', title: 'Version 7' })
@@ -102,13 +102,13 @@ test('a live page says when it last heard from a quiet server', () => {
 
 test('a live page says that changes arrive late while watches take turns', () => {
   const at = Date.UTC(2030, 0, 1), cause = { code: 'turns', message: 'watches take turns on two connections' }
-  const shown = (ms) => corner({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
+  const shown = (ms) => indicator({ phase: 'live', stale: false, resourceVersion: '7', lastEventAt: at, cause }, at + ms)
   assert.deepEqual(shown(0), { tone: 'quiet', text: 'Live, some seconds late', more: '', title: cause.message })
   assert.deepEqual(shown(12_000), { tone: 'quiet', text: 'Live, some seconds late', more: ', last heard 12 s ago', title: cause.message })
 })
 
 test('the button offers another token after a 401, and otherwise a retry unless the server asked to wait', () => {
-  const offered = (phase, code, status) => remedy({ phase, stale: true, cause: { code, message: 'x', status } })
+  const offered = (phase, code, status) => actionLabel({ phase, stale: true, cause: { code, message: 'x', status } })
   assert.equal(offered('interrupted', 'unauthorized', 401), 'Enter another token')
   assert.equal(offered('stopped', 'unauthorized'), 'Enter another token')
   assert.equal(offered('interrupted', 'network'), 'Try now')
@@ -119,9 +119,9 @@ test('the button offers another token after a 401, and otherwise a retry unless 
 
 test('only the part that screen readers skip changes while nothing happens', () => {
   const state = { phase: 'interrupted', stale: true, cause: { code: 'network', message: 'refused' }, retryAt: 5000 }
-  assert.deepEqual(corner(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
-  assert.deepEqual(corner(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
-  assert.equal(corner({ ...state, phase: 'stopped', cause: { code: 'status', message: 'x' } }, 0).text, 'The server answered with an error')
+  assert.deepEqual(indicator(state, 2000), { tone: 'warn', text: 'No connection', more: ' · next try in 3 s', title: 'refused' })
+  assert.deepEqual(indicator(state, 5000), { tone: 'warn', text: 'No connection', more: ' · trying now', title: 'refused' })
+  assert.equal(indicator({ ...state, phase: 'stopped', cause: { code: 'status', message: 'x' } }, 0).text, 'The server answered with an error')
 })
 
 test('history is bounded, in all and for each object', () => {
@@ -217,12 +217,12 @@ test('a list that becomes an object differs as a whole, and so does null', () =>
 })
 
 test('versions and generations are noise, and times come last', () => {
-  const paths = (...all) => telling(all.map((path) => ({ path }))).map(({ path }) => path)
+  const paths = (...all) => visibleDifferences(all.map((path) => ({ path }))).map(({ path }) => path)
   assert.deepEqual(paths('metadata.generation', 'metadata.resourceVersion'), ['metadata.generation', 'metadata.resourceVersion'])
   assert.deepEqual(paths('metadata.generation', 'status.lastSeenTime', 'spec.lastTime.x', 'status.n'), ['spec.lastTime.x', 'status.n', 'status.lastSeenTime'])
 })
 
-test('a place has empty parts for all that its URL does not name', () => {
+test('a route has empty parts for all that its URL does not name', () => {
   const none = { group: '', version: '', plural: '', namespace: '', search: '', sort: '', descending: false, selected: '' }
   for (const hash of ['', '#', '#/']) assert.deepEqual(parse(hash), none)
   assert.deepEqual(parse('#pods'), { ...none, plural: 'pods' })
@@ -230,14 +230,14 @@ test('a place has empty parts for all that its URL does not name', () => {
   assert.equal(parse('#/v1/a%20b').plural, 'a b')
 })
 
-test('a URL names only what a place has', () => {
-  const place = { group: '', version: 'v1', plural: 'pods' }
-  assert.equal(format(place), '#/v1/pods')
-  assert.equal(format({ ...place, descending: true }), '#/v1/pods')
-  assert.equal(format({ ...place, sort: 'age' }), '#/v1/pods?sort=age')
-  assert.equal(format({ ...place, group: 'a/b', selected: 'a/b/c', namespace: 'n' }), '#/a%2Fb/v1/pods?ns=n&sel=a/b/c')
-  assert.equal(collectionOf(place), 'v1/pods')
-  assert.equal(collectionOf({ ...place, group: 'apps' }), 'apps/v1/pods')
+test('a URL names only what a route has', () => {
+  const route = { group: '', version: 'v1', plural: 'pods' }
+  assert.equal(format(route), '#/v1/pods')
+  assert.equal(format({ ...route, descending: true }), '#/v1/pods')
+  assert.equal(format({ ...route, sort: 'age' }), '#/v1/pods?sort=age')
+  assert.equal(format({ ...route, group: 'a/b', selected: 'a/b/c', namespace: 'n' }), '#/a%2Fb/v1/pods?ns=n&sel=a/b/c')
+  assert.equal(collectionOf(route), 'v1/pods')
+  assert.equal(collectionOf({ ...route, group: 'apps' }), 'apps/v1/pods')
 })
 
 test('YAML has blocks, nested lists and quoted keys', () => {

@@ -2,15 +2,15 @@ package cluster
 
 import "slices"
 
-// app is a deployment and its pods.
+// app is a Deployment and its Pods.
 type app struct {
 	namespace, name, image string
 	version                int
-	hash                   string // of the pod template
+	hash                   string // hash of the Pod template
 	pods                   []*pod
 }
 
-// reconcile is the deployment controller. It makes one step towards the wanted replicas.
+// reconcile acts as the Deployment controller. It makes one step toward the wanted number of replicas.
 func (c *cluster) reconcile(a *app) {
 	_, stored := c.server.State("pods")
 	a.pods = slices.DeleteFunc(a.pods, func(p *pod) bool {
@@ -44,13 +44,13 @@ func (c *cluster) reconcile(a *app) {
 	case len(old) > 0 && ready > wanted:
 		c.terminate(old[0])
 	case !ok && len(a.pods) == 0:
-		return // Somebody deleted the deployment, and its pods are gone.
+		return // The Deployment was deleted and its Pods are gone.
 	}
 	c.patch("deployments.apps", a.namespace, a.name, newDeploymentStatus(wanted, len(current)+len(old), len(current), ready))
 	c.after(2, 2, func() { c.reconcile(a) })
 }
 
-// replicas returns the wanted replicas. It reports false if the deployment is gone.
+// replicas returns the wanted number of replicas, or false if the Deployment does not exist.
 func (c *cluster) replicas(a *app) (int, bool) {
 	o, ok := c.get("deployments.apps", a.namespace, a.name)
 	if !ok {
@@ -61,7 +61,7 @@ func (c *cluster) replicas(a *app) (int, bool) {
 	return int(wanted), ok
 }
 
-// change is the user. It scales a deployment or rolls out a new version.
+// change acts as a user who scales the Deployment or rolls out a new version.
 func (c *cluster) change(a *app) {
 	patch := fields{"spec": fields{"replicas": 1 + c.rng.IntN(5)}}
 	if c.rng.IntN(3) == 0 {

@@ -1,5 +1,5 @@
-// Package cluster plays a small Kubernetes cluster at work in the server of lwtest, for the demos. Deployments are scaled
-// and rolled out. Pods are scheduled, start, run, finish, fail and terminate.
+// Package cluster simulates a small Kubernetes cluster in the server of lwtest, for demos. Deployments are scaled and
+// rolled out. Pods are scheduled, start, run, finish, fail and terminate.
 package cluster
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// interval is the real time of one step. It gives about ten writes a second.
+// interval is the real time of one step. It results in about ten writes per second.
 const interval = 250 * time.Millisecond
 
-// Run plays the cluster until ctx ends. The same seed gives the same writes if nobody else writes to the server. Run
-// respects the writes of others: it replaces a deleted pod, and it follows a deployment that others scale.
+// Run simulates the cluster until ctx ends. The same seed results in the same writes unless other clients write to the
+// server. Run reacts to such writes, for example by replacing deleted Pods.
 func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	c := start(server, seed, time.Now())
 	ticker := time.NewTicker(interval)
@@ -32,11 +32,12 @@ func Run(ctx context.Context, server *lwtest.Server, seed uint64) {
 	}
 }
 
-// forgetting is the time between a dropped connection and a compaction. The cluster writes during it, and no client is back yet.
+// forgetting is the time between dropped connections and the compaction. During this time the cluster writes while all
+// clients are disconnected.
 const forgetting = 700 * time.Millisecond
 
-// Disturb drops all connections after a first time, and then periodically, until ctx ends. Every second time it also makes
-// the history too old, so that clients relist.
+// Disturb drops all connections after the duration first, and then repeatedly at the interval every, until ctx ends.
+// Every second time it also compacts the history, so clients must relist.
 func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Duration) {
 	next := time.NewTimer(first)
 	defer next.Stop()
@@ -60,15 +61,16 @@ func Disturb(ctx context.Context, server *lwtest.Server, first, every time.Durat
 	}
 }
 
-// cluster is the controllers, the scheduler and the kubelets. Its clock moves by one interval with each call of advance.
+// cluster contains the controllers, the scheduler and the kubelets. Each call of advance moves its clock by one
+// interval.
 type cluster struct {
 	server *lwtest.Server
 	rng    *rand.Rand
 	begin  time.Time
 	step   int
-	tasks  []task // by due step, then in the order of planning
+	tasks  []task // ordered by due step, then by the order of creation
 	nodes  []string
-	events []string // the keys of the events, oldest first
+	events []string // keys of the events, oldest first
 }
 
 type task struct {
@@ -76,7 +78,7 @@ type task struct {
 	do  func()
 }
 
-// start writes the first objects and plans the first tasks.
+// start writes the initial objects and schedules the initial tasks.
 func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	c := &cluster{server: server, rng: rand.New(rand.NewPCG(seed, 0)), begin: begin}
 	for _, name := range []string{"default", "kube-system", "shop", "batch"} {
@@ -105,7 +107,7 @@ func start(server *lwtest.Server, seed uint64, begin time.Time) *cluster {
 	return c
 }
 
-// advance moves the clock by one step and runs the tasks that are due.
+// advance moves the clock by one step and runs the due tasks.
 func (c *cluster) advance() {
 	c.step++
 	for len(c.tasks) > 0 && c.tasks[0].due <= c.step {
@@ -115,7 +117,7 @@ func (c *cluster) advance() {
 	}
 }
 
-// after plans a task in steps to steps+spread steps.
+// after schedules a task. It runs after steps plus a random number of at most spread steps.
 func (c *cluster) after(steps, spread int, do func()) {
 	t := task{c.step + steps + c.rng.IntN(spread+1), do}
 	i, _ := slices.BinarySearchFunc(c.tasks, t.due+1, func(t task, due int) int { return t.due - due })
@@ -126,7 +128,7 @@ func (c *cluster) now() time.Time { return c.begin.Add(time.Duration(c.step) * i
 
 func (c *cluster) stamp() string { return c.now().UTC().Format(time.RFC3339) }
 
-// word returns n random characters from the alphabet of generated names.
+// word returns n random characters from the alphabet of generated Kubernetes names.
 func (c *cluster) word(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
@@ -149,7 +151,7 @@ func (c *cluster) put(resource string, object fields) {
 	}
 }
 
-// patch merges fields into an object. It reports false if the object is gone.
+// patch merges fields into an object. It returns false if the object does not exist.
 func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 	for {
 		object, ok := c.get(resource, namespace, name)
@@ -168,7 +170,7 @@ func (c *cluster) patch(resource, namespace, name string, patch fields) bool {
 	}
 }
 
-// remove deletes an object. It accepts that somebody else deleted it first.
+// remove deletes an object. The object may already be deleted.
 func (c *cluster) remove(resource, namespace, name string) {
 	err := c.server.Delete(resource, namespace, name)
 	if status, ok := errors.AsType[*lwtest.Status](err); err != nil && (!ok || status.Code != http.StatusNotFound) {

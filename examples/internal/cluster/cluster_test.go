@@ -25,7 +25,7 @@ func newServer(t *testing.T) *lwtest.Server {
 	return server
 }
 
-// contents returns every key with the resourceVersion of its last write.
+// contents returns every key with the resourceVersion of its latest write.
 func contents(server *lwtest.Server) (all []string) {
 	for _, resource := range resources {
 		_, objects := server.State(resource)
@@ -36,7 +36,7 @@ func contents(server *lwtest.Server) (all []string) {
 	return all
 }
 
-func TestSameSeedGivesSameWrites(t *testing.T) {
+func TestSameSeedResultsInSameWrites(t *testing.T) {
 	const steps = 150
 	play := func(seed uint64, begin time.Time) *lwtest.Server {
 		server := newServer(t)
@@ -68,7 +68,7 @@ type storedPod struct {
 	}
 }
 
-// stages notes what a pod shows.
+// stages marks the Pod's current stages in seen.
 func (p *storedPod) stages(seen map[string]bool) {
 	seen[p.Status.Phase] = true
 	seen["scheduled"] = seen["scheduled"] || p.Spec.NodeName != ""
@@ -80,7 +80,7 @@ func (p *storedPod) stages(seen map[string]bool) {
 	}
 }
 
-func TestPodsGoThroughEveryStage(t *testing.T) {
+func TestPodsReachEveryStage(t *testing.T) {
 	server := newServer(t)
 	c := start(server, 1, time.Now())
 	missing := []string{"Pending", "Running", "Succeeded", "Failed", "scheduled", "terminating",
@@ -100,7 +100,7 @@ func TestPodsGoThroughEveryStage(t *testing.T) {
 			break
 		}
 	}
-	require.Empty(t, missing, "stages that no pod showed")
+	require.Empty(t, missing, "stages that no Pod reached")
 	for _, resource := range resources {
 		_, objects := server.State(resource)
 		require.NotEmpty(t, objects, resource)
@@ -109,7 +109,7 @@ func TestPodsGoThroughEveryStage(t *testing.T) {
 	require.Len(t, events, maxEvents)
 }
 
-// stored decodes every object of a resource. It fails the test if there is none.
+// stored returns all objects of a resource. It fails the test if there are none.
 func stored[T any](t *testing.T, server *lwtest.Server, resource string) (all []T) {
 	t.Helper()
 	_, objects := server.State(resource)
@@ -122,7 +122,7 @@ func stored[T any](t *testing.T, server *lwtest.Server, resource string) (all []
 	return all
 }
 
-func TestEveryAddressParses(t *testing.T) {
+func TestAddressesAreValid(t *testing.T) {
 	type node struct {
 		Spec   struct{ PodCIDR string }
 		Status struct{ Addresses []struct{ Address string } }
@@ -156,7 +156,7 @@ func TestEveryAddressParses(t *testing.T) {
 	}
 }
 
-func TestClusterRespectsOtherWriters(t *testing.T) {
+func TestReactsToOtherWriters(t *testing.T) {
 	server := newServer(t)
 	c := start(server, 3, time.Now())
 	podsOf := func(app string) (n int) {
@@ -204,7 +204,7 @@ func TestClusterRespectsOtherWriters(t *testing.T) {
 	}
 }
 
-func TestRunEndsWithItsContext(t *testing.T) {
+func TestContextEndsRun(t *testing.T) {
 	server := newServer(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -41,7 +41,7 @@ func merge(object, patch fields) {
 	}
 }
 
-// The functions below return objects like those that the components of a real cluster write.
+// The functions below return objects like those in a real cluster.
 
 func newNamespace(name string) fields {
 	return fields{

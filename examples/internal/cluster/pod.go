@@ -6,19 +6,20 @@ import (
 	"time"
 )
 
-// pod is the state of a pod that is not stored in its object.
+// pod holds the state of a Pod that its object does not contain.
 type pod struct {
 	namespace, name, node, image string
-	app                          *app // nil for a job's pod
+	app                          *app // nil for the Pod of a job
 	hash                         string
 	ready, leaving               bool
 	started                      string
 	restarts                     int
 }
 
-// newAppPod and job create pods. Each later stage of a pod is a method. A stage that finds the pod gone plans no other.
+// newAppPod and job create Pods. Each later stage of a Pod is a method. If the Pod no longer exists, the stage
+// schedules no other stage.
 
-// then plans the next stage. The stage is skipped if the pod is leaving by then.
+// then schedules the next stage. The stage is skipped if the Pod is terminating by then.
 func (c *cluster) then(p *pod, steps, spread int, stage func(*pod)) {
 	c.after(steps, spread, func() {
 		if !p.leaving {
@@ -82,7 +83,7 @@ func (c *cluster) run(p *pod) {
 	}
 }
 
-// crash ends the container of a running pod and plans its restart.
+// crash makes the container of a running Pod fail and schedules its restart.
 func (c *cluster) crash(p *pod) {
 	p.ready = false
 	p.restarts++
@@ -96,7 +97,7 @@ func (c *cluster) crash(p *pod) {
 	c.then(p, 5, 10, c.run)
 }
 
-// finish ends a job's pod with success or failure and plans its deletion.
+// finish completes a job's Pod with success or failure and schedules its deletion.
 func (c *cluster) finish(p *pod) {
 	p.ready = false
 	phase, state := "Succeeded", c.terminated(p, 0, "Completed")
@@ -108,7 +109,7 @@ func (c *cluster) finish(p *pod) {
 	}
 }
 
-// terminate marks a pod for deletion and plans the deletion itself.
+// terminate marks a Pod for deletion and schedules the deletion.
 func (c *cluster) terminate(p *pod) {
 	p.leaving, p.ready = true, false
 	ok := c.patch("pods", p.namespace, p.name, fields{"metadata": fields{
@@ -122,7 +123,7 @@ func (c *cluster) terminate(p *pod) {
 	c.after(3, 8, func() { c.remove("pods", p.namespace, p.name) })
 }
 
-// podStatus writes a pod's status with its phase and conditions.
+// podStatus writes a Pod's status with its phase and conditions. It returns false if the Pod does not exist.
 func (c *cluster) podStatus(component string, p *pod, phase string, status fields) bool {
 	status["phase"] = phase
 	status["conditions"] = c.podConditions(p, phase)
@@ -132,7 +133,7 @@ func (c *cluster) podStatus(component string, p *pod, phase string, status field
 	return c.patch("pods", p.namespace, p.name, fields{"status": status})
 }
 
-// maxEvents is the number of events to keep. Events in a real cluster expire.
+// maxEvents is the maximum number of events. In a real cluster, events expire.
 const maxEvents = 60
 
 func (c *cluster) event(p *pod, component, kind, reason, message string) {

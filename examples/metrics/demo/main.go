@@ -1,5 +1,5 @@
-// Command demo serves Prometheus metrics of a stream: that of the Pods of an embedded API server with a living cluster,
-// whose connections are dropped now and then, each second time so that a new list is needed.
+// Command demo serves Prometheus metrics for a stream of Pods. It runs an embedded API server with a simulated cluster
+// and drops the connections periodically. Every other time it also compacts the history to force a relist.
 //
 //	go run ./demo -listen 127.0.0.1:2112
 package main
@@ -29,7 +29,7 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:2112", "where to serve /metrics")
+	listen := flag.String("listen", "127.0.0.1:2112", "listen address for /metrics")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -71,11 +71,11 @@ func demo(ctx context.Context, listen string) error {
 	defer end()
 	running.Go(func() { cluster.Run(ctx, server, 1) })
 	running.Go(func() { cluster.Disturb(ctx, server, 10*time.Second, 10*time.Second) })
-	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // ends with ctx only
+	running.Go(func() { _ = cache.NewReflector(pods, nil).Run(lw.WithTrace(ctx, trace)) }) // returns only when ctx ends
 	return serve(ctx, listener, registry)
 }
 
-// serve answers /metrics until ctx ends.
+// serve serves /metrics until ctx ends.
 func serve(ctx context.Context, listener net.Listener, registry *client.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))

@@ -1,4 +1,4 @@
-// Package otel shows a stream's [lw.Trace] as OpenTelemetry metrics.
+// Package otel exports a stream's [lw.Trace] as OpenTelemetry metrics.
 package otel
 
 import (
@@ -13,17 +13,17 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Trace makes the instruments of one stream, and returns the trace that feeds them. Every measurement has the attribute
-// listwatch.resource: give each stream one of its own, as "pods". The trace serves one stream at a time, and the next one
-// of the same resource after it has ended.
+// Trace creates the instruments of a stream and returns a trace that records them. All measurements have the attribute
+// listwatch.resource. Use a unique value for each stream, for example "pods". A trace supports one stream at a time.
+// After a stream has ended, the next stream of the same resource can use the trace.
 //
-// Nothing of an object, a request's path or an error's text becomes an attribute.
+// Attributes never contain data from objects, request paths or error messages.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	m, err := newInstruments(meter, attribute.String("listwatch.resource", resource))
 	if err != nil {
 		return nil, err
 	}
-	// A trace has no context to take a span from.
+	// A trace has no context that could carry a span.
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{
@@ -53,8 +53,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	}, nil
 }
 
-// instruments count and measure; the two states are asked for at every collection, as a reader of differences would forget
-// what does not change.
+// instruments holds the instruments of a stream. live and synced are observed at each collection, because readers with
+// delta temporality drop unchanged values.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -80,34 +80,34 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 		failed(err)
 		return h
 	}
-	m.open = seconds("listwatch.request.open.duration", "Time from a request to its response's header, or to the failure.", measure.OpenSeconds)
-	m.delay = seconds("listwatch.retry.delay", "Delays between an interruption and the next try.", measure.DelaySeconds)
-	m.bytes = counter("listwatch.read.io", "By", "Bytes of responses read, after decompression.")
-	m.pages = counter("listwatch.list.pages", "{page}", "Pages of lists read to their end; that of a check of the version is one.")
-	m.lists = counter("listwatch.lists", "{list}", "Lists completed.")
-	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Bookmarks received.")
-	m.undecoded = counter("listwatch.undecoded", "{object}", "Objects that the codec could not decode.")
-	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Interruptions of the stream; those with the cause closed are in good order.")
-	m.relists = counter("listwatch.relists", "{relist}", "Interruptions that a list follows.")
-	m.switches = counter("listwatch.switches", "{switch}", "Changes to another transport, by what was wrong with the one before.")
-	m.redirects = counter("listwatch.redirects", "{redirect}", "Requests that went on to another origin, without credentials.")
+	m.open = seconds("listwatch.request.open.duration", "Time between a request and its response header or failure.", measure.OpenSeconds)
+	m.delay = seconds("listwatch.retry.delay", "Delay between an interruption and the next attempt.", measure.DelaySeconds)
+	m.bytes = counter("listwatch.read.io", "By", "Number of response bytes read, after decompression.")
+	m.pages = counter("listwatch.list.pages", "{page}", "Number of complete list pages, including those of version checks.")
+	m.lists = counter("listwatch.lists", "{list}", "Number of complete lists.")
+	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Number of received bookmarks.")
+	m.undecoded = counter("listwatch.undecoded", "{object}", "Number of objects that the codec could not decode.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream; the cause closed is a clean end.")
+	m.relists = counter("listwatch.relists", "{relist}", "Number of interruptions that cause a relist.")
+	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the failure of the previous transport.")
+	m.redirects = counter("listwatch.redirects", "{redirect}", "Number of requests redirected to another origin, without credentials.")
 	var err error
 	m.frames, err = meter.Int64Histogram("listwatch.frame.size", metric.WithUnit("By"),
-		metric.WithDescription("Sizes of list items and of watch events' objects."), metric.WithExplicitBucketBoundaries(measure.FrameBytes...))
+		metric.WithDescription("Size of list items and of objects in watch events."), metric.WithExplicitBucketBoundaries(measure.FrameBytes...))
 	failed(err)
 	failed(m.observe(meter))
 	return m, errors.Join(errs...)
 }
 
-// observe makes the two states known to whoever collects.
+// observe registers the gauges for live and synced.
 func (m *instruments) observe(meter metric.Meter) error {
 	live, err := meter.Int64ObservableGauge("listwatch.live", metric.WithUnit("1"),
-		metric.WithDescription("1 while a watch is open and what was folded is fresh, else 0."))
+		metric.WithDescription("1 while a watch is open and the state is current, otherwise 0."))
 	if err != nil {
 		return err
 	}
 	synced, err := meter.Int64ObservableGauge("listwatch.synced", metric.WithUnit("1"),
-		metric.WithDescription("1 from a complete list until another one is needed, else 0."))
+		metric.WithDescription("1 after a complete list until the next relist is needed, otherwise 0."))
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption 
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
-	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, as a watch may end in good order
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // error.type does not fit, because a watch may close cleanly
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {

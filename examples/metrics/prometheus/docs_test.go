@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocumentation compiles the blocks of code in the documentation that are of this module.
-func TestDocumentation(t *testing.T) {
+func TestDocumentedCodeCompiles(t *testing.T) {
 	module := docs.Module{Folder: "examples/metrics", Names: docs.Names(), Given: docs.Given()}
 	module.Names["client_golang"] = "github.com/prometheus/client_golang/prometheus"
 	module.Names["prometheus"] = "github.com/seed-6d2a410a/listwatch/examples/metrics/prometheus"

@@ -1,4 +1,4 @@
-// Package prometheus shows a stream's [lw.Trace] as Prometheus metrics.
+// Package prometheus exports a stream's [lw.Trace] as Prometheus metrics.
 package prometheus
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Trace registers the metrics of one stream, and returns the trace that feeds them. Every metric has the label resource:
-// give each stream one of its own, as "pods"; a second stream of the same name is an error. The trace serves one stream at
-// a time, and the next one of the same resource after it has ended.
+// Trace registers the metrics of a stream and returns a trace that records them. All metrics have the label resource.
+// Use a unique value for each stream, for example "pods". A second stream with the same value returns an error. A trace
+// supports one stream at a time. After a stream has ended, the next stream of the same resource can use the trace.
 //
-// Nothing of an object, a request's path or an error's text becomes a label.
+// Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
 	m := newMetrics()
 	err := prometheus.WrapRegistererWith(prometheus.Labels{"resource": resource}, registerer).Register(m)
@@ -46,7 +46,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics are registered as one collector, so that either all are or none is.
+// metrics is a single collector, so all metrics are registered together or not at all.
 type metrics struct {
 	all []prometheus.Collector
 
@@ -68,27 +68,27 @@ func newMetrics() *metrics {
 	gauge := func(name, help string) prometheus.Gauge {
 		return added(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help}))
 	}
-	m.requests = counter("listwatch_requests_total", "Requests made.", "verb")
-	m.failures = counter("listwatch_request_failures_total", "Requests without a response that could be read.", "verb", "cause")
-	m.open = histogram("listwatch_request_open_duration_seconds", "Time from a request to its response's header, or to the failure.", measure.OpenSeconds, "verb")
-	m.bytes = counter("listwatch_read_bytes_total", "Bytes of responses read, after decompression.").WithLabelValues()
-	m.frames = histogram("listwatch_frame_size_bytes", "Sizes of list items and of watch events' objects.", measure.FrameBytes, "type")
-	m.pages = counter("listwatch_list_pages_total", "Pages of lists read to their end; that of a check of the version is one.").WithLabelValues()
-	m.lists = counter("listwatch_lists_total", "Lists completed.").WithLabelValues()
-	m.bookmarks = counter("listwatch_bookmarks_total", "Bookmarks received.").WithLabelValues()
-	m.undecoded = counter("listwatch_undecoded_total", "Objects that the codec could not decode.").WithLabelValues()
-	m.interruptions = counter("listwatch_interruptions_total", "Interruptions of the stream; those with the cause closed are in good order.", "cause")
-	m.relists = counter("listwatch_relists_total", "Interruptions that a list follows.", "cause")
-	m.switches = counter("listwatch_switches_total", "Changes to another transport, by what was wrong with the one before.", "cause")
-	m.redirects = counter("listwatch_redirects_total", "Requests that went on to another origin, without credentials.").WithLabelValues()
+	m.requests = counter("listwatch_requests_total", "Number of requests.", "verb")
+	m.failures = counter("listwatch_request_failures_total", "Number of requests without a readable response.", "verb", "cause")
+	m.open = histogram("listwatch_request_open_duration_seconds", "Time between a request and its response header or failure.", measure.OpenSeconds, "verb")
+	m.bytes = counter("listwatch_read_bytes_total", "Number of response bytes read, after decompression.").WithLabelValues()
+	m.frames = histogram("listwatch_frame_size_bytes", "Size of list items and of objects in watch events.", measure.FrameBytes, "type")
+	m.pages = counter("listwatch_list_pages_total", "Number of complete list pages, including those of version checks.").WithLabelValues()
+	m.lists = counter("listwatch_lists_total", "Number of complete lists.").WithLabelValues()
+	m.bookmarks = counter("listwatch_bookmarks_total", "Number of received bookmarks.").WithLabelValues()
+	m.undecoded = counter("listwatch_undecoded_total", "Number of objects that the codec could not decode.").WithLabelValues()
+	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream; the cause closed is a clean end.", "cause")
+	m.relists = counter("listwatch_relists_total", "Number of interruptions that cause a relist.", "cause")
+	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the failure of the previous transport.", "cause")
+	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()
 	m.delay = added(m, prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "listwatch_retry_delay_seconds", Help: "Delays between an interruption and the next try.", Buckets: measure.DelaySeconds}))
-	m.live = gauge("listwatch_live", "1 while a watch is open and what was folded is fresh, else 0.")
-	m.synced = gauge("listwatch_synced", "1 from a complete list until another one is needed, else 0.")
+		Name: "listwatch_retry_delay_seconds", Help: "Delay between an interruption and the next attempt.", Buckets: measure.DelaySeconds}))
+	m.live = gauge("listwatch_live", "1 while a watch is open and the state is current, otherwise 0.")
+	m.synced = gauge("listwatch_synced", "1 after a complete list until the next relist is needed, otherwise 0.")
 	return m
 }
 
-// added puts a metric among all.
+// added adds a metric to the collector and returns it.
 func added[C prometheus.Collector](m *metrics, metric C) C {
 	m.all = append(m.all, metric)
 	return metric

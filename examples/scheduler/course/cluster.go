@@ -1,4 +1,4 @@
-// Package course runs the scheduler through a bad time on any API server: the embedded one, or a real one.
+// Package course tests the scheduler under faults, against the embedded API server or a real one.
 package course
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is a server without nodes or Pods, which has a namespace "default".
+// Cluster is an API server without nodes and Pods that has the namespace "default".
 type Cluster struct {
 	URL     string
-	Options *lwhttp.Options // how to reach it for reading
-	Client  *http.Client    // and for writing; closed by the caller
+	Options *lwhttp.Options // for reads
+	Client  *http.Client    // for writes; the caller closes it
 	Token   string
-	Break   func(context.Context) error // breaks every connection, and returns when the server answers again
+	Break   func(context.Context) error // drops all connections and waits until the server responds again
 }
 
-// deadline bounds every wait; nothing takes nearly as long unless it is broken.
+// deadline limits every wait. A working scheduler needs far less time.
 const deadline = 90 * time.Second
 
 const (
@@ -33,7 +33,7 @@ const (
 	podsPath  = "/api/v1/namespaces/default/pods"
 )
 
-// run is one test's use of a cluster.
+// run is a test on a cluster.
 type run struct {
 	*testing.T
 	Cluster
@@ -51,7 +51,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(req)
 }
 
-// try makes a request, and gives the status code 0 if there was no answer.
+// try sends a request. Without a response it returns status code 0.
 func (r *run) try(method, path, body string) (code int, text string) {
 	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
 	require.NoError(r, err)
@@ -71,7 +71,8 @@ func (r *run) try(method, path, body string) (code int, text string) {
 	return res.StatusCode, string(all)
 }
 
-// write makes a request until it is done. It may be done twice if its answer was lost: then it is told so the second time.
+// write repeats a request until it succeeds. If a response was lost, the repeated request returns 404 or 409, which
+// also counts as success.
 func (r *run) write(method, path, body string) {
 	r.eventually(method+" "+path, func() (bool, string) {
 		code, text := r.try(method, path, body)
@@ -80,7 +81,7 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually polls until a condition holds; why says why not yet.
+// eventually polls until the condition holds. why explains a failure.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -90,20 +91,21 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 			return
 		}
 		if time.Now().After(end) {
-			r.Fatalf("not within %v: %s: %s", deadline, what, why)
+			r.Fatalf("timed out after %v: %s: %s", deadline, what, why)
 		}
 	}
 }
 
-// node is what the course makes nodes of; "" and false are those of a usable one.
+// node describes a node to create. Zero values describe a usable node.
 type node struct {
 	name, cpu string
-	ready     string // the condition's status
+	ready     string // status of the Ready condition
 	cordoned  bool
 	taints    string // JSON
 }
 
-// addNode makes a node, and then says again which taints it has, as a real server adds one that a controller would remove.
+// addNode creates a node and then sets its taints again, because a real server adds a taint that only a controller
+// removes.
 func (r *run) addNode(n node) {
 	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
 	r.write(http.MethodPost, nodesPath, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"unschedulable":%t,"taints":%s},
@@ -126,7 +128,7 @@ func (r *run) deletePod(name string) {
 	r.write(http.MethodDelete, podsPath+"/"+name+"?gracePeriodSeconds=0", "")
 }
 
-// bound returns the node of every Pod, "" for none.
+// bound returns the node of every Pod, or "" for Pods without a node.
 func (r *run) bound() map[string]string {
 	var list struct {
 		Items []struct {
@@ -145,7 +147,7 @@ func (r *run) bound() map[string]string {
 	return nodes
 }
 
-// perNode counts the Pods of every node; those without one are under "".
+// perNode counts the Pods of every node. The key "" counts Pods without a node.
 func (r *run) perNode() map[string]int {
 	counts := map[string]int{}
 	for _, node := range r.bound() {

@@ -14,8 +14,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Run lets the scheduler bind bursts of Pods while nodes come and go and connections break. In the end every Pod that has
-// room somewhere is bound, once, and to a node that was usable.
+// Run creates bursts of Pods while nodes come and go and connections are dropped. At the end, every Pod that fits on a
+// node must have been bound exactly once and to a usable node.
 func Run(t *testing.T, c Cluster) {
 	base := c.Client.Transport
 	client := *c.Client
@@ -47,7 +47,7 @@ func Run(t *testing.T, c Cluster) {
 	r.verify(h)
 }
 
-// addNodes makes the nodes of the beginning: three that are usable, a small one, and those that never are.
+// addNodes creates the initial nodes: three usable ones, a small one, and three unusable ones.
 func (r *run) addNodes() {
 	for _, n := range []node{
 		{name: "node-a", cpu: "4"}, {name: "node-b", cpu: "4"}, {name: "node-c", cpu: "4"}, {name: "small", cpu: "300m"},
@@ -59,7 +59,7 @@ func (r *run) addNodes() {
 	}
 }
 
-// burst: Pods spread evenly, as far as there is room.
+// burst checks that Pods are spread evenly over the nodes with enough CPU.
 func (r *run) burst() {
 	r.addPods("first", 30)
 	want := map[string]int{"node-a": 9, "node-b": 9, "node-c": 9, "small": 3}
@@ -70,7 +70,7 @@ func (r *run) burst() {
 	require.Equal(r, want, r.perNode())
 }
 
-// accidents: connections break in the middle of a burst, while one node goes and another one comes.
+// accidents drops connections during a burst, deletes a node and adds another one.
 func (r *run) accidents(ctx context.Context) {
 	var creating sync.WaitGroup
 	creating.Go(func() { r.addPods("second", 60) })
@@ -86,12 +86,12 @@ func (r *run) accidents(ctx context.Context) {
 	require.Len(r, r.bound(), 90)
 }
 
-// room: a Pod without room waits, for a node or for another Pod to go.
+// room checks that a Pod without enough CPU waits for a new node or for the deletion of another Pod.
 func (r *run) room() {
 	r.addPod("big", "8")
 	r.addPod("after", "100m")
 	r.waitFor("after", "")
-	require.Empty(r, r.bound()["big"], "no node has so much")
+	require.Empty(r, r.bound()["big"], "no node has enough CPU")
 	r.addNode(node{name: "large", cpu: "10"})
 	r.waitFor("big", "large")
 	r.addPod("next", "9")
@@ -102,7 +102,7 @@ func (r *run) room() {
 	r.waitFor("next", "large")
 }
 
-// waitFor waits until a Pod is bound, to a node if one is given.
+// waitFor waits until a Pod is bound. If node is not empty, the Pod must be bound to it.
 func (r *run) waitFor(name, node string) {
 	r.eventually(name+" is bound", func() (bool, string) {
 		got := r.bound()[name]

@@ -7,17 +7,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// history is all nodes that each Pod was ever seen on. No Pod of the course is made twice.
+// history records all nodes of each Pod. Pod names are unique within the test.
 type history struct {
 	mu    sync.Mutex
 	nodes map[lw.Key][]string
 }
 
-// follow keeps the history by a stream of its own.
+// follow records the history with a separate stream.
 func (h *history) follow(ctx context.Context, transport lw.Transport) {
 	client, err := lw.NewClient(transport, lw.Pods(""), lw.RawCodec{}, nil)
 	if err != nil {
-		panic(err) // the resource is a valid one
+		panic(err) // the resource is always valid
 	}
 	for event := range lw.ListAndWatch(ctx, client, nil) {
 		if event.Object != nil {
@@ -35,7 +35,7 @@ func (h *history) note(pod lw.Key, node string) {
 	}
 }
 
-// has reports whether all these Pods were seen on a node.
+// has reports whether a node has been recorded for each of the Pods.
 func (h *history) has(bound map[string]string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,5 +1,5 @@
-// Command demo runs the mini scheduler: on an embedded API server, to which it adds nodes and Pods, or on a cluster of yours,
-// reached through kubectl proxy, where nothing else should schedule.
+// Command demo runs the example scheduler. By default it starts an embedded API server and adds nodes and Pods to it.
+// With -server it uses an existing cluster through kubectl proxy. That cluster must not have another scheduler.
 //
 //	go run ./examples/scheduler/demo -duration 5s
 //	go run ./examples/scheduler/demo -server http://127.0.0.1:8001
@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "URL of an API server; none means an embedded one")
-	duration := flag.Duration("duration", 0, "how long; 0 means until ^C")
+	server := flag.String("server", "", "URL of an API server; empty starts an embedded one")
+	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -60,11 +60,11 @@ func run(ctx context.Context, url string) error {
 		return err
 	}
 	go show(ctx, s.Pods())
-	_ = s.Run(ctx) // it ends when it shall
+	_ = s.Run(ctx) // returns only when ctx ends
 	return nil
 }
 
-// populate adds three nodes, and a Pod every now and then.
+// populate adds three nodes and then Pods at a fixed interval.
 func populate(ctx context.Context, server *lwtest.Server) {
 	for _, name := range []string{"node-a", "node-b", "node-c"} {
 		_, _ = server.Create("nodes", `{"metadata":{"name":"`+name+`"},"status":{"allocatable":{"cpu":"4"},"conditions":[{"type":"Ready","status":"True"}]}}`)
@@ -78,7 +78,7 @@ func populate(ctx context.Context, server *lwtest.Server) {
 	}
 }
 
-// show prints every Pod that has got a node.
+// show prints every Pod that has been bound.
 func show(ctx context.Context, pods *cache.Informer[*lw.Object]) {
 	for change := range pods.Changes(ctx, &cache.HandlerOptions[*lw.Object]{Filter: isBound}) {
 		if change.Type == cache.Added {

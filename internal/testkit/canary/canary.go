@@ -1,4 +1,4 @@
-// Package canary makes secrets of unmistakable text, for tests, and looks for them in whatever form they got out.
+// Package canary generates recognizable secrets for tests and searches output for them in every common encoding.
 package canary
 
 import (
@@ -15,20 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Secrets are what must not get out, by what they are.
+// Secrets maps the description of each secret to the text that must not leak.
 type Secrets map[string]string
 
-// New makes a secret. It may be a bearer token, and has characters that URLs and HTML escape. What is looked for is its
-// beginning, so that one that was cut off is found, too.
+// New generates a secret that is a valid bearer token and has characters that URLs and HTML escape. Searches look only
+// for its first part, so they also find truncated secrets.
 func (s Secrets) New(what string) string {
 	s[what] = fmt.Sprintf("C4+ary/%s~", what)
 	return s[what] + "0123456789abcdef"
 }
 
-// Add takes a text that is secret as it is.
+// Add registers an existing text as a secret.
 func (s Secrets) Add(what, text string) { s[what] = text }
 
-// In returns which secrets a text has, and in which form.
+// In returns the secrets that text contains, each with its encoding.
 func (s Secrets) In(text string) (found []string) {
 	for what, secret := range s {
 		for form, is := range forms(secret) {
@@ -40,15 +40,16 @@ func (s Secrets) In(text string) (found []string) {
 	return found
 }
 
-// Absent fails if a text has a secret.
+// Absent fails the test if text contains a secret.
 func (s Secrets) Absent(t testing.TB, where, text string) {
 	t.Helper()
 	if found := s.In(text); found != nil {
-		require.Fail(t, "secrets got out", "%s has %v:\n%s", where, found, text)
+		require.Fail(t, "secrets leaked", "%s contains %v:\n%s", where, found, text)
 	}
 }
 
-// AbsentFrom fails if a file of a folder has a secret, or may be read by others. It returns how many files there are.
+// AbsentFrom fails the test if a file in the folder contains a secret or does not have mode 0600. It returns the number
+// of files.
 func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -66,23 +67,23 @@ func (s Secrets) AbsentFrom(t testing.TB, folder string) (files int) {
 	return files
 }
 
-// forms are a secret as it may be written.
+// forms returns the secret in every encoding that output may use.
 func forms(secret string) map[string]string {
 	all := map[string]string{
-		"as it is":          secret,
-		"in a query":        url.QueryEscape(secret),
-		"in a path":         url.PathEscape(secret),
-		"in hexadecimal":    hex.EncodeToString([]byte(secret)),
-		"in Go's bytes":     strings.Trim(fmt.Sprint([]byte(secret)), "[]"),
-		"in quotes":         strings.ReplaceAll(secret, "/", `\/`),
-		"escaped for HTML":  strings.NewReplacer("+", `\u002b`, "/", `\u002f`).Replace(secret),
-		"escaped for pages": strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
+		"in plain text":            secret,
+		"query-escaped":            url.QueryEscape(secret),
+		"path-escaped":             url.PathEscape(secret),
+		"in hexadecimal":           hex.EncodeToString([]byte(secret)),
+		"as a Go byte slice":       strings.Trim(fmt.Sprint([]byte(secret)), "[]"),
+		"with escaped slashes":     strings.ReplaceAll(secret, "/", `\/`),
+		"escaped for JSON in HTML": strings.NewReplacer("+", `\u002b`, "/", `\u002f`).Replace(secret),
+		"escaped for HTML":         strings.NewReplacer("+", "&#43;", "/", "&#x2F;").Replace(secret),
 	}
 	for name, encoding := range map[string]*base64.Encoding{"base64": base64.RawStdEncoding, "base64 for URLs": base64.RawURLEncoding} {
-		for shift := range 3 { // what stands before it shifts the bits
+		for shift := range 3 { // text in front of the secret shifts its bits
 			text := encoding.EncodeToString([]byte(strings.Repeat("x", shift) + secret))
-			first, last := (shift*8+5)/6, len(text)-1 // of the characters that are the secret's alone
-			all[fmt.Sprintf("in %s, shifted by %d", name, shift)] = text[first:last]
+			first, last := (shift*8+5)/6, len(text)-1 // the characters that encode only bits of the secret
+			all[fmt.Sprintf("in %s, shifted by %d bytes", name, shift)] = text[first:last]
 		}
 	}
 	return all

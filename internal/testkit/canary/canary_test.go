@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryFormIsFound, within other text, and of a secret that was cut off.
-func TestEveryFormIsFound(t *testing.T) {
+func TestFindsSecretsInEveryEncoding(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
 	quoted, err := json.Marshal(map[string]string{"a": token})
@@ -22,7 +21,7 @@ func TestEveryFormIsFound(t *testing.T) {
 		token, token[:len(token)-8], url.QueryEscape(token), url.PathEscape("a b" + token), string(quoted), fmt.Sprintf("%x", token), fmt.Sprint([]byte(token)),
 		hex.EncodeToString([]byte("Bearer " + token)), url.UserPassword("jane", token).String(),
 	} {
-		require.NotEmpty(t, secrets.In("before "+text+" behind"), text)
+		require.NotEmpty(t, secrets.In("before "+text+" after"), text)
 	}
 	for before := range 9 {
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
@@ -30,5 +29,5 @@ func TestEveryFormIsFound(t *testing.T) {
 			require.NotEmpty(t, secrets.In(text), text)
 		}
 	}
-	require.Empty(t, secrets.In("C4nary, and nothing of the kind: Bearer …"))
+	require.Empty(t, secrets.In("C4nary without a secret: Bearer …"))
 }

@@ -29,10 +29,10 @@ import (
 
 var configMaps = lw.Resource{Version: "v1", Plural: "configmaps"}
 
-// said gathers all that a program could log.
-type said struct{ strings.Builder }
+// recorder collects everything that a program could log.
+type recorder struct{ strings.Builder }
 
-func (s *said) say(values ...any) {
+func (s *recorder) say(values ...any) {
 	for _, value := range values {
 		fmt.Fprintf(s, "%v %+v %#v %s %q\n", value, value, value, value, value)
 		for err, _ := value.(error); err != nil; err = errors.Unwrap(err) {
@@ -42,10 +42,10 @@ func (s *said) say(values ...any) {
 }
 
 // Warn implements lw.Logger.
-func (s *said) Warn(msg string, args ...any) { s.say(append(args, msg)...) }
+func (s *recorder) Warn(msg string, args ...any) { s.say(append(args, msg)...) }
 
-// trace hears everything.
-func (s *said) trace() *lw.Trace {
+// trace returns a trace that records every call.
+func (s *recorder) trace() *lw.Trace {
 	return &lw.Trace{
 		Open:         func(req *lw.Request) { s.say(req, *req) },
 		Opened:       func(req *lw.Request, err error) { s.say(req, err) },
@@ -61,17 +61,17 @@ func (s *said) trace() *lw.Trace {
 	}
 }
 
-// options are those of all kinds of credentials, for a server that [canary.Serve] started.
+// options returns options for each kind of credential, for a server started by [canary.Serve].
 func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, server, token string) map[string]*lwhttp.Options {
 	cert, key := authority.Issue(t, "jane")
 	for _, line := range strings.Split(string(key), "\n") {
 		if len(line) > 40 && line[0] != '-' {
-			secrets.Add("the key", line)
+			secrets.Add("private key", line)
 		}
 	}
 	target, err := url.Parse(server)
 	require.NoError(t, err)
-	password := secrets.New("the proxy's password")
+	password := secrets.New("proxy password")
 	tunnel := httptest.NewServer(&wire.Proxy{Dial: func(string, string) (net.Conn, error) { return net.Dial("tcp", target.Host) }})
 	t.Cleanup(tunnel.Close)
 	proxy := url.URL{Scheme: "http", User: url.UserPassword("jane", password), Host: tunnel.Listener.Addr().String()}
@@ -79,23 +79,21 @@ func options(t *testing.T, secrets canary.Secrets, authority *certs.Authority, s
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(token), 0o600))
 	return map[string]*lwhttp.Options{
-		"a token":       {Token: token},
-		"a file":        {TokenFile: file},
-		"a func":        {TokenFunc: func(context.Context) (string, error) { return token, nil }},
-		"a certificate": {CertData: cert, KeyData: key},
-		"a credential": {CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) {
+		"token":              {Token: token},
+		"token file":         {TokenFile: file},
+		"token function":     {TokenFunc: func(context.Context) (string, error) { return token, nil }},
+		"client certificate": {CertData: cert, KeyData: key},
+		"credential function": {CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) {
 			return &lwhttp.Credential{Token: token, CertData: cert, KeyData: key}, nil
 		}},
-		"a header":        {Header: http.Header{"X-Api-Key": {secrets.New("a header")}}, Token: token},
-		"a proxy":         {Token: token, Proxy: proxy.String()},
-		"a proxy, absent": {Token: token, Proxy: nobody.String()},
-		"no authority":    {Token: token, ServerName: "other.test"},
+		"header":            {Header: http.Header{"X-Api-Key": {secrets.New("header")}}, Token: token},
+		"proxy":             {Token: token, Proxy: proxy.String()},
+		"unreachable proxy": {Token: token, Proxy: nobody.String()},
+		"wrong server name": {Token: token, ServerName: "other.test"},
 	}
 }
 
-// TestSecretsStayInTheLibrary: neither errors nor traces, options, transports or saved states have any, over every transport,
-// whatever the server does.
-func TestSecretsStayInTheLibrary(t *testing.T) {
+func TestLibraryDoesNotLeakSecrets(t *testing.T) {
 	secrets, authority := canary.Secrets{}, certs.NewAuthority(t)
 	token := secrets.New("token")
 	server := canary.Serve(t, secrets, authority, token, `{"metadata":{"name":"settings"}}`)
@@ -103,7 +101,7 @@ func TestSecretsStayInTheLibrary(t *testing.T) {
 		opts.CAData = authority.PEM
 		for _, path := range []string{"/ok", "/echo401", "/echo500", "/echoStatus", "/echoEvent", "/elsewhere", "/nowhere", "/noURL", "/loop", "/cut", "/garbage", "/wrong"} {
 			for _, over := range []string{"http", "ws", "auto"} {
-				s := &said{}
+				s := &recorder{}
 				s.say(opts, *opts)
 				follow(t, s, server+path, over, opts)
 				secrets.Absent(t, name+" "+path+" "+over, s.String())
@@ -112,8 +110,8 @@ func TestSecretsStayInTheLibrary(t *testing.T) {
 	}
 }
 
-// follow runs a reflector until its first fault, or until it is live, and saves its state.
-func follow(t *testing.T, s *said, server, over string, opts *lwhttp.Options) {
+// follow runs a reflector until it is live or fails, and saves its state.
+func follow(t *testing.T, s *recorder, server, over string, opts *lwhttp.Options) {
 	http, err := lwhttp.New(server, opts)
 	require.NoError(t, err)
 	defer http.Close()

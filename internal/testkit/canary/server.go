@@ -19,19 +19,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Serve starts an API server behind TLS, for 127.0.0.1 and api.test, and returns its URL. It takes a token, and any client
-// certificate, and has a ConfigMap. The first part of a path says what it does to a request:
+// Serve starts an API server with TLS for 127.0.0.1 and api.test, and returns its URL. The server accepts the token and
+// any client certificate, and contains a ConfigMap. The first element of the request path selects the response:
 //
-//	/ok                   what an API server does
-//	/echo401 /echo500     it repeats the request's headers on the page of a refusal
-//	/echoStatus /echoEvent  it repeats the token in each text of a Status, also behind a cut, or in an ERROR event
-//	/elsewhere /nowhere   it sends on to another server, or to none, with a token in the query
-//	/noURL /loop          it sends on to what is no URL, or to itself
-//	/silent /cut          it says nothing, or breaks off
-//	/garbage /wrong       a list of a Secret, broken behind its data, or in a member
-//	/secrets              the same, whole
+//	/ok                     the response of a correct API server
+//	/echo401 /echo500       an error page that repeats the request's headers
+//	/echoStatus /echoEvent  a Status that repeats the token in each string, as an error response or an ERROR event
+//	/elsewhere /nowhere     a redirect to another server or to a closed port, with a token in the query
+//	/noURL /loop            a redirect to an invalid URL or to itself
+//	/silent /cut            no response, or a dropped connection
+//	/garbage /wrong         a list of a Secret that has a syntax error or a member of the wrong type
+//	/secrets                a correct list of a Secret
 //
-// What the other server must not see is a failure of the test.
+// The test fails if a request to the other server contains a secret.
 func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, configMap string) string {
 	t.Helper()
 	api, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{token: lwtest.FullAccess}})
@@ -39,10 +39,10 @@ func Serve(t testing.TB, secrets Secrets, authority *certs.Authority, token, con
 	t.Cleanup(api.Close)
 	_, err = api.Create("configmaps", configMap)
 	require.NoError(t, err)
-	s := &server{api: api, token: token, login: "?id_token=" + url.QueryEscape(secrets.New("the log-in's token")), object: secrets.New("a Secret's data")}
+	s := &server{api: api, token: token, login: "?id_token=" + url.QueryEscape(secrets.New("login token")), object: secrets.New("Secret data")}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if found := secrets.In(strings.Join(slices.Concat(slices.Collect(maps.Values(r.Header))...), " ")); found != nil {
-			t.Errorf("another server was sent %v", found)
+			t.Errorf("a request to another server contains %v", found)
 		}
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
@@ -112,16 +112,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// status repeats the token of a request in all texts of a Status.
+// status returns a Status that repeats the request's token in every string. The message is long enough that clients
+// truncate it within the token.
 func status(r *http.Request) string {
-	said := r.Header.Get("Authorization")
-	encoded := base64.RawURLEncoding.EncodeToString([]byte(said))
+	token := r.Header.Get("Authorization")
+	encoded := base64.RawURLEncoding.EncodeToString([]byte(token))
 	return fmt.Sprintf(`{"kind":"Status","code":403,"message":"%s %s, %s","reason":%[2]q,"details":{"name":%[2]q,"kind":%[2]q,"causes":[{"reason":%[2]q,"message":%[2]q}]}}`,
-		strings.Repeat("-", 3980), said, encoded)
+		strings.Repeat("-", 3980), token, encoded)
 }
 
-// echo repeats what a request was made with in one line, which is what is shown of a page.
+// echo repeats the request's credentials in one line, because errors quote only the first line of a page.
 func echo(w http.ResponseWriter, r *http.Request, code int) {
 	w.WriteHeader(code)
-	_, _ = io.WriteString(w, r.Header.Get("Authorization")+" was said by "+r.Header.Get("User-Agent"))
+	_, _ = io.WriteString(w, r.Header.Get("Authorization")+" was sent by "+r.Header.Get("User-Agent"))
 }

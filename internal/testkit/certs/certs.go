@@ -1,4 +1,4 @@
-// Package certs makes certificates for tests.
+// Package certs issues certificates for tests.
 package certs
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Authority signs certificates.
+// Authority is a certificate authority.
 type Authority struct {
-	PEM  []byte // its own one
+	PEM  []byte // the authority's certificate
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes an authority that nobody trusts yet.
+// NewAuthority returns an authority with a new key.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t), cert: template("authority")}
@@ -33,14 +33,14 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue makes a certificate, for servers and clients, and its key, both in PEM. The first name is its owner's; what is an IP address
-// among the names is one in the certificate, too.
+// Issue returns a certificate and its key in PEM. The certificate is valid for servers and clients. The first name is
+// its common name. Names that are IP addresses become IP addresses in the certificate.
 func (a *Authority) Issue(t testing.TB, names ...string) (cert, key []byte) {
 	t.Helper()
 	return a.issue(t, template(names...))
 }
 
-// IssueBetween is [Authority.Issue] for another time than now.
+// IssueBetween is like [Authority.Issue], but the certificate is valid between the given times.
 func (a *Authority) IssueBetween(t testing.TB, from, until time.Time, names ...string) (cert, key []byte) {
 	t.Helper()
 	leaf := template(names...)
@@ -56,7 +56,7 @@ func (a *Authority) issue(t testing.TB, leaf *x509.Certificate) (cert, key []byt
 	return a.sign(t, leaf, private), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// Config is a server's, with a certificate for names as of [Authority.Issue].
+// Config returns a TLS configuration for a server, with a certificate from [Authority.Issue].
 func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair(a.Issue(t, names...))
@@ -64,7 +64,7 @@ func (a *Authority) Config(t testing.TB, names ...string) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair}}
 }
 
-// Pool holds the authority, and no other.
+// Pool returns a pool that contains only this authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(a.PEM)
@@ -78,7 +78,8 @@ func (a *Authority) sign(t testing.TB, cert *x509.Certificate, key *ecdsa.Privat
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// template is valid from an hour ago, as clocks may be set back, for another hour.
+// template returns a certificate that is valid for one hour. Its validity starts one hour ago, because a test may set
+// its clock back.
 func template(names ...string) *x509.Certificate {
 	cert := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]},

@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command is one of a block of the language console, with what is shown behind it.
+// command is a command of a console block, with the output that the document shows for it.
 type command struct {
 	at           string
 	text         string
-	above, below string // what is shown before "^C", or all of it, and after
-	interrupted  bool   // there is a "^C"
-	statusAsked  bool   // the next command is about its status
+	above, below string // the shown output before and after "^C"
+	interrupted  bool   // the output contains "^C"
+	statusAsked  bool   // the next command prints the exit status
 	like         bool   // see pattern
 }
 
-// commands takes a block apart: a command begins with "$ " and goes on behind a backslash at a line's end. All of a block of
-// the language sh is one command, of which nothing is shown.
+// commands returns the commands of a block. A command starts with "$ " and continues on the next line after a
+// backslash. A whole block of language sh is a single command without output.
 func commands(b Block) (found []command, err error) {
 	if b.Language == "sh" {
 		return []command{{at: b.String(), text: b.Text}}, nil
@@ -34,7 +34,7 @@ func commands(b Block) (found []command, err error) {
 		case begins:
 			found = append(found, command{at: fmt.Sprintf("%s:%d", b.File, b.Line+i), text: text, like: b.Info == "like"})
 		case len(found) == 0:
-			return nil, wrong(b, "no command begins with $, so it is text")
+			return nil, wrong(b, "no command starts with $; use the language text")
 		case line == "^C":
 			found[len(found)-1].interrupted = true
 		case found[len(found)-1].interrupted:
@@ -50,18 +50,18 @@ func commands(b Block) (found []command, err error) {
 	return found, nil
 }
 
-// ends tells of a lwcat that ends by itself, or is not waited for.
+// ends matches lwcat commands that exit without an interrupt or run in the background.
 var ends = regexp.MustCompile(`--(once|count|until|timeout|replay|help)\b|lwcat (completion|help|man|version)\b|\| head|&$`)
 
-// goesOn tells whether it is a lwcat that has to be interrupted.
+// goesOn reports whether the command is an lwcat that the test must interrupt.
 func (c command) goesOn() bool {
 	return c.interrupted || strings.HasPrefix(c.text, "lwcat ") && !ends.MatchString(c.text)
 }
 
-// severalCollections finds the names of two collections.
+// severalCollections matches commands that watch two collections.
 var severalCollections = regexp.MustCompile(`\bpods[ ,]deploy\b`)
 
-// watches returns how many watches the command holds open once it has made all of its requests.
+// watches returns how many watches the command keeps open after it has sent all of its requests.
 func (c command) watches() int {
 	if severalCollections.MatchString(c.text) {
 		return 2
@@ -69,15 +69,15 @@ func (c command) watches() int {
 	return 1
 }
 
-// parts are what is not compared letter by letter: what is left out, times, UIDs, durations, spaces; and numbers, if they
-// need only be like those.
+// parts matches the parts of a line that need not be identical: "…", times, UIDs, durations and spaces. In blocks
+// marked "like", they include numbers.
 var parts = regexp.MustCompile(`…|\d\d:\d\d:\d\d(?:\.\d+)?Z?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\d|` +
 	`\b[0-9.]+(?:µs|ms|s|m|h)\b|[ \t]+|\d+`)
 
-// pattern is what a shown output stands for: itself, but for times, durations and UIDs, the width of spaces, and whatever "…"
-// leaves out: lines, if it stands alone on one. Behind a command that shows nothing anything may be printed, and what goes on
-// may print more than it shows. In a block that is marked as "like", any number may be another one, and other lines may come
-// in between.
+// pattern returns a regular expression for the shown output. Times, durations, UIDs and the width of spaces may differ.
+// "…" matches any text, or any number of lines if it is alone on a line. If a command shows no output, any output
+// matches. A command that goes on may print more than it shows. In a block marked "like", numbers may differ and there
+// may be additional lines.
 func (c command) pattern(shown string) *regexp.Regexp {
 	var b strings.Builder
 	for line := range strings.Lines(shown) {
@@ -135,6 +135,6 @@ func TestPatterns(t *testing.T) {
 		{"2 pods\n", "3 pods\n", false, false},
 		{"uid ae2dedbf-8afa-47c5-838a-2f8a8e21e06d\n", "uid be2dedbf-8afa-47c5-838a-2f8a8e21e06e\n", false, true},
 	} {
-		require.Equal(t, c.want, command{like: c.like}.pattern(c.shown).MatchString(c.text), "%q and %q", c.shown, c.text)
+		require.Equal(t, c.want, command{like: c.like}.pattern(c.shown).MatchString(c.text), "shown %q, printed %q", c.shown, c.text)
 	}
 }

@@ -1,7 +1,8 @@
-// Package docs holds the documentation to what it says. Its tests compile the Go code in all Markdown files, run their
-// commands, and look for the tests, the error texts and the files that they name; CONTRIBUTING.md says how.
+// Package docs tests the documentation. Its tests compile the Go code in all Markdown files, run the commands, and
+// check that the tests, error messages and files that they mention exist. CONTRIBUTING.md describes the rules.
 //
-// The package itself finds blocks of code and compiles those in Go, so that other modules do so with what only they import.
+// The package finds code blocks and compiles those in Go. Other modules use it to compile the blocks that need their
+// dependencies.
 package docs
 
 import (
@@ -12,18 +13,18 @@ import (
 	"strings"
 )
 
-// Block is a fenced block of code.
+// Block is a fenced code block.
 type Block struct {
-	File     string // of Markdown, from the repository's root
-	Line     int    // of the first line of its text, from 1
-	Language string // "go"
-	Info     string // what stands behind the language
+	File     string // path of the Markdown file, relative to the repository's root
+	Line     int    // line number of the block's first line of text
+	Language string // for example "go"
+	Info     string // the text after the language
 	Text     string
 }
 
 func (b Block) String() string { return fmt.Sprintf("%s:%d", b.File, b.Line) }
 
-// Files returns the Markdown files beneath a folder.
+// Files returns the paths of all Markdown files under root.
 func Files(root string) (files []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -42,7 +43,7 @@ func Files(root string) (files []string, err error) {
 	return files, err
 }
 
-// Read returns the blocks of all Markdown files beneath a folder.
+// Read returns the blocks of all Markdown files under root.
 func Read(root string) (blocks []Block, err error) {
 	files, err := Files(root)
 	if err != nil {
@@ -68,7 +69,7 @@ func Read(root string) (blocks []Block, err error) {
 
 const fence = "```"
 
-// Parse returns the blocks of a Markdown text. A block may be indented, as in a list.
+// Parse returns the blocks of a Markdown text. Blocks may be indented, for example in a list.
 func Parse(file, text string) (blocks []Block, err error) {
 	var open *Block
 	indent, at := "", 0
@@ -89,7 +90,7 @@ func Parse(file, text string) (blocks []Block, err error) {
 		}
 	}
 	if open != nil {
-		return nil, fmt.Errorf("%s: the block of code has no end", open)
+		return nil, fmt.Errorf("%s: the code block has no closing fence", open)
 	}
 	return blocks, nil
 }

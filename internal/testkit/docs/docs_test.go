@@ -24,48 +24,46 @@ func read(t *testing.T) []Block {
 	return blocks
 }
 
-// languages are those that a test holds, with where. An output that no command stands above is text.
+// languages maps each allowed language to the test for its blocks. Output without a command has the language text.
 var languages = map[string]string{
-	"go":      "TestGo, and the tests of the modules that a fence names",
+	"go":      "TestGoBlocksCompile and the tests of other modules",
 	"console": "TestCommands",
 	"sh":      "TestCommands",
 	"ts":      "wasm/test/package.test.mjs",
 	"tsx":     "wasm/test/package.test.mjs",
 	"js":      "wasm/test/package.test.mjs",
-	"json":    "TestData",
-	"yaml":    "TestData",
-	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramShowsTheImports",
-	"text":    "nothing: it is for reading",
+	"json":    "TestDataBlocksParse",
+	"yaml":    "TestDataBlocksParse",
+	"mermaid": "lw/TestStateDiagram and internal/testkit/rules.TestDiagramMatchesImports",
+	"text":    "not tested",
 }
 
-// modules are those that compile the blocks that name them.
+// modules maps each module that a Go block can name to the package that compiles the block.
 var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics", "adapters": "adapters"}
 
-func TestEveryBlockIsHeldByATest(t *testing.T) {
+func TestEveryBlockHasATest(t *testing.T) {
 	for _, b := range read(t) {
-		require.NoError(t, held(b))
+		require.NoError(t, checkFence(b))
 	}
 }
 
-func held(b Block) error {
+func checkFence(b Block) error {
 	switch {
 	case languages[b.Language] == "":
-		return wrong(b, "no test knows the language "+b.Language+"; an output is text")
+		return wrong(b, "unknown language "+b.Language+"; use text for output")
 	case b.Language == "go" && modules[b.Info] == "":
-		return wrong(b, "no test compiles blocks of the module "+b.Info)
+		return wrong(b, "no test compiles Go blocks for the module "+b.Info)
 	case b.Language == "console" && b.Info != "" && b.Info != "like", b.Language != "go" && b.Language != "console" && b.Info != "":
-		return wrong(b, "nobody knows what "+b.Info+" means")
+		return wrong(b, "unknown block info "+b.Info)
 	}
 	return nil
 }
 
-// TestGo compiles the blocks of Go that belong to the main module.
-func TestGo(t *testing.T) {
+func TestGoBlocksCompile(t *testing.T) {
 	require.NoError(t, CompileAll(root, Module{Names: Names(), Given: Given()}))
 }
 
-// TestData parses what is data.
-func TestData(t *testing.T) {
+func TestDataBlocksParse(t *testing.T) {
 	for _, b := range read(t) {
 		require.NoError(t, parses(b))
 	}
@@ -88,8 +86,7 @@ func parses(b Block) error {
 
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// TestLinksLeadSomewhere: a link to a file of ours, and to one of its headings, has something to show.
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksHaveTargets(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
@@ -110,7 +107,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// orReadable lets a link lead to a folder.
+// orReadable returns a file in the folder if target is a folder, and target otherwise.
 func orReadable(target string) string {
 	if info, err := os.Stat(target); err == nil && info.IsDir() {
 		entries, _ := filepath.Glob(filepath.Join(target, "*.*"))
@@ -123,7 +120,7 @@ func orReadable(target string) string {
 
 var notInAnchors = regexp.MustCompile(`[^\pL\pN _-]`)
 
-// headings are the anchors that a page has for its headings.
+// headings returns the anchors of a page's headings.
 func headings(t *testing.T, file string) (anchors []string) {
 	for line := range strings.Lines(prose(t, file)) {
 		if title := strings.TrimLeft(line, "#"); title != line {
@@ -134,7 +131,7 @@ func headings(t *testing.T, file string) (anchors []string) {
 	return anchors
 }
 
-// prose is a Markdown file without its blocks of code.
+// prose returns the text of a Markdown file without its code blocks.
 func prose(t *testing.T, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -28,8 +28,7 @@ import (
 
 const troubleshooting = root + "/docs/troubleshooting.md"
 
-// texts are what our code says, literally: all strings of Go and the lines of JavaScript; and errors whose texts are made of
-// several.
+// texts returns all string literals of the Go code, all lines of the JavaScript, and the messages of sample errors.
 func texts(t *testing.T) (all []string) {
 	t.Helper()
 	for _, err := range produced(t) {
@@ -68,7 +67,7 @@ func literals(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// produced are errors as they come.
+// produced returns sample errors whose messages the code composes from several strings.
 func produced(t *testing.T) []error {
 	t.Helper()
 	status := func(code int, reason, message string) error {
@@ -96,8 +95,7 @@ func produced(t *testing.T) []error {
 
 type transport struct{ lw.Transport }
 
-// TestErrorTextsAreReal: what a table of texts quotes is what somebody sees.
-func TestErrorTextsAreReal(t *testing.T) {
+func TestQuotedErrorTextsExist(t *testing.T) {
 	all := texts(t)
 	quoted := 0
 	for _, row := range Tables(prose(t, troubleshooting)) {
@@ -106,17 +104,17 @@ func TestErrorTextsAreReal(t *testing.T) {
 				continue
 			}
 			for _, span := range Span.FindAllStringSubmatch(cell, -1) {
-				require.True(t, said(all, span[1]), "nobody says %s", span[1])
+				require.True(t, contains(all, span[1]), "no error has the text %s", span[1])
 				quoted++
 			}
 		}
 	}
 	require.Greater(t, quoted, 40)
-	require.False(t, said(all, "the server answered with nothing at all"))
+	require.False(t, contains(all, "an error that does not exist"))
 }
 
-// said looks for a text, in which "…" stands for anything.
-func said(all []string, text string) bool {
+// contains reports whether any string in all contains text. "…" in text matches anything.
+func contains(all []string, text string) bool {
 	pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(text), "…", ".*"))
 	for _, one := range all {
 		if pattern.MatchString(one) {
@@ -128,8 +126,7 @@ func said(all []string, text string) bool {
 
 var code = regexp.MustCompile(`'([a-z-]+)'`)
 
-// TestEveryErrorIsExplained: those that the packages export, and JavaScript's codes.
-func TestEveryErrorIsExplained(t *testing.T) {
+func TestEveryErrorIsDocumented(t *testing.T) {
 	text := prose(t, troubleshooting)
 	apis, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
 	require.NoError(t, err)
@@ -142,7 +139,7 @@ func TestEveryErrorIsExplained(t *testing.T) {
 		declared, err := os.ReadFile(api)
 		require.NoError(t, err)
 		for _, match := range exported.FindAllStringSubmatch(string(declared), -1) {
-			require.Regexp(t, "`[a-z]*\\.?"+match[1]+"`", text, "%s does not name %s", troubleshooting, match[1])
+			require.Regexp(t, "`[a-z]*\\.?"+match[1]+"`", text, "%s does not mention %s", troubleshooting, match[1])
 			names++
 		}
 	}

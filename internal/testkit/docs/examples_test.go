@@ -14,35 +14,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// beneath are exported types that no example shows, with the reason.
+// beneath lists exported types that need no example, with the reason.
 var beneath = map[string]string{
-	"lw.FrameTooLargeError":  "an error like MalformedError",
-	"lw.Keyed":               "what every object has",
-	"lw.ClientOptions":       "two fields",
-	"lw.OwnerReference":      "what Object.OwnerReferences yields",
-	"lw.StatusCause":         "a part of a Status",
-	"lw.StatusDetails":       "a part of a Status",
-	"lw.Projection":          "what Project returns",
-	"lw.Status":              "a part of a StatusError",
-	"lw.TooManyObjectsError": "ExampleReflector_maxObjects of cache shows one",
-	"lw.DecodeError":         "codec's ExampleJSON shows one",
-	"cache.IndexSnapshot":    "what Index.In returns",
+	"lw.FrameTooLargeError":  "similar to MalformedError",
+	"lw.Keyed":               "implemented by every object",
+	"lw.ClientOptions":       "has only two fields",
+	"lw.OwnerReference":      "yielded by Object.OwnerReferences",
+	"lw.StatusCause":         "part of Status",
+	"lw.StatusDetails":       "part of Status",
+	"lw.Projection":          "returned by Project",
+	"lw.Status":              "part of StatusError",
+	"lw.TooManyObjectsError": "shown in cache.ExampleReflector_maxObjects",
+	"lw.DecodeError":         "shown in codec.ExampleJSON",
+	"cache.IndexSnapshot":    "returned by Index.In",
 	"cache.ChangeType":       "constants",
-	"cache.Change":           "what Informer.Changes yields",
-	"lwtest.Cause":           "a part of a Status",
-	"lwtest.Details":         "a part of a Status",
-	"lwtest.Match":           "what Lists and Watches are",
-	"lwtest.Object":          "what Create returns",
-	"lwtest.Request":         "what Requests returns",
-	"kubeconfig.Names":       "what List returns",
-	"kubeconfig.Config":      "what Load returns",
-	"fallback.Transport":     "what New returns",
-	"ws.Transport":           "what New returns",
-	"savefile.Restorer":      "what a Reflector and an Informer are",
+	"cache.Change":           "yielded by Informer.Changes",
+	"lwtest.Cause":           "part of Status",
+	"lwtest.Details":         "part of Status",
+	"lwtest.Match":           "the type of Lists and Watches",
+	"lwtest.Object":          "returned by Create",
+	"lwtest.Request":         "returned by Requests",
+	"kubeconfig.Names":       "returned by List",
+	"kubeconfig.Config":      "returned by Load",
+	"fallback.Transport":     "returned by New",
+	"ws.Transport":           "returned by New",
+	"savefile.Restorer":      "implemented by Reflector and Informer",
 }
 
-// TestEveryTypeIsShown: an Example is named after it, or mentions it.
-func TestEveryTypeIsShown(t *testing.T) {
+func TestEveryTypeHasAnExample(t *testing.T) {
 	apis, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
 	require.NoError(t, err)
 	types, missing, unused := 0, []string{}, maps.Clone(beneath)
@@ -60,17 +59,17 @@ func TestEveryTypeIsShown(t *testing.T) {
 			types++
 		}
 	}
-	require.Empty(t, missing, "no Example shows them")
-	require.Empty(t, unused, "there are no such types")
+	require.Empty(t, missing, "types without an Example")
+	require.Empty(t, unused, "exceptions for types that do not exist")
 	require.Greater(t, types, 80)
 }
 
-// shownIn are the names that the files of a package's Examples have, and those after which they are called.
+// shownIn returns the names that the Examples of a package use, and the names of the Examples themselves.
 func shownIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "example*_test.go"))
 	require.NoError(t, err)
-	require.NotEmpty(t, files, "%s has no Example", folder)
+	require.NotEmpty(t, files, "%s has no Examples", folder)
 	shown := map[string]bool{}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

@@ -19,22 +19,21 @@ import (
 	"strings"
 )
 
-// Module is what blocks of Go are compiled against. Those whose fence says "go" alone are of the main module; "go e2e/clients"
-// is of that one.
+// Module is the Go module against which blocks are compiled. A block "go" belongs to the main module, and a block "go
+// e2e/clients" to the module e2e/clients.
 type Module struct {
-	Folder string            // from the repository's root; "" for the main module
-	Names  map[string]string // packages that fragments name without importing them, by that name
-	Given  map[string]string // types of variables that fragments use without declaring them, by their names
+	Folder string            // relative to the repository's root; "" for the main module
+	Names  map[string]string // import paths of packages that fragments may use without an import, by package name
+	Given  map[string]string // types of variables that fragments may use without a declaration, by variable name
 }
 
-// Compiler checks blocks of Go.
+// Compiler type-checks Go blocks.
 type Compiler struct {
 	module  Module
-	exports map[string]string // the files with the compiler's export data, by import path
+	exports map[string]string // files with export data, by import path
 }
 
-// NewCompiler compiles what the blocks of a module import, or, without any, all packages that the module names, as far as the
-// go command has not done so before.
+// NewCompiler compiles the imports of the blocks. If blocks is nil, it compiles all packages in module.Names.
 func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) {
 	c := &Compiler{module: module, exports: map[string]string{}}
 	needed := map[string]bool{"context": true}
@@ -44,7 +43,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	for _, b := range blocks {
 		source, _, err := c.source(b)
 		if err != nil {
-			continue // Check tells
+			continue // Check returns the error.
 		}
 		if file, err := parser.ParseFile(token.NewFileSet(), "", source, parser.ImportsOnly); err == nil {
 			for _, spec := range file.Imports {
@@ -53,7 +52,7 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 		}
 	}
 	maps.DeleteFunc(needed, func(_ string, is bool) bool { return !is })
-	// What does not exist is told by Check, too.
+	// -e leaves errors about missing packages to Check.
 	args := append([]string{"list", "-e", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, slices.Collect(maps.Keys(needed))...)
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root + "/" + module.Folder
@@ -70,9 +69,9 @@ func NewCompiler(root string, module Module, blocks []Block) (*Compiler, error) 
 	return c, nil
 }
 
-// Check compiles a block, as far as to find what is wrong with it. A text that begins with "package" is a program, or a file
-// of one, and is compiled as it stands. Anything else is a fragment: its imports may be missing, its variables unused, and
-// names undeclared that the module knows; where "…" stands on a line of its own or between braces, it leaves something out.
+// Check type-checks a block. A block that starts with "package" must be a complete file. Other blocks are fragments. A
+// fragment may have unused variables and may use the names that the module provides. In a fragment, "…" on a line or
+// between braces stands for omitted code.
 func (c *Compiler) Check(b Block) error {
 	source, fragment, err := c.source(b)
 	if err != nil {
@@ -92,7 +91,7 @@ func (c *Compiler) Check(b Block) error {
 			}
 		},
 	}
-	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // its error is the first of those
+	_, _ = config.Check("fragment", fset, []*ast.File{file}, nil) // The error handler has collected the error.
 	return errors.Join(wrong...)
 }
 
@@ -104,7 +103,7 @@ func (c *Compiler) open(path string) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
-// whole is a fragment as a file, for its imports.
+// whole returns a fragment as a file with a package clause.
 func whole(text string) string {
 	if strings.HasPrefix(text, "package ") {
 		return text
@@ -117,7 +116,7 @@ var (
 	leftOutBody = regexp.MustCompile(`\{ … \}`)
 )
 
-// source makes a file of a block.
+// source returns the block as a complete Go file, and whether the block is a fragment.
 func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	if strings.HasPrefix(b.Text, "package ") {
 		return b.Text, false, nil
@@ -135,7 +134,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	}
 	position := fmt.Sprintf("//line %s:%d\n", b.File, b.Line+strings.Count(imports, "\n"))
 	body := position + rest
-	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // not only declarations
+	if _, err := parser.ParseFile(token.NewFileSet(), "", whole(body), 0); err != nil { // contains statements
 		body = "func _() {\n" + position + rest + "}\n"
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "", whole(imports+"\n"+body), 0)
@@ -146,7 +145,7 @@ func (c *Compiler) source(b Block) (source string, fragment bool, err error) {
 	return whole(imports + "\n" + more + given + body), true, nil
 }
 
-// missing are the imports and the variables that a fragment uses without declaring them.
+// missing returns the imports and variable declarations that a fragment lacks.
 func (c *Compiler) missing(file *ast.File) (imports, given string) {
 	has, open, done := map[string]bool{}, []string{}, map[string]bool{}
 	for _, spec := range file.Imports {
@@ -179,11 +178,11 @@ func (c *Compiler) missing(file *ast.File) (imports, given string) {
 var qualifiers = regexp.MustCompile(`\b[a-z]\w*`)
 
 func importPath(spec *ast.ImportSpec) string {
-	path, _ := strconv.Unquote(spec.Path.Value) // the parser has seen to it
+	path, _ := strconv.Unquote(spec.Path.Value) // The parser has validated it.
 	return path
 }
 
-// CompileAll checks all blocks of a module.
+// CompileAll type-checks all blocks of a module.
 func CompileAll(root string, module Module) error {
 	all, err := Read(root)
 	if err != nil {

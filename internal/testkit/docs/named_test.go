@@ -16,38 +16,35 @@ var (
 	fileSpan = regexp.MustCompile(`^[\w./-]+/[\w.-]+\.(?:go|mjs|js|ts|md|txtar|sh)$`)
 )
 
-// missing tells what is wrong with a name between backquotes, if it is one of a test, as in `lw/TestList`, or of a file, from the
-// repository's root or from the document's folder.
+// missing returns an error if name has the form of a test, such as lw/TestList, or of a file, and does not exist. File
+// paths are relative to the repository's root or to the document.
 func missing(file, name string) error {
 	if match := testSpan.FindStringSubmatch(name); match != nil {
 		if !hasTest(match[1], "Test|Fuzz|Example|Benchmark", "^"+match[2]+"$") {
-			return fmt.Errorf("%s: there is no test %s", file, name)
+			return fmt.Errorf("%s: test %s does not exist", file, name)
 		}
 	} else if fileSpan.MatchString(name) && !strings.HasPrefix(name, "bin/") {
 		_, err := os.Stat(filepath.Join(root, name))
 		if _, beside := os.Stat(filepath.Join(filepath.Dir(file), name)); err != nil && beside != nil {
-			return fmt.Errorf("%s: there is no file %s", file, name)
+			return fmt.Errorf("%s: file %s does not exist", file, name)
 		}
 	}
 	return nil
 }
 
-// TestNamedTestsAndFilesExist, wherever they are named.
-func TestNamedTestsAndFilesExist(t *testing.T) {
+func TestMentionedTestsAndFilesExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
 		for _, span := range Span.FindAllStringSubmatch(prose(t, file), -1) {
-			if filepath.Base(file) != "CHANGELOG.md" { // it tells of what was
+			if filepath.Base(file) != "CHANGELOG.md" { // may mention deleted tests and files
 				require.NoError(t, missing(file, span[1]))
 			}
 		}
 	}
 }
 
-// TestNamedNamesExist: what is written as a package's name with a name in it is one, but for the columns that have another
-// library's.
-func TestNamedNamesExist(t *testing.T) {
+func TestMentionedIdentifiersExist(t *testing.T) {
 	compiler, err := NewCompiler(root, Module{Names: Names()}, nil)
 	require.NoError(t, err)
 	files, err := Files(root)
@@ -78,8 +75,8 @@ func TestNamedNamesExist(t *testing.T) {
 	require.ErrorContains(t, err, "has no Nothing")
 }
 
-// TestEveryPromiseHasItsTests: in a table whose last column is called tests, each row names one at least, or a file of tests.
-func TestEveryPromiseHasItsTests(t *testing.T) {
+// Every row of a table whose last column is "tests" must name a test or a test file.
+func TestEveryGuaranteeHasATest(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	promises := 0
@@ -98,22 +95,22 @@ func named(file, line, tests string) error {
 	names := Span.FindAllStringSubmatch(tests, -1)
 	for _, name := range names {
 		if !testSpan.MatchString(name[1]) && !fileSpan.MatchString(name[1]) {
-			return fmt.Errorf("%s: %s is no test: %s", file, name[1], line)
+			return fmt.Errorf("%s: %s is not a test: %s", file, name[1], line)
 		}
 	}
 	if names == nil {
-		return fmt.Errorf("%s: no test: %s", file, line)
+		return fmt.Errorf("%s: no test in row: %s", file, line)
 	}
 	return nil
 }
 
-func TestWrongNamesAreFound(t *testing.T) {
+func TestWrongNamesFail(t *testing.T) {
 	for _, name := range []string{"lw/TestNothing", "nowhere/TestList", "docs/nothing.md", "lw/nothing_test.go"} {
-		require.ErrorContains(t, missing(root+"/docs/doc.md", name), "there is no ")
+		require.ErrorContains(t, missing(root+"/docs/doc.md", name), " does not exist")
 	}
 	for _, name := range []string{"lw/TestList", "lw/FuzzList", "lw/client_test.go", "docs/concepts.md", "bin/screenshots/", "a.b"} {
 		require.NoError(t, missing(root+"/docs/doc.md", name))
 	}
-	require.ErrorContains(t, named("doc.md", "", " nothing "), "no test")
-	require.ErrorContains(t, named("doc.md", "", "`lw`"), "lw is no test")
+	require.ErrorContains(t, named("doc.md", "", " nothing "), "no test in row")
+	require.ErrorContains(t, named("doc.md", "", "`lw`"), "lw is not a test")
 }

@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/seed-6d2a410a/listwatch/"
 
-// Names are the packages that fragments name without importing them, and how.
+// Names returns the packages that fragments may use without an import, by package name.
 func Names() map[string]string {
 	return map[string]string{
 		"lw":         module + "lw",
@@ -39,7 +39,7 @@ func Names() map[string]string {
 	}
 }
 
-// Given are the variables that fragments use without declaring them.
+// Given returns the variables that fragments may use without a declaration, with their types.
 func Given() map[string]string {
 	return map[string]string{
 		"ctx":         "context.Context",
@@ -52,48 +52,48 @@ func Given() map[string]string {
 		"queue":       "*workqueue.Queue[lw.Key]",
 		"server":      "*lwtest.Server",
 		"pod":         "*lw.Object",
-		"created":     "*lw.Object", // what a write returned
+		"created":     "*lw.Object", // an object that a write returned
 		"isScheduled": "func(*lw.Object) bool",
 		"wantsNode":   "func(*lw.Object) bool",
 		"reconcile":   "func(context.Context, lw.Key) error",
 	}
 }
 
-// Span matches what stands between backquotes within a line.
+// Span matches inline code: text between backquotes in one line.
 var Span = regexp.MustCompile("`([^`\n]+)`")
 
 var qualified = regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*)(?:\.(\w+))?`)
 
-// Find looks for the name at the beginning of a span, as "cache.Store.Get" or "lw.Options{…}", in the packages that the module
-// names. Anything else is none of them, and no error.
+// Find reports whether a span starts with a qualified name from one of the module's packages, such as "cache.Store.Get"
+// or "lw.Options{…}". It returns an error if the package has no such name.
 func (c *Compiler) Find(span string) (is bool, err error) {
 	match := qualified.FindStringSubmatch(span)
 	if match == nil || c.module.Names[match[1]] == "" {
 		return false, nil
 	}
-	room, err := importer.ForCompiler(token.NewFileSet(), "gc", c.open).Import(c.module.Names[match[1]])
+	pkg, err := importer.ForCompiler(token.NewFileSet(), "gc", c.open).Import(c.module.Names[match[1]])
 	if err != nil {
 		return true, err
 	}
-	object := room.Scope().Lookup(match[2])
+	object := pkg.Scope().Lookup(match[2])
 	if object == nil {
-		return true, fmt.Errorf("%s has no %s", room.Path(), match[2])
+		return true, fmt.Errorf("%s has no %s", pkg.Path(), match[2])
 	}
 	if member := match[3]; member != "" {
-		if found, _, _ := types.LookupFieldOrMethod(object.Type(), true, room, member); found == nil {
-			return true, fmt.Errorf("%s.%s has no %s", room.Path(), match[2], member)
+		if found, _, _ := types.LookupFieldOrMethod(object.Type(), true, pkg, member); found == nil {
+			return true, fmt.Errorf("%s.%s has no %s", pkg.Path(), match[2], member)
 		}
 	}
 	return true, nil
 }
 
-// Row is one of a table.
+// Row is a row of a table.
 type Row struct {
-	Header, Cells []string // as many
+	Header, Cells []string // of equal length
 	Text          string
 }
 
-// Tables returns the rows of all tables of a Markdown text without blocks of code.
+// Tables returns the rows of all tables in a Markdown text. The text must not contain code blocks.
 func Tables(text string) (rows []Row) {
 	var header []string
 	for line := range strings.Lines(text) {
@@ -111,7 +111,7 @@ func Tables(text string) (rows []Row) {
 	return rows
 }
 
-// Column returns the spans in the columns of a name, of a document's tables.
+// Column returns all spans in the columns with the given name in a document's tables.
 func Column(root, document, name string) (spans []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, document))
 	for _, row := range Tables(string(text)) {

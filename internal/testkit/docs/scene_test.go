@@ -25,16 +25,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scene is where a document's commands run: a folder of its own, lwcat in the PATH, and a living cluster, which the folder's
-// kubeconfig names. A document that starts examples/server has that instead.
+// scene runs a document's commands in a temporary folder. PATH contains lwcat, and the kubeconfig in the folder names a
+// cluster that changes constantly. A document that starts examples/server uses that server instead.
 type scene struct {
 	*shell
 	server   *lwtest.Server
-	other    *strings.Replacer // what a document calls the servers, by what they are here
+	other    *strings.Replacer // replaces the server addresses in the document with the real ones
 	programs string
 }
 
-// TestCommands runs the commands of all documents.
 func TestCommands(t *testing.T) {
 	programs := build(t)
 	documents := map[string][]Block{}
@@ -53,11 +52,11 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// build makes the programs that documents run, in a folder for the PATH. The number of lwcat's process is in a file before it
-// begins, so that it can be interrupted.
+// build compiles the programs that documents run and returns their folder. lwcat is a wrapper that first writes its
+// process ID to a file, so that a test can interrupt it.
 func build(t *testing.T) (programs string) {
 	t.Helper()
-	need.Program(t, "bash", "it comes with most systems")
+	need.Program(t, "bash", "install bash")
 	programs = t.TempDir()
 	for name, what := range map[string]string{"real-lwcat": "./cmd/lwcat", "server": "./examples/server"} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(programs, name), what)
@@ -82,7 +81,7 @@ func (s *scene) play(b Block) error {
 		}
 		if isKnown, err := exists(path.Dir(b.File), c.text); isKnown {
 			if err != nil || strings.Contains(c.text, "go run ") {
-				return err // what follows needs what it runs
+				return err // The commands that follow need the running program.
 			}
 			continue
 		}
@@ -99,7 +98,7 @@ func (s *scene) play(b Block) error {
 	return err
 }
 
-// startServer runs examples/server to the end of the document.
+// startServer runs examples/server until the end of the document.
 func (s *scene) startServer(c command) error {
 	args := strings.Fields(c.text)[3:]
 	args = append([]string{"-addr", "127.0.0.1:0", "-control", "127.0.0.1:0"}, args...)
@@ -119,14 +118,14 @@ func (s *scene) startServer(c command) error {
 	require.Len(s, found, 2, text)
 	s.other = strings.NewReplacer("127.0.0.1:8485", found[0], "127.0.0.1:8486", found[1])
 	if shown := s.other.Replace(c.above); !c.pattern(shown).MatchString(text) {
-		return fmt.Errorf("%s: %s\nprinted\n%s\nand not, as shown,\n%s", c.at, c.text, text, shown)
+		return fmt.Errorf("%s: %s\nprinted\n%s\nbut the document shows\n%s", c.at, c.text, text, shown)
 	}
 	return nil
 }
 
 var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// newScene makes a cluster, and a shell that finds it.
+// newScene starts a cluster and a shell whose kubeconfig names it.
 func newScene(t *testing.T, programs string) *scene {
 	server, err := lwtest.Start(&lwtest.Options{Resources: more})
 	require.NoError(t, err)
@@ -151,7 +150,7 @@ func newScene(t *testing.T, programs string) *scene {
 const ourConfig = `{"current-context": "here", "contexts": [{"name": "here", "context": {"cluster": "here"}}],
 	"clusters": [{"name": "here", "cluster": {"server": %q}}]}`
 
-// more are the resources that documents name, and that the server does not have; and Pods with kubectl's columns.
+// more lists the resources of the documents that the server lacks by default, and Pods with kubectl's columns.
 var more = []lwtest.Resource{
 	{Group: "events.k8s.io", Kind: "Event", Plural: "events", Namespaced: true},
 	{Kind: "Pod", Plural: "pods", ShortNames: []string{"po"}, Namespaced: true, Columns: []lwtest.Column{
@@ -169,7 +168,7 @@ const (
 	running = `"phase":"Running","ready":"1/1","restarts":0,"podIP":"10.0.0.7","conditions":[{"type":"Ready","status":"True"}]`
 )
 
-// live is a small cluster's life: a Pod that starts and ends, over and over.
+// live creates objects and switches a Pod between pending and running until the test ends.
 func live(t *testing.T, server *lwtest.Server) {
 	put := func(resource, object string) {
 		_, err := server.Put(resource, object)
@@ -179,7 +178,7 @@ func live(t *testing.T, server *lwtest.Server) {
 	put("configmaps", `{"metadata":{"name":"settings"}}`)
 	put("deployments.apps", `{"metadata":{"name":"web","labels":{"app":"web"}},"spec":{"replicas":1}}`)
 	put("services", `{"metadata":{"name":"web","namespace":"shop"}}`)
-	for range 100 { // so that there is a version 125
+	for range 100 { // reach resourceVersion 125, which a document mentions
 		put("pods", fmt.Sprintf(pod, pending))
 		put("pods", fmt.Sprintf(pod, running))
 	}
@@ -195,14 +194,14 @@ func live(t *testing.T, server *lwtest.Server) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // what a command has written wins
+				_, _ = server.Put("pods", fmt.Sprintf(pod, state)) // If a command writes at the same time, its write wins.
 			}
 		}
 	}()
 	t.Cleanup(func() { stop(); <-done })
 }
 
-// shard answers a list as a server does that knows shards: this one is empty.
+// shard responds to a list like a server that supports sharding. Its shard is empty.
 func shard(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 	w.Header().Set("Content-Type", "application/json")
 	meta := fmt.Sprintf(`{"resourceVersion":"1","shardInfo":{"selector":%q}}`, r.URL.Query().Get("shardSelector"))

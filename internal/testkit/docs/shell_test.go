@@ -19,26 +19,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience is how long anything may take that has to happen.
+// patience limits how long a test waits for an expected result.
 const patience = time.Minute
 
-// shell is a bash that runs the commands of a document, one after the other.
+// shell is a bash process that runs the commands of a document in order.
 type shell struct {
 	*testing.T
 	in         io.WriteCloser
-	pid        string // a file with the number of the lwcat that was started last
-	background bool   // something runs there, and may print at any time
+	pid        string // path of the file with the process ID of the latest lwcat
+	background bool   // a background process may print at any time
 
 	mu     sync.Mutex
-	out    []byte // what has come and was not compared yet
-	status int    // of the last command that has ended
-	ended  int    // how many have ended
+	out    []byte // output that has not been compared yet
+	status int    // exit status of the latest command
+	ended  int    // number of commands that have exited
 }
 
-// A command comes with a NUL behind it, and its status goes out between two.
+// Each command ends with a NUL. The loop prints the exit status between two NULs.
 const loop = `status=0
 while IFS= read -r -d '' command <&3; do
-	(exit $status) # for who asks for $?
+	(exit $status) # sets $? for the command
 	eval "$command" </dev/null
 	status=$?
 	printf '\0%d\0' $status
@@ -53,18 +53,18 @@ func newShell(t *testing.T, folder string, env ...string) *shell {
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = folder, append(os.Environ(), env...), []*os.File{commands}
 	cmd.Stdout = s
 	cmd.Stderr = s
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all that it starts ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // lets the cleanup kill all child processes
 	require.NoError(t, cmd.Start())
 	require.NoError(t, commands.Close())
 	t.Cleanup(func() {
 		_ = in.Close()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what still runs in the background
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // kills background processes
 		_ = cmd.Wait()
 	})
 	return s
 }
 
-// Write takes what commands print. A status that is cut in two waits for its rest.
+// Write receives the output of the commands. It extracts complete exit statuses.
 func (s *shell) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *shell) Write(p []byte) (int, error) {
 		}
 		n, err := strconv.Atoi(string(status))
 		if err != nil {
-			return 0, fmt.Errorf("%q is no status", status)
+			return 0, fmt.Errorf("%q is not an exit status", status)
 		}
 		s.status = n
 		s.ended++
@@ -85,7 +85,7 @@ func (s *shell) Write(p []byte) (int, error) {
 	}
 }
 
-// printed is what has come since the command began, and whether that has ended.
+// printed returns the output since the command started, and the exit status if the command has exited.
 func (s *shell) printed(before int) (text string, done bool, status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,14 +93,14 @@ func (s *shell) printed(before int) (text string, done bool, status int) {
 	return text, s.ended > before, s.status
 }
 
-// drop forgets what was compared. What came after that belongs to the next command.
+// drop removes n bytes of compared output. Later output belongs to the next command.
 func (s *shell) drop(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out = s.out[n:]
 }
 
-// begin gives bash a command.
+// begin starts a command and returns the number of commands that exited before it.
 func (s *shell) begin(text string) (before int) {
 	_ = os.Remove(s.pid)
 	s.mu.Lock()
@@ -111,15 +111,15 @@ func (s *shell) begin(text string) (before int) {
 	return before
 }
 
-// interrupt is ^C, if lwcat has begun already.
+// interrupt sends SIGINT to lwcat. It returns false if lwcat has not started yet.
 func (s *shell) interrupt() bool {
 	text, err := os.ReadFile(s.pid)
 	pid, malformed := strconv.Atoi(strings.TrimSpace(string(text)))
 	return err == nil && malformed == nil && syscall.Kill(pid, syscall.SIGINT) == nil
 }
 
-// run runs a command until it has printed what is shown and has ended. One that goes on is interrupted when it has printed
-// what is shown above "^C"; if that is nothing, when it watches.
+// run runs a command until it has exited and printed the shown output. It interrupts a command that goes on once the
+// output above "^C" has appeared. Without such output, it waits until the command watches.
 func (s *shell) run(c command, watches func() bool) error {
 	s.Log(c.at, c.text)
 	s.background = s.background || strings.HasSuffix(c.text, "&")
@@ -135,14 +135,14 @@ func (s *shell) run(c command, watches func() bool) error {
 			if status == 0 || c.statusAsked || interrupted && status == 130 {
 				return nil
 			}
-			return fmt.Errorf("%s: %s ended with %d: %s", c.at, c.text, status, last(text))
+			return fmt.Errorf("%s: %s: exit status %d: %s", c.at, c.text, status, last(text))
 		case done && !s.background, time.Now().After(deadline):
-			return fmt.Errorf("%s: %s\nprinted\n%s\nand not, as shown,\n%s", c.at, c.text, last(text), c.above+c.below)
+			return fmt.Errorf("%s: %s\nprinted\n%s\nbut the document shows\n%s", c.at, c.text, last(text), c.above+c.below)
 		case !done && !interrupted && c.goesOn() && above.MatchString(text) && (c.above != "" || watches()):
 			interrupted = s.interrupt()
 		}
 	}
 }
 
-// last is what a message quotes of a text.
+// last returns the end of a text, which is enough for a message.
 func last(text string) string { return text[max(0, len(text)-2000):] }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// known are the programs that are not run here, as they take long or are somebody else's. Of the former is seen to it that
-// what they name is there.
+// known lists programs that the tests do not run, because they are slow or not part of this repository. For make and
+// go, a function checks that the arguments exist.
 var known = map[string]func(folder string, words []string) error{
 	"make":    makes,
 	"go":      goes,
@@ -23,8 +23,8 @@ var known = map[string]func(folder string, words []string) error{
 	"sudo":    nil,
 }
 
-// exists looks at a command that is not run, and tells whether it is one. It is typed in the repository's root or, where a
-// document lies in a module of its own, in its folder.
+// exists reports whether all programs of a command are known, and checks their arguments. Commands run in the
+// repository's root, or in the document's folder if that folder is a module.
 func exists(folder, text string) (isKnown bool, err error) {
 	if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err != nil {
 		folder = "."
@@ -32,7 +32,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	text, _, _ = strings.Cut(text, " #")
 	for part := range strings.SplitSeq(text, "&&") {
 		words := strings.Fields(part)
-		for len(words) > 0 && strings.Contains(words[0], "=") { // a variable for the command
+		for len(words) > 0 && strings.Contains(words[0], "=") { // an environment variable
 			words = words[1:]
 		}
 		if len(words) == 2 && words[0] == "cd" {
@@ -58,7 +58,7 @@ func exists(folder, text string) (isKnown bool, err error) {
 	return true, nil
 }
 
-// makes finds targets and variables in the Makefile, or in a test that asks the environment.
+// makes checks that the Makefile has the targets and variables.
 func makes(folder string, words []string) error {
 	text, err := os.ReadFile(filepath.Join(root, folder, "Makefile"))
 	if err != nil {
@@ -67,16 +67,16 @@ func makes(folder string, words []string) error {
 	for _, word := range words {
 		name, _, variable := strings.Cut(word, "=")
 		if variable && !regexp.MustCompile(`\b`+name+`\b`).Match(text) {
-			return errors.New("the Makefile does not know the variable " + name)
+			return errors.New("the Makefile has no variable " + name)
 		}
 		if !variable && !regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(name)+`( [a-z0-9-]+)*:`).Match(text) {
-			return errors.New("there is no target " + name)
+			return errors.New("the Makefile has no target " + name)
 		}
 	}
 	return nil
 }
 
-// goes finds packages, and the tests of "go test".
+// goes checks that the packages exist. For go test, it also checks that the tests exist.
 func goes(folder string, words []string) error {
 	var packages []string
 	for _, word := range words {
@@ -89,28 +89,28 @@ func goes(folder string, words []string) error {
 	if packages == nil {
 		packages = []string{folder}
 	}
-	for _, room := range packages {
-		files, err := filepath.Glob(filepath.Join(root, strings.TrimSuffix(room, "/..."), "*"))
+	for _, pkg := range packages {
+		files, err := filepath.Glob(filepath.Join(root, strings.TrimSuffix(pkg, "/..."), "*"))
 		if err != nil || len(files) == 0 {
-			return errors.New("there is no package " + room)
+			return errors.New("there is no package " + pkg)
 		}
 		for i := 1; i < len(words); i++ {
 			kind, name := kinds[words[i-1]], strings.ReplaceAll(strings.Trim(words[i], `'"`), `\|`, "|")
-			if kind != "" && name != "." && name != "^$" && !hasTest(room, kind, name) {
-				return fmt.Errorf("%s has no %s", room, name)
+			if kind != "" && name != "." && name != "^$" && !hasTest(pkg, kind, name) {
+				return fmt.Errorf("%s has no %s", pkg, name)
 			}
 		}
 	}
 	return nil
 }
 
-// kinds are those of the tests that a flag chooses.
+// kinds maps each go test flag to the functions that it selects.
 var kinds = map[string]string{"-run": "Test|Fuzz|Example", "-bench": "Benchmark", "-fuzz": "Fuzz"}
 
-// hasTest finds a test of a package by a part of its name, a regular expression.
-func hasTest(room, kind, name string) bool {
-	name, _, _ = strings.Cut(name, "/") // a test within one is made when it runs
-	files, _ := filepath.Glob(filepath.Join(root, room, "*_test.go"))
+// hasTest reports whether a package has a test whose name matches the regular expression.
+func hasTest(pkg, kind, name string) bool {
+	name, _, _ = strings.Cut(name, "/") // Subtests cannot be found in the source code.
+	files, _ := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -127,12 +127,11 @@ func hasTest(room, kind, name string) bool {
 
 var span = regexp.MustCompile("`((?:make|go (?:run|test|build|install)|cd) [^`\n]+)`")
 
-// TestCommandsWithinTheText: what is named in a sentence or a table exists, too.
-func TestCommandsWithinTheText(t *testing.T) {
+func TestInlineCommandsExist(t *testing.T) {
 	files, err := Files(root)
 	require.NoError(t, err)
 	for _, file := range files {
-		if filepath.Base(file) == "CHANGELOG.md" { // it tells of what was
+		if filepath.Base(file) == "CHANGELOG.md" { // may mention commands that no longer exist
 			continue
 		}
 		for _, match := range span.FindAllStringSubmatch(prose(t, file), -1) {

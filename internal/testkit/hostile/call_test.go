@@ -16,27 +16,27 @@ import (
 
 var errReset = errors.New("connection reset by peer")
 
-// A memory is a lw.Transport to a server in the same process. It answers each request in a goroutine.
+// A memory is a lw.Transport to an in-process server, which handles each request in its own goroutine.
 type memory struct {
 	*world
 	serve          func(*call)
-	honest         atomic.Bool // the server has become honest
-	mustList       atomic.Bool // a watch expires until the next list
+	honest         atomic.Bool // the server behaves correctly from now on
+	mustList       atomic.Bool // watches return 410 until the next list
 	open           atomic.Int64
 	watches, lists atomic.Int64
 }
 
-// A call is one request to a memory, in the server's goroutine. A method that fails ends the goroutine.
+// A call is a request to a memory, used in the server's goroutine. If a method fails, it exits the goroutine.
 type call struct {
 	*memory
 	q      url.Values
 	watch  bool
-	nth    int // 1 for the first list or watch, and so on
+	nth    int // counts lists and watches separately, from 1
 	ctx    context.Context
 	pipe   *io.PipeWriter
 	answer chan error
 	once   sync.Once
-	edit   func(c *call, change change, event string) string // of a watch's events; nil changes nothing
+	edit   func(c *call, change change, event string) string // changes the events of a watch; may be nil
 }
 
 type body struct {
@@ -89,15 +89,15 @@ func (m *memory) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return body{reader, left}, nil
 }
 
-// begin answers with 200.
+// begin sends status 200.
 func (c *call) begin() { c.once.Do(func() { c.answer <- nil }) }
 
-// refuse answers with a status code and a body.
+// refuse sends an error response and exits.
 func (c *call) refuse(code int, retryAfter, text string) {
 	c.fail(lw.ReadStatusError(code, retryAfter, strings.NewReader(text)))
 }
 
-// fail breaks the connection.
+// fail breaks the connection with err and exits.
 func (c *call) fail(err error) {
 	c.once.Do(func() { c.answer <- err })
 	_ = c.pipe.CloseWithError(err)
@@ -124,7 +124,7 @@ func (c *call) sleep(d time.Duration) {
 // stop ends the response cleanly.
 func (c *call) stop() { runtime.Goexit() }
 
-// never waits until the client leaves.
+// never sends nothing and returns after the client has canceled the request.
 func (c *call) never() {
 	<-c.ctx.Done()
 	runtime.Goexit()

@@ -9,18 +9,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// order finds a resourceVersion that goes back without a list.
+// order reports a resourceVersion that decreases without a list.
 func (j *judge) order(e lw.Event[*lw.Object]) {
 	if e.ResourceVersion == "" || e.Type == lw.Interrupted {
 		return
 	}
 	if order, ok := lw.CompareResourceVersions(e.ResourceVersion, j.version); ok && order < 0 {
-		j.fault("%v has version %q after %q", e.Type, e.ResourceVersion, j.version)
+		j.fault("%v has resourceVersion %q after %q", e.Type, e.ResourceVersion, j.version)
 	}
 	j.version = e.ResourceVersion
 }
 
-// fold finds changes that are no legal sequence.
+// fold reports changes that do not fit the previous changes of their objects.
 func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	for _, d := range changes {
 		object := d.New
@@ -29,7 +29,7 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 		}
 		_, held := j.folded[object.Key()]
 		if held != (d.Type != cache.Added) {
-			j.fault("%v of %v, which is held: %v", d.Type, object, held)
+			j.fault("%v of %v; the object is stored: %v", d.Type, object, held)
 		}
 		if j.folded[object.Key()] = object; d.Type == cache.Deleted {
 			delete(j.folded, object.Key())
@@ -37,24 +37,24 @@ func (j *judge) fold(changes []cache.Change[*lw.Object]) {
 	}
 }
 
-// compare holds the store against the state that the server had.
+// compare compares the store with the server's state at the store's resourceVersion.
 func (j *judge) compare(e lw.Event[*lw.Object]) {
 	snapshot := j.store.Snapshot()
 	if snapshot.Len() != len(j.folded) || j.store.Len() != len(j.folded) {
-		j.fault("the store holds %d, and the changes come to %d", snapshot.Len(), len(j.folded))
+		j.fault("the store has %d objects, but the changes add up to %d objects", snapshot.Len(), len(j.folded))
 	}
 	if !j.trust || snapshot.ResourceVersion() == "" {
 		return
 	}
 	state, known := j.world.state(snapshot.ResourceVersion())
 	if !known {
-		j.fault("after %v the store has version %q, which never was", e.Type, snapshot.ResourceVersion())
+		j.fault("after %v the store has resourceVersion %q, which the server never had", e.Type, snapshot.ResourceVersion())
 	} else if diff := differ(snapshot, state); diff != "" {
 		j.fault("after %v the store is wrong at %q: %s", e.Type, snapshot.ResourceVersion(), diff)
 	}
 }
 
-// differ returns a difference between a snapshot and a state, or "".
+// differ describes one difference between a snapshot and a state, or returns "".
 func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	for name, revision := range state {
 		object, ok := snapshot.Get(lw.Key{Namespace: namespace, Name: name})
@@ -62,7 +62,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 			return name + " is missing"
 		}
 		if v := object.Get("data.v").String(); v != strconv.Itoa(revision) {
-			return fmt.Sprintf("%s is that of %s instead of %d", name, v, revision)
+			return fmt.Sprintf("%s has the content of revision %s instead of %d", name, v, revision)
 		}
 	}
 	if snapshot.Len() != len(state) {
@@ -71,7 +71,7 @@ func differ(snapshot *cache.Snapshot[*lw.Object], state map[string]int) string {
 	return ""
 }
 
-// rates finds windows with too many requests, or with too many lists.
+// rates reports time windows with too many requests or too many lists.
 func (j *judge) rates() {
 	var paid, lists []time.Time
 	for _, r := range j.requests {
@@ -85,14 +85,14 @@ func (j *judge) rates() {
 	for i := range paid {
 		for k := i; k < len(paid); k++ {
 			if w := paid[k].Sub(paid[i]); float64(k-i+1) > 12+w.Seconds() {
-				j.fault("%d requests in %v, from %v on", k-i+1, w, paid[i].Format("15:04:05"))
+				j.fault("%d requests in %v, starting at %v", k-i+1, w, paid[i].Format("15:04:05"))
 				return
 			}
 		}
 	}
 	for i := 4; i < len(lists); i++ {
 		if w := lists[i].Sub(lists[i-4]); w < time.Minute {
-			j.fault("5 lists in %v, from %v on", w, lists[i-4].Format("15:04:05"))
+			j.fault("5 lists in %v, starting at %v", w, lists[i-4].Format("15:04:05"))
 			return
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // streaming reports whether the request is a streaming list.
 func (c *call) streaming() bool { return c.q.Get("sendInitialEvents") == "true" }
 
-// from returns the revision at which the request begins. It is far in the future for a version that the server never gave.
+// from returns the revision for the requested resourceVersion. For an unknown resourceVersion, it returns a revision
+// that is never reached.
 func (c *call) from() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -23,7 +24,7 @@ func (c *call) from() int {
 	return 1 << 30
 }
 
-// honestly answers as a good server does.
+// honestly responds like a correct server.
 func (c *call) honestly() {
 	switch {
 	case !c.watch:
@@ -40,8 +41,8 @@ func (c *call) honestly() {
 	}
 }
 
-// synthetic writes the present objects as ADDED events in the order of their versions, and returns the collection's revision.
-// A watch from no version begins so.
+// synthetic writes the current objects as ADDED events, ordered by resourceVersion, and returns the current revision. A
+// watch without a resourceVersion starts with these events.
 func (c *call) synthetic() int {
 	_, at, _ := c.since(0)
 	c.mu.Lock()
@@ -53,7 +54,7 @@ func (c *call) synthetic() int {
 	return at
 }
 
-// initial writes the objects at a revision as ADDED events.
+// initial writes the objects of a revision as ADDED events.
 func (c *call) initial(at int) {
 	c.mustList.Store(false)
 	for _, item := range c.items(at) {
@@ -61,7 +62,7 @@ func (c *call) initial(at int) {
 	}
 }
 
-// items returns the JSON of the objects at a revision.
+// items returns the objects of a revision as JSON.
 func (c *call) items(at int) (items []string) {
 	for _, name := range c.names(at) {
 		c.mu.Lock()
@@ -72,7 +73,7 @@ func (c *call) items(at int) (items []string) {
 	return items
 }
 
-// page returns the revision, the items and the next token of the page that a list asks for.
+// page returns the revision, the items and the continue token for the requested page.
 func (c *call) page() (at int, items []string, next string) {
 	at, offset := c.now(), 0
 	if token := c.q.Get("continue"); token != "" {
@@ -90,20 +91,21 @@ func (c *call) page() (at int, items []string, next string) {
 	return at, items, ""
 }
 
-// list answers with a page of a list.
+// list responds with a page of the list.
 func (c *call) list() {
 	c.mustList.Store(false)
 	at, items, next := c.page()
 	c.write(document(c.version(at), next, items))
 }
 
-// document returns the JSON of a list.
+// document returns a list as JSON.
 func document(version, next string, items []string) string {
 	return fmt.Sprintf(`{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":%q,"continue":%q},"items":[%s]}`+"\n",
 		version, next, strings.Join(items, ","))
 }
 
-// follow writes the changes after a revision as they come, and a bookmark each minute, until the requested timeout.
+// follow writes the changes after a revision as they happen, and a bookmark each minute. It returns at the requested
+// timeout.
 func (c *call) follow(from int) {
 	c.feed(from, time.Minute, func(now int) {
 		if from <= now {
@@ -112,7 +114,8 @@ func (c *call) follow(from int) {
 	})
 }
 
-// feed writes the changes after a revision as they come, and calls a func each interval, until the requested timeout.
+// feed writes the changes after a revision as they happen, and calls each at the interval. It returns at the requested
+// timeout.
 func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	if v := c.q.Get("resourceVersion"); (v == "" || v == "0") && !c.streaming() {
 		from = c.synthetic()
@@ -142,7 +145,7 @@ func (c *call) feed(from int, interval time.Duration, each func(now int)) {
 	}
 }
 
-// timeout returns the timeout that the client requested.
+// timeout returns the requested timeout.
 func (c *call) timeout() time.Duration {
 	seconds, _ := strconv.Atoi(c.q.Get("timeoutSeconds"))
 	return time.Duration(seconds) * time.Second

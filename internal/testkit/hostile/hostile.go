@@ -1,4 +1,4 @@
-// Package hostile makes what a server may send that means no good, and measures what it costs in memory, for tests.
+// Package hostile generates responses of malicious servers for tests and measures their memory cost.
 package hostile
 
 import (
@@ -7,37 +7,37 @@ import (
 	"sync"
 )
 
-// ErrEnough is what an [Endless] says when it was read for too long.
-var ErrEnough = errors.New("hostile: all of it was taken")
+// ErrEnough is the error that [Endless] returns after its maximum number of bytes.
+var ErrEnough = errors.New("hostile: the reader read the maximum number of bytes")
 
-// Endless says something once, and then something else again and again.
+// Endless is a reader that returns First once and then repeats Then.
 type Endless struct {
 	First, Then string
-	Most        int64  // bytes after which it fails with ErrEnough
-	Heap        *Heap  // measured at every MiB of what is said; may be nil
+	Most        int64  // number of bytes after which Read returns ErrEnough
+	Heap        *Heap  // measured after every MiB; may be nil
 	Pace        func() // called before each Read; may be nil
 
-	said, looked int64
-	at           int // in Then
+	total, nextLook int64
+	at              int // offset in Then
 }
 
 func (e *Endless) Read(p []byte) (n int, err error) {
 	if e.Pace != nil {
 		e.Pace()
 	}
-	if e.Heap != nil && e.said >= e.looked {
+	if e.Heap != nil && e.total >= e.nextLook {
 		e.Heap.Look()
-		e.looked += 1 << 20
+		e.nextLook += 1 << 20
 	}
-	defer func() { e.said += int64(n) }()
+	defer func() { e.total += int64(n) }()
 	if n = copy(p, e.First); n > 0 {
 		e.First = e.First[n:]
 		return n, nil
 	}
-	if e.at == 0 && e.said >= e.Most {
+	if e.at == 0 && e.total >= e.Most {
 		return 0, ErrEnough
 	}
-	for n < len(p) && (e.at > 0 || e.said+int64(n) < e.Most) {
+	for n < len(p) && (e.at > 0 || e.total+int64(n) < e.Most) {
 		part := copy(p[n:], e.Then[e.at:])
 		e.at = (e.at + part) % len(e.Then)
 		n += part
@@ -45,34 +45,34 @@ func (e *Endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close makes it a body.
+// Close implements io.Closer, which response bodies need.
 func (e *Endless) Close() error { return nil }
 
-// Heap is how much memory is held. All methods may run concurrently.
+// Heap measures the growth of the heap. It is safe for concurrent use.
 type Heap struct {
 	mu           sync.Mutex
 	before, most uint64
 }
 
-// NewHeap begins to measure.
+// NewHeap returns a Heap that measures growth from now on.
 func NewHeap() *Heap { return &Heap{before: Held()} }
 
-// Look measures what is held now: garbage does not count.
+// Look measures the heap without garbage.
 func (h *Heap) Look() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.most = max(h.most, Held())
 }
 
-// Grown returns how much more was held at most than when it began, in bytes.
+// Grown returns the maximum growth in bytes.
 func (h *Heap) Grown() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return max(0, int64(h.most)-int64(h.before))
 }
 
-// Held is how much of the heap is held, in bytes: the least of a few looks, as what runs meanwhile makes garbage that a collection
-// has missed, and what is really held is in all of them.
+// Held returns the size of the live heap in bytes. It measures several times and returns the minimum, because other
+// goroutines allocate garbage during a collection.
 func Held() uint64 {
 	least := ^uint64(0)
 	for range 3 {

@@ -12,38 +12,38 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A request is one that the judge saw.
+// A request is a request that the judge observed.
 type request struct {
 	at   time.Time
 	kind string // list, page, stream, watch or check
-	free bool   // a page that brought a new object
-	full bool   // a list, or a streaming list, that brought an object or completed
+	free bool   // a page with a new object
+	full bool   // a list that delivered an object or completed
 }
 
-// A judge compares one stream with the promises of docs/guarantees.md and docs/reconnect.md.
+// A judge checks one stream against docs/guarantees.md and docs/reconnect.md.
 type judge struct {
 	mu       sync.Mutex
 	world    *world
 	nameless bool // the server's lists have no resourceVersion
-	trust    bool // the server never lies about its data
+	trust    bool // the server's data are always correct
 	store    *cache.Store[*lw.Object]
 	requests []*request
-	list     *request        // the list that is being read, or nil
-	seen     map[lw.Key]bool // the objects of that list
-	page     time.Time       // when a page of that list ended
-	last     lw.EventType    // of Interrupted, Reset, Synced and Live, the last one
+	list     *request        // the list in progress, or nil
+	seen     map[lw.Key]bool // the objects of the list in progress
+	page     time.Time       // when the latest page of the list ended
+	last     lw.EventType    // the latest of Interrupted, ListStarted, Synced and WatchStarted
 	broken   *lw.Interruption
-	due      time.Time // of the next request
-	heard    time.Time // of the last sign of life while Live
-	version  string    // the last resourceVersion
+	due      time.Time // when the next request is due
+	heard    time.Time // when the latest event arrived
+	version  string    // the latest resourceVersion
 	folded   map[lw.Key]*lw.Object
 	causes   []error
 	faults   []string
-	counts   map[string]int // of faults, by their format
-	texts    func(string)   // looks for secrets
+	counts   map[string]int // number of faults, by format
+	texts    func(string)   // searches a text for secrets
 }
 
-// fault notes a broken promise, and the time. It notes no more than three of a kind.
+// fault records a broken guarantee with the time. It records at most three faults per format.
 func (j *judge) fault(format string, args ...any) {
 	if j.counts[format]++; j.counts[format] <= 3 {
 		j.faults = append(j.faults, fmt.Sprintf("%s: ", time.Now().Format("15:04:05.000"))+fmt.Sprintf(format, args...))
@@ -70,7 +70,7 @@ func (j *judge) lock(f func()) {
 	f()
 }
 
-// text looks for secrets in an error and in each error that it wraps.
+// text searches an error and its wrapped errors for secrets.
 func (j *judge) text(err error) {
 	if err == nil || j.texts == nil {
 		return
@@ -87,7 +87,7 @@ func (j *judge) text(err error) {
 	}
 }
 
-// opens judges a request: it must follow from what the stream reported, and come in time.
+// opens checks that a request follows from the stream's events and comes at the right time.
 func (j *judge) opens(req *lw.Request) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -95,7 +95,7 @@ func (j *judge) opens(req *lw.Request) {
 	now, r := time.Now(), &request{at: time.Now(), kind: kindOf(q)}
 	confirms := r.kind == "list" && j.list != nil && j.list.kind == "stream" && !j.list.full
 	if v := q.Get("resourceVersion"); r.kind == "watch" && (v == "" || v == "0") && !j.nameless {
-		j.fault("a watch begins at resourceVersion %q", v)
+		j.fault("a watch starts at resourceVersion %q", v)
 	}
 	if r.kind == "list" || r.kind == "stream" {
 		j.list, j.seen = r, map[lw.Key]bool{}
@@ -104,24 +104,24 @@ func (j *judge) opens(req *lw.Request) {
 	case len(j.requests) == 0:
 	case j.broken != nil:
 		if !now.Equal(j.due) {
-			j.fault("a %s came %v after it was due; the cause was %v", r.kind, now.Sub(j.due), j.broken.Err)
+			j.fault("a %s was sent %v after it was due; the cause was %v", r.kind, now.Sub(j.due), j.broken.Err)
 		}
 		if lists := r.kind == "list" || r.kind == "stream"; lists != j.broken.Relist {
-			j.fault("a %s came, and Relist was %v; the cause was %v", r.kind, j.broken.Relist, j.broken.Err)
+			j.fault("a %s was sent although Relist was %v; the cause was %v", r.kind, j.broken.Relist, j.broken.Err)
 		}
 		j.broken = nil
 	case r.kind == "page" && j.list != nil:
 		if !now.Equal(j.page) {
-			j.fault("a page was requested %v after the one before it, unreported", now.Sub(j.page))
+			j.fault("a page was requested %v after the previous page without a reported delay", now.Sub(j.page))
 		}
 	case j.last == lw.Synced && r.kind == "watch":
 		if !now.Equal(j.heard) {
-			j.fault("the watch behind a list came %v later, unreported", now.Sub(j.heard))
+			j.fault("the watch was sent %v after its list without a reported delay", now.Sub(j.heard))
 		}
-	case confirms: // that the streaming list is empty
-	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // a check is followed by its watch
+	case confirms: // A list confirms that the streaming list is empty.
+	case j.last == lw.Interrupted && j.requests[len(j.requests)-1].kind == "check": // A watch follows each check.
 	default:
-		j.fault("a %s came after %v, unreported", r.kind, j.last)
+		j.fault("a %s was sent after %v without an interruption", r.kind, j.last)
 	}
 	j.requests = append(j.requests, r)
 }
@@ -140,13 +140,13 @@ func kindOf(q url.Values) string {
 	return "list"
 }
 
-// event judges one event and its changes.
+// event checks an event and its changes.
 func (j *judge) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := time.Now()
 	if quiet := now.Sub(j.heard); j.last == lw.WatchStarted && quiet > 150*time.Second {
-		j.fault("%v came after %v without a sign of life", e.Type, quiet)
+		j.fault("%v came after %v without any event", e.Type, quiet)
 	}
 	if j.broken != nil && j.broken.Final {
 		j.fault("%v came after the final event", e.Type)
@@ -184,7 +184,7 @@ func (j *judge) breaks(b *lw.Interruption) {
 		j.fault("an interruption has the cause %v", b.Err)
 	}
 	if b.Delay < 0 || b.Delay > 5*time.Minute+30*time.Second {
-		j.fault("a delay is %v; the cause was %v", b.Delay, b.Err)
+		j.fault("the delay is %v; the cause was %v", b.Delay, b.Err)
 	}
 	j.broken, j.due = b, time.Now().Add(b.Delay)
 	j.causes = append(j.causes, b.Err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A form is a way in which a server may write a token.
+// A form is an encoding in which a server may repeat a token.
 type form struct {
 	name string
 	of   func(string) string
@@ -18,7 +18,7 @@ var (
 	half  = []form{{"the first half", func(s string) string { return s[:len(s)/2] }}}
 )
 
-// encoded forms can be turned back into the token.
+// encoded lists the reversible encodings of the token.
 var encoded = []form{
 	{"base64", func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }},
 	{"base64 of the header", func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte("Bearer " + s)) }},
@@ -31,7 +31,8 @@ var encoded = []form{
 	}},
 }
 
-// leaks returns a func that looks for the token in a text. It looks for ten characters in a row, and for each form.
+// leaks returns a function that fails the test if a text contains 12 consecutive characters of the token, plain or
+// encoded.
 func leaks(t *testing.T) func(string) {
 	found := map[string]bool{}
 	return func(text string) {
@@ -39,19 +40,19 @@ func leaks(t *testing.T) func(string) {
 			for secret, i := form.of(token), 0; i+12 <= len(secret) && !found[form.name]; i++ {
 				if strings.Contains(text, secret[i:i+12]) {
 					found[form.name] = true
-					t.Errorf("%s of the token, or a part of it, is in %.400q", form.name, text)
+					t.Errorf("the token or a part of it (form %s) is in %.400q", form.name, text)
 				}
 			}
 		}
 	}
 }
 
-// echo returns a server that writes the token, in each of some forms, at one place. It knows the token from the request.
+// echo returns a server that repeats the request's token. It uses the next form for each request.
 func echo(forms []form, name, does string, write func(x *exchange, secret string)) server {
 	return server{name: name, does: does, lies: true, wire: func(x *exchange) {
 		text := strings.TrimPrefix(x.request.Header.Get("Authorization"), "Bearer ")
 		if text == "" {
-			text = token // a redirected request has none, and the first server may have told it
+			text = token // A redirected request has no token, but the first server may have leaked it.
 		}
 		x.kind = x.nth / len(forms)
 		write(x, forms[x.nth%len(forms)].of(text))
@@ -79,13 +80,13 @@ func echoes(forms []form) []server {
 	}
 	return []server{
 		echo(forms, "status", "writes the token in every field of a Status", func(x *exchange, s string) { x.reply(403, "", status(s)) }),
-		echo(forms, "status-long", "writes a Status that is cut at 64 kB within the token", func(x *exchange, s string) {
+		echo(forms, "status-long", "writes a Status whose truncation at 64 kB splits the token", func(x *exchange, s string) {
 			x.reply(403, "", `{"kind":"Status","apiVersion":"v1","message":"`+strings.Repeat("y", 65536-600-x.nth*7)+s+`","reason":"`+s+`"}`)
 		}),
 		echo(forms, "event", "writes the token in every field of an ERROR event", events(func(x *exchange, s string) string {
 			return `{"type":"ERROR","object":` + status(s) + "}\n"
 		})),
-		echo(forms, "event-no-status", "writes the token in an ERROR event that is no Status", events(func(x *exchange, s string) string {
+		echo(forms, "event-no-status", "writes the token in an ERROR event without a Status", events(func(x *exchange, s string) string {
 			return fmt.Sprintf(`{"type":"ERROR","object":{"kind":%q,"apiVersion":%[1]q,"metadata":{"name":%[1]q}}}`, s)
 		})),
 		echo(forms, "event-type", "writes the token as an event's type", events(func(x *exchange, s string) string {
@@ -94,10 +95,10 @@ func echoes(forms []form) []server {
 		echo(forms, "kind", "writes the token as a list's kind and apiVersion", func(x *exchange, s string) {
 			x.reply(200, "", strings.NewReplacer("ConfigMapList", s+[]string{"", "List"}[x.kind%2], `"v1"`, fmt.Sprintf("%q", s)).Replace(x.document()))
 		}),
-		echo(forms, "member", "writes the token as the text where JSON should be, and as a member's name", func(x *exchange, s string) {
+		echo(forms, "member", "writes the token instead of JSON and as a member name", func(x *exchange, s string) {
 			x.reply(200, "", []string{s, `{"` + s + `":`, `{"` + s, `[` + s}[x.kind%4])
 		}),
-		echo(forms, "html", "writes the token in a page that is cut at 200 bytes within it", func(x *exchange, s string) {
+		echo(forms, "html", "writes a page whose truncation at 200 bytes splits the token", func(x *exchange, s string) {
 			x.reply(502, "", "<html>"+strings.Repeat("p", 150+x.nth*3%50)+s+"</html>")
 		}),
 		echo(forms, "reason", "writes the token in the status line", func(x *exchange, s string) {
@@ -110,11 +111,11 @@ func echoes(forms []form) []server {
 		echo(forms, "header-line", "writes the token as a header without a colon", func(x *exchange, s string) {
 			x.say("HTTP/1.1 200 OK\r\n" + s + "\r\n\r\n")
 		}),
-		echo(forms, "redirect", "redirects to places with the token in their URL", func(x *exchange, s string) {
+		echo(forms, "redirect", "redirects to URLs that contain the token", func(x *exchange, s string) {
 			place := []string{"http://other.test/", "http://api.test/", "http://", "http://other.test/%zz", "ftp://", "http://other.test:"}[x.kind%6]
 			x.reply(302, "Location: "+place+s+"\r\n", "")
 		}),
-		echo(forms, "elsewhere", "redirects to another server, which is told the token by the URL and echoes it", func(x *exchange, s string) {
+		echo(forms, "elsewhere", "redirects to another server that echoes the token from the URL", func(x *exchange, s string) {
 			if x.host == "api.test" {
 				x.reply(307, "Location: http://other.test/?t="+s+"\r\n", "")
 				return
@@ -152,11 +153,11 @@ func socketEchoes(forms []form) []server {
 			x.upgrade()
 			x.frame(8, append([]byte{3, 243}, s[:min(len(s), 123)]...))
 		}),
-		ws("handshake-headers", "writes the token in the headers of the handshake", func(x *exchange, s string) {
+		ws("handshake-headers", "writes the token in the handshake headers", func(x *exchange, s string) {
 			name := []string{"Upgrade", "Sec-WebSocket-Accept", "Sec-WebSocket-Protocol", "Sec-WebSocket-Extensions"}[x.kind%4]
 			x.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n" + name + ": " + s + "\r\n\r\n")
 		}),
-		ws("handshake-refused", "refuses handshakes with the token as the text", func(x *exchange, s string) { x.reply(403, "", s) }),
+		ws("handshake-refused", "rejects handshakes with the token as the body", func(x *exchange, s string) { x.reply(403, "", s) }),
 		ws("message", "writes the token as a message", func(x *exchange, s string) {
 			x.upgrade()
 			x.frame(1, []byte(s))

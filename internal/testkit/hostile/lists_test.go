@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onList returns a server whose lists are hostile. Watches are honest for 20 seconds, and then expire.
+// onList returns a server with hostile lists. Its watches are correct for 20 seconds and then expire.
 func onList(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch {
@@ -26,7 +26,7 @@ func onList(serve func(c *call)) func(c *call) {
 	}
 }
 
-// edited returns a server that changes the text of each list.
+// edited returns a server that edits the JSON of each list.
 func edited(edit func(c *call, text string) string) func(c *call) {
 	return onList(func(c *call) {
 		at, items, next := c.page()
@@ -34,11 +34,11 @@ func edited(edit func(c *call, text string) string) func(c *call) {
 	})
 }
 
-func TestListsThatLie(t *testing.T) { play(t, listsThatLie()) }
+func TestWrongLists(t *testing.T) { play(t, wrongLists()) }
 
-func listsThatLie() []server {
+func wrongLists() []server {
 	return []server{
-		{name: "future-list", does: "lists at a version far in the future", lies: true, restart: true, opts: ordinary,
+		{name: "future-list", does: "lists at a resourceVersion far in the future", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.follow(c.from())
@@ -47,24 +47,24 @@ func listsThatLie() []server {
 				at, items, next := c.page()
 				c.write(document(c.version(at+1e9), next, items))
 			}},
-		{name: "410-lists", does: "answers each list with 410 and a fresh continue token", causes: []error{lw.ErrExpired}, opts: ordinary,
+		{name: "410-lists", does: "rejects each list with 410 and a fresh continue token", causes: []error{lw.ErrExpired}, opts: ordinary,
 			serve: func(c *call) {
 				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1005/3"}`, 1))
 			}},
-		{name: "410-lists-alternating", does: "answers each second list with 410, and each watch, too", causes: []error{lw.ErrExpired}, opts: ordinary,
+		{name: "410-lists-alternating", does: "rejects every other list and every watch with 410", causes: []error{lw.ErrExpired}, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch || c.nth%2 == 0 {
 					c.refuse(410, "", failure(410, "Expired", "expired"))
 				}
 				c.list()
 			}},
-		{name: "pages-ahead", does: "gives each page of a list the present version", causes: []error{lw.ErrInconsistentPages}, opts: ordinary,
+		{name: "pages-ahead", does: "sends each page with the current resourceVersion", causes: []error{lw.ErrInconsistentPages}, opts: ordinary,
 			serve: onList(func(c *call) {
 				_, items, next := c.page()
 				c.step()
 				c.write(document(c.version(c.now()), next, items))
 			}), lies: true},
-		{name: "long-tokens", does: "gives continue tokens of 128 KiB", opts: ordinary,
+		{name: "long-tokens", does: "sends continue tokens of 128 KiB", opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if next != "" {
@@ -72,12 +72,12 @@ func listsThatLie() []server {
 				}
 				c.write(document(c.version(at), next, items))
 			})},
-		{name: "remaining", does: "lies about remainingItemCount", opts: ordinary,
+		{name: "remaining", does: "sends a wrong remainingItemCount", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				count := []string{"-5", "1000000000000000000", `"many"`, "1e99", "null", "{}"}[c.nth%6]
 				return strings.Replace(text, `"continue"`, `"remainingItemCount":`+count+`,"continue"`, 1)
 			})},
-		{name: "shrinking-pages", does: "gives ever smaller pages", opts: ordinary, serve: onList(func(c *call) {
+		{name: "shrinking-pages", does: "sends smaller and smaller pages", opts: ordinary, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			var offset int
 			if fmt.Sscanf(next, "%d/%d", new(int), &offset); next != "" {
@@ -86,7 +86,7 @@ func listsThatLie() []server {
 			}
 			c.write(document(c.version(at), next, items))
 		})},
-		{name: "empty-pages", does: "gives endless empty pages with new tokens", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+		{name: "empty-pages", does: "sends empty pages with new continue tokens forever", causes: []error{lw.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				if c.q.Get("limit") == "" {
 					c.list()
@@ -94,7 +94,7 @@ func listsThatLie() []server {
 				}
 				c.write(document(c.version(1005), fmt.Sprintf("1005/0/%d", c.nth), nil))
 			})},
-		{name: "repeated-page", does: "gives the second page of a list twice", causes: []error{lw.ErrNoProgress}, opts: ordinary,
+		{name: "repeated-page", does: "sends the second page of a list twice", causes: []error{lw.ErrNoProgress}, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				if token := c.q.Get("continue"); strings.HasSuffix(token, "/7") {
@@ -102,26 +102,26 @@ func listsThatLie() []server {
 				}
 				c.write(document(c.version(at), next, items))
 			})},
-		{name: "endless-pages", does: "gives a page with one new object each second, without an end", lies: true, opts: ordinary,
+		{name: "endless-pages", does: "sends a page with one new object per second forever", lies: true, opts: ordinary,
 			serve: func(c *call) {
 				c.sleep(time.Second)
 				c.write(document(c.version(1005), fmt.Sprintf("endless-%d", c.nth), []string{c.object(fmt.Sprintf("new-%d", c.nth), 1, 1)}))
 			}},
-		{name: "odd-names", does: "has names that differ in case only, with NUL and slashes", opts: ordinary,
+		{name: "odd-names", does: "lists names that differ only in case or contain NUL and slashes", opts: ordinary,
 			naming: func(n int) string {
 				return []string{"x%d", "X%d", "x\x00%d", "shop/x%d", "/x%d", "x%d/"}[n%6][:] + fmt.Sprint(n/6)
 			},
 			serve: onList((*call).list)},
-		{name: "foreign-items", does: "lists objects of another namespace and kind, too", lies: true, opts: ordinary,
+		{name: "foreign-items", does: "includes an object of another namespace and kind in each list", lies: true, opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"items":[`, `"items":[{"kind":"Secret","metadata":{"name":"a","namespace":"kube-system","resourceVersion":"5"}},`, 1)
 			})},
-		{name: "twice", does: "lists each object twice, the older state last", lies: true, opts: ordinary,
+		{name: "twice", does: "lists each object twice, with the older state last", lies: true, opts: ordinary,
 			serve: onList(func(c *call) {
 				at, items, next := c.page()
 				c.write(document(c.version(at), next, append(items, c.items(at-3)...)))
 			})},
-		{name: "regressing-check", does: "watches are silent, and a list of one object has version 5", opts: ordinary,
+		{name: "regressing-check", does: "sends no watch events and returns resourceVersion 5 for a list with limit 1", opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.begin()
@@ -135,9 +135,9 @@ func listsThatLie() []server {
 	}
 }
 
-func TestListsThatAreNone(t *testing.T) { play(t, listsThatAreNone()) }
+func TestMalformedLists(t *testing.T) { play(t, malformedLists()) }
 
-func listsThatAreNone() []server {
+func malformedLists() []server {
 	strange := func(texts ...string) func(*call) {
 		return func(c *call) {
 			if c.watch {
@@ -148,14 +148,14 @@ func listsThatAreNone() []server {
 		}
 	}
 	return []server{
-		{name: "empty-200", does: "answers all with 200 and an empty body", serve: func(c *call) {}},
-		{name: "not-lists", does: "answers lists with other JSON", opts: ordinary, causes: []error{lw.ErrNotList},
+		{name: "empty-200", does: "sends 200 with an empty body to every request", serve: func(c *call) {}},
+		{name: "not-lists", does: "sends other JSON instead of lists", opts: ordinary, causes: []error{lw.ErrNotList},
 			serve: strange(`{}`, `null`, `[]`, `""`, `7`, `{"kind":"Status","apiVersion":"v1","status":"Success","code":200}`,
 				`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}`,
 				`{"kind":"SecretList","apiVersion":"evil/v9","metadata":{"resourceVersion":"9"},"items":[]}`)},
-		{name: "html-lists", does: "answers lists with HTML, and watches well", opts: ordinary, serve: strange("<!doctype html><title>Log in</title>")},
-		// Nothing can tell which objects were deleted between such a list and its watch. The list after the watch does.
-		{name: "no-list-version", does: "lists without a version, and each watch takes 10 seconds to begin", lies: true, nameless: true, opts: ordinary,
+		{name: "html-lists", does: "sends HTML instead of lists", opts: ordinary, serve: strange("<!doctype html><title>Log in</title>")},
+		// Deletions between such a list and its watch remain unknown until the next list.
+		{name: "no-list-version", does: "lists without a resourceVersion and starts each watch after 10 seconds", lies: true, nameless: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.sleep(10 * time.Second)
@@ -164,12 +164,12 @@ func listsThatAreNone() []server {
 				}
 				c.write(strings.Replace(document("", "", c.items(c.now())), `"resourceVersion":"",`, ``, 1))
 			}},
-		{name: "odd-list-versions", does: "lists at versions such as 0, 00, -1 and 7 as a number", lies: true, restart: true, opts: ordinary,
+		{name: "odd-list-versions", does: "lists at malformed resourceVersions such as 00, -1 and a JSON number", lies: true, restart: true, opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				odd := []string{`"0"`, `"00"`, `"-1"`, `7`, `" 7"`, `null`, `{}`, `"007"`}[c.nth%8]
 				return strings.Replace(text, fmt.Sprintf("%q", c.version(c.now())), odd, 1)
 			})},
-		{name: "two-list-versions", does: "lists with two versions, of which the last is right", opts: ordinary,
+		{name: "two-list-versions", does: "sends lists with two resourceVersions, the correct one last", opts: ordinary,
 			serve: edited(func(c *call, text string) string {
 				return strings.Replace(text, `"resourceVersion":`, `"resourceVersion":"99999999","resourceVersion":`, 1)
 			})},
@@ -180,11 +180,11 @@ func listsThatAreNone() []server {
 				}
 				return text
 			})},
-		{name: "trailing", does: "sends something behind each list", opts: ordinary,
+		{name: "trailing", does: "sends trailing data after each list", opts: ordinary,
 			serve: edited(func(c *call, text string) string { return text + []string{"{}", "garbage", "\x00", text}[c.nth%4] })},
-		{name: "torn", does: "cuts each list at a different place", opts: ordinary,
+		{name: "torn", does: "truncates each list at a different position", opts: ordinary,
 			serve: edited(func(c *call, text string) string { return text[:c.nth*37%len(text)] })},
-		{name: "drip", does: "sends a list of which each byte takes five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
+		{name: "drip", does: "sends lists at one byte per five seconds", opts: ordinary, causes: []error{lw.ErrSilent},
 			serve: edited(func(c *call, text string) string {
 				for _, b := range text {
 					c.write(string(b))

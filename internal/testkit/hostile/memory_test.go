@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// endless writes 24 MiB in each of the first three answers, looks at the heap, and resets later connections.
+// endless writes 24 MiB in each of the first three responses, measures the heap, and resets later connections.
 func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	block := strings.Repeat(then, 1<<16/len(then)+1)
 	return func(c *call) {
@@ -31,7 +31,7 @@ func endless(heap *hostile.Heap, first, then string) func(c *call) {
 	}
 }
 
-// bomb returns 24 MiB of a list's text, compressed by gzip.
+// bomb returns 24 MiB of text, compressed with gzip.
 func bomb(first, then string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -44,24 +44,24 @@ func bomb(first, then string) string {
 	return b.String()
 }
 
-// TestMemoryIsBounded plays servers one after the other, whose answers are large. Frames are limited to 1 MiB.
+// The servers send large responses, one after another. Events are limited to 1 MiB.
 func TestMemoryIsBounded(t *testing.T) {
 	const list = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[`
 	const item = `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5"},"data":`
 	for _, s := range []struct{ name, first, then string }{
 		{"nested objects", list + item, `{"a":`},
 		{"nested arrays", list + item, `[`},
-		{"a string", list + item + `"`, `abcdefgh`},
+		{"long string", list + item + `"`, `abcdefgh`},
 		{"escapes", list + item + `"`, `\u0041`},
-		{"a name", list + `{"metadata":{"name":"`, `abcdefgh`},
-		{"members of one name", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
-		{"two items arrays", strings.TrimSuffix(list, `"items":[`), `"items":[],`},
-		{"a version", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"`, `1234567890`},
-		{"a token", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"`, `1234567890`},
-		{"a kind", `{"kind":"`, `ConfigMapList`},
+		{"long object name", list + `{"metadata":{"name":"`, `abcdefgh`},
+		{"repeated member", list + `{"metadata":{"name":"a"`, `,"resourceVersion":"7"`},
+		{"repeated items array", strings.TrimSuffix(list, `"items":[`), `"items":[],`},
+		{"long resourceVersion", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"`, `1234567890`},
+		{"long continue token", `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"5","continue":"`, `1234567890`},
+		{"long kind", `{"kind":"`, `ConfigMapList`},
 		{"white space", " ", "\n\t  "},
-		{"the same item", list + item + `{}}`, `,` + item + `{}}`},
-		{"a member's name", `{"`, `abcdefgh`},
+		{"repeated item", list + item + `{}}`, `,` + item + `{}}`},
+		{"long member name", `{"`, `abcdefgh`},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			heap := hostile.NewHeap()
@@ -71,7 +71,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Logf("%d kB", heap.Grown()>>10)
 		})
 	}
-	t.Run("a gzip bomb", func(t *testing.T) {
+	t.Run("gzip bomb", func(t *testing.T) {
 		texts := []string{bomb(list+item+`"`, "abcdefgh"), bomb(list, " "), bomb(`{"kind":"`, "x")}
 		heap := hostile.NewHeap()
 		s := server{name: "bomb", does: "sends gzip bombs", lies: true, opts: ordinary, wire: func(x *exchange) {
@@ -83,9 +83,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { s.run(t, 1, early) })
 		require.Less(t, heap.Grown(), int64(8<<20))
 	})
-	t.Run("tokens of pages", func(t *testing.T) {
+	t.Run("continue tokens", func(t *testing.T) {
 		heap := hostile.NewHeap()
-		s := server{name: "tokens", does: "gives continue tokens of 900 kB, and never an end", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2, MaxObjects: 1000},
+		s := server{name: "tokens", does: "sends continue tokens of 900 kB forever", lies: true, opts: lw.Options{NoStreamingList: true, PageSize: 2, MaxObjects: 1000},
 			serve: func(c *call) {
 				if c.nth > 60 {
 					c.fail(errReset)

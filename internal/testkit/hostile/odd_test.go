@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rewritten returns a server that lists honestly. It writes each event of a watch in another way.
+// rewritten returns a server with correct lists. edit changes each watch event.
 func rewritten(edit func(c *call, change change, event string) string) func(c *call) {
 	return onWatch(func(c *call) {
 		c.edit = edit
@@ -17,23 +17,23 @@ func rewritten(edit func(c *call, change change, event string) string) func(c *c
 	})
 }
 
-func TestServersThatAreOdd(t *testing.T) { play(t, serversThatAreOdd()) }
+func TestUnusualServers(t *testing.T) { play(t, unusualServers()) }
 
-func serversThatAreOdd() []server {
+func unusualServers() []server {
 	return []server{
-		{name: "type-last", does: "writes an event's type behind its object", serve: rewritten(func(_ *call, change change, event string) string {
+		{name: "type-last", does: "writes an event's type after its object", serve: rewritten(func(_ *call, change change, event string) string {
 			return `{"object":` + event[strings.Index(event, `"object":`)+9:len(event)-2] + `,"type":"` + change.kind + "\"}\n"
 		})},
-		{name: "escaped", does: "writes an event's type and members' names with escapes, in CRLF lines", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "escaped", does: "writes types and member names with escapes and ends lines with CRLF", serve: rewritten(func(_ *call, _ change, event string) string {
 			return escapeType(event)
 		})},
-		{name: "deleted-old-version", does: "sends deletions with the version that the object had", lies: true, serve: rewritten(func(c *call, change change, event string) string {
+		{name: "deleted-old-version", does: "sends deletions with the object's previous resourceVersion", lies: true, serve: rewritten(func(c *call, change change, event string) string {
 			if change.kind == "DELETED" {
 				return strings.Replace(event, fmt.Sprintf("%q", c.version(change.revision)), fmt.Sprintf("%q", c.version(change.body)), 1)
 			}
 			return event
 		})},
-		{name: "nameless", does: "sends objects without a name, or without metadata, between events", lies: true,
+		{name: "nameless", does: "sends objects without names or metadata between events", lies: true,
 			serve: rewritten(func(c *call, change change, event string) string {
 				strange := []string{`{"type":"ADDED","object":{"metadata":{"resourceVersion":"%d"}}}`, `{"type":"ADDED","object":{"metadata":{"name":"","resourceVersion":"%d"}}}`,
 					`{"type":"ADDED","object":{"metadata":null,"x":%d}}`, `{"type":"ADDED","object":{"x":%d}}`, `{"type":"DELETED","object":{"metadata":{"name":null,"resourceVersion":"%d"}}}`}
@@ -43,23 +43,23 @@ func serversThatAreOdd() []server {
 			at, items, next := c.page()
 			c.write(fmt.Sprintf(`{"items":[%s],"metadata":{"continue":%q,"resourceVersion":%q},"kind":"ConfigMapList","apiVersion":"v1"}`, strings.Join(items, ","), next, c.version(at)))
 		})},
-		{name: "lagging-lists", does: "lists the state of 30 changes ago, whatever version is requested", opts: ordinary, serve: onList(func(c *call) {
+		{name: "lagging-lists", does: "lists the state before the latest 30 changes for any requested resourceVersion", opts: ordinary, serve: onList(func(c *call) {
 			at := c.now() - 30
 			c.write(document(c.version(max(at, 1024)), "", c.items(max(at, 1024))))
 		})},
-		{name: "error-429", does: "ends each watch with an ERROR event 429 and strange times", causes: []error{lw.ErrTooManyRequests},
+		{name: "error-429", does: "ends each watch with an ERROR event 429 and an extreme retry delay", causes: []error{lw.ErrTooManyRequests},
 			serve: onWatch(func(c *call) {
 				after := []string{"1000000000", "-5", "0", `"soon"`, "1e3", "9223372036854775807"}[c.nth%6]
 				c.news()
 				c.write(strings.Replace(failed(429, "TooManyRequests", "slow down"), `"code"`, `"details":{"retryAfterSeconds":`+after+`},"code"`, 1))
 			})},
-		{name: "410-pages", does: "answers each second page with 410 and a fresh token", opts: ordinary, causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
+		{name: "410-pages", does: "rejects the later pages of each list with 410 and a fresh continue token", opts: ordinary, causes: []error{lw.ErrExpired}, serve: onList(func(c *call) {
 			if c.q.Get("continue") != "" {
 				c.refuse(410, "", strings.Replace(failure(410, "Expired", "expired"), `"metadata":{}`, `"metadata":{"continue":"1030/3"}`, 1))
 			}
 			c.list()
 		})},
-		{name: "too-large", does: "answers each list of a version with 504, too large, and expires all watches", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
+		{name: "too-large", does: "rejects lists at a resourceVersion as too large (504) and expires all watches", opts: ordinary, causes: []error{lw.ErrResourceVersionTooLarge},
 			serve: func(c *call) {
 				switch v := c.q.Get("resourceVersion"); {
 				case c.watch:
@@ -69,14 +69,14 @@ func serversThatAreOdd() []server {
 				}
 				c.list()
 			}},
-		{name: "same-token", does: "gives a continue token that leads to itself", opts: ordinary, causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
+		{name: "same-token", does: "sends a continue token whose page has the same token", opts: ordinary, causes: []error{lw.ErrNoProgress}, serve: onList(func(c *call) {
 			at, items, next := c.page()
 			if next != "" {
 				next = "1024/7"
 			}
 			c.write(document(c.version(at), next, items))
 		}), lies: true},
-		{name: "flapping-versions", does: "watches end after an event; lists are of two histories by turns", lies: true, restart: true, opts: ordinary,
+		{name: "flapping-versions", does: "ends watches after one event and lists from two alternating histories", lies: true, restart: true, opts: ordinary,
 			serve: func(c *call) {
 				if c.watch {
 					c.news()
@@ -86,7 +86,7 @@ func serversThatAreOdd() []server {
 				at := c.now()
 				c.write(document(c.version(at+c.nth%2*100000), "", c.items(at)))
 			}},
-		{name: "bookmarks-for-ever", does: "ignores the timeout, and sends the same bookmark every 30 s instead of any event", lies: true,
+		{name: "bookmarks-forever", does: "ignores the timeout and sends only the same bookmark every 30 seconds", lies: true,
 			serve: onWatch(func(c *call) {
 				for ; !c.honest.Load(); c.sleep(30 * time.Second) {
 					c.write(bookmark(c.q.Get("resourceVersion"), false))
@@ -95,7 +95,7 @@ func serversThatAreOdd() []server {
 	}
 }
 
-// escapeType returns an event whose type is written with escape sequences, in a line that ends with CRLF.
+// escapeType writes an event's type with escape sequences and ends the line with CRLF.
 func escapeType(event string) string {
 	kind := event[9:strings.Index(event, `",`)]
 	var escaped strings.Builder

@@ -18,34 +18,35 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-var seeds = flag.Uint64("hostile.seeds", 1, "how many seeds to play each server with")
+var seeds = flag.Uint64("hostile.seeds", 1, "number of seeds for each server")
 
-// A server is hostile for ten minutes, and then honest.
+// A server is hostile for ten minutes and correct afterwards.
 type server struct {
 	name  string
-	does  string // one line
+	does  string // description in one line
 	serve func(c *call)
 
-	lies     bool             // what it says of its data is false: it is believed until the next list
-	nameless bool             // its lists have no resourceVersion
-	restart  bool             // its versions began again: the stream may take 27 minutes instead of 15
-	causes   []error          // causes that must be reported
-	opts     lw.Options       // NoStreamingList, PageSize, ...
-	version  func(int) string // of the collection; decimal if nil
-	naming   func(int) string // of the objects; "cm-0001" and so on if nil
+	lies     bool             // sends wrong data, which clients believe until the next list
+	nameless bool             // sends lists without a resourceVersion
+	restart  bool             // resourceVersions restart, so recovery may take 27 minutes instead of 15
+	causes   []error          // causes that the stream must report
+	opts     lw.Options       // such as NoStreamingList and PageSize
+	version  func(int) string // formats the collection's resourceVersion; nil for decimal numbers
+	naming   func(int) string // names the objects; nil for "cm-0001" and so on
 
-	wire func(x *exchange) // instead of serve, for a server that writes bytes to a connection
-	tls  bool              // the connections are of TLS once the server is honest
-	ws   bool              // watches go over WebSocket
+	wire func(x *exchange) // replaces serve for a server that writes bytes to a connection
+	tls  bool              // uses TLS once the server is correct
+	ws   bool              // sends watches over WebSocket
 }
 
 const hostileFor = 10 * time.Minute
 
-// early is when the context of the second run ends.
+// early is when the second run cancels its context.
 const early = 3*time.Minute + 21*time.Second + 700*time.Millisecond
 
-// play runs each server until it is honest and the store is right again, and again with a context that ends before that. A
-// server that streams lists is also played to a client that requests ordinary lists.
+// play runs each server twice. The first run lasts until the server is correct and the store has recovered. The second
+// run cancels the context earlier. For servers with streaming lists, play also runs a client that requests ordinary
+// lists.
 func play(t *testing.T, servers []server) {
 	t.Parallel()
 	for _, s := range servers {
@@ -109,18 +110,18 @@ func (s *server) run(t *testing.T, seed uint64, end time.Duration) {
 	canceled := time.Now()
 	<-over
 	synctest.Wait()
-	require.Zero(t, time.Since(canceled), "the stream took time to end")
+	require.Zero(t, time.Since(canceled), "the stream did not end at once")
 	require.Zero(t, m.open.Load(), "requests are still open")
 	j.finish(t, s)
 }
 
-// recovers waits until the server has become honest, and until the store is right.
+// recovers makes the server correct after ten minutes and waits until the store is correct.
 func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 	j.unversioned()
 	j.lock(func() {
 		for _, cause := range s.causes {
 			if !matches(j.causes, cause) {
-				j.fault("%v was not reported, but only: %v", cause, distinct(j.causes))
+				j.fault("%v was not reported; reported were %v", cause, distinct(j.causes))
 			}
 		}
 	})
@@ -147,13 +148,14 @@ func (s *server) recovers(t *testing.T, m *memory, j *judge) {
 		})
 	}
 	if good.IsZero() || good.Sub(began) > bound {
-		j.fault("%v after the server became honest, the store is not right, or no watch is open", bound)
+		j.fault("%v after the server became correct, the store is wrong or no watch is open", bound)
 		return
 	}
-	t.Logf("%s: right %v after; %d requests, %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
+	t.Logf("%s: recovered after %v with %d requests and %d interruptions: %v", s.does, good.Sub(began), len(j.requests), len(j.causes), distinct(j.causes))
 }
 
-// unversioned waits for ten minutes. A store without a version must not be wrong for a minute while a watch is open.
+// unversioned waits for ten minutes. It reports a fault if a store without a resourceVersion is wrong for a minute
+// while a watch is open.
 func (j *judge) unversioned() {
 	wrong := time.Time{}
 	for began := time.Now(); time.Since(began) < hostileFor; time.Sleep(time.Second) {
@@ -163,7 +165,7 @@ func (j *judge) unversioned() {
 			if diff == "" || !j.trust || j.last != lw.WatchStarted || j.store.ResourceVersion() != "" {
 				wrong = time.Now()
 			} else if time.Since(wrong) > time.Minute {
-				j.fault("for a minute of an open watch, the store is wrong: %s", diff)
+				j.fault("the store was wrong for a minute while a watch was open: %s", diff)
 			}
 		})
 	}
@@ -185,7 +187,7 @@ func matches(causes []error, target error) bool {
 	return false
 }
 
-// distinct counts the causes by their text.
+// distinct counts the causes by message.
 func distinct(causes []error) map[string]int {
 	count := map[string]int{}
 	for _, cause := range causes {

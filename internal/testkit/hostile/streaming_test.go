@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// onStream returns a server whose streaming lists are hostile. Its watches last for 20 seconds, and then expire.
+// onStream returns a server with hostile streaming lists. Its watches last 20 seconds and then expire.
 func onStream(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		switch {
@@ -20,48 +20,48 @@ func onStream(serve func(c *call)) func(c *call) {
 	}
 }
 
-func TestStreamingListsThatLie(t *testing.T) { play(t, streamingListsThatLie()) }
+func TestWrongStreamingLists(t *testing.T) { play(t, wrongStreamingLists()) }
 
-func streamingListsThatLie() []server {
+func wrongStreamingLists() []server {
 	return []server{
 		{name: "no-mark", does: "never sends the initial-events-end bookmark", serve: onStream(func(c *call) {
 			at := c.now()
 			c.initial(at)
 			c.follow(at)
 		})},
-		{name: "mark-first", does: "sends the mark before the objects", serve: onStream(func(c *call) {
+		{name: "mark-first", does: "sends the initial-events-end bookmark before the objects", serve: onStream(func(c *call) {
 			at := c.now()
 			c.write(bookmark(c.version(at), true))
 			c.initial(at)
 			c.follow(at)
 		}), lies: true},
-		{name: "mark-back", does: "sends a mark with a lower version than its objects'", serve: onStream(func(c *call) {
+		{name: "mark-back", does: "sends an initial-events-end bookmark that is older than the objects", serve: onStream(func(c *call) {
 			at := c.now()
 			c.initial(at)
 			c.write(bookmark(c.version(1003), true))
 			c.follow(at)
 		}), lies: true},
-		{name: "mark-repeated", does: "marks each bookmark", serve: onStream(func(c *call) {
+		{name: "mark-repeated", does: "sends every bookmark as an initial-events-end bookmark", serve: onStream(func(c *call) {
 			at := c.now()
 			c.initial(at)
 			c.write(bookmark(c.version(at), true), bookmark(c.version(at), true))
 			c.feed(at, 5*time.Second, func(now int) { c.write(bookmark(c.version(now), true)) })
 		})},
-		{name: "mark-without-version", does: "sends a mark without a version", serve: onStream(func(c *call) {
+		{name: "mark-without-version", does: "sends an initial-events-end bookmark without a resourceVersion", serve: onStream(func(c *call) {
 			at := c.now()
 			c.initial(at)
 			c.write(strings.Replace(bookmark("x", true), `"resourceVersion":"x",`, "", 1))
 			c.follow(at)
 		}), lies: true},
-		{name: "closed-before-mark", does: "closes in the middle of each streaming list", serve: onStream(func(c *call) {
+		{name: "closed-before-mark", does: "closes each streaming list in the middle", serve: onStream(func(c *call) {
 			c.initial(c.now())
 		})},
-		{name: "empty-stream", does: "closes each streaming list at once", serve: onStream((*call).begin)},
-		{name: "error-in-list", does: "sends an ERROR event 410 in the middle of each streaming list, and goes on", serve: onStream(func(c *call) {
+		{name: "empty-stream", does: "closes each streaming list immediately", serve: onStream((*call).begin)},
+		{name: "error-in-list", does: "sends an ERROR event 410 in the middle of each streaming list and continues", serve: onStream(func(c *call) {
 			items := c.items(c.now())
 			c.write(frame("ADDED", items[0]), failed(410, "Expired", "expired"), frame("ADDED", items[1]), bookmark(c.version(c.now()), true))
 		})},
-		{name: "closed-at-mark", does: "closes each streaming list right behind its mark, and expires all watches", serve: func(c *call) {
+		{name: "closed-at-mark", does: "closes each streaming list after its initial-events-end bookmark and expires all watches", serve: func(c *call) {
 			if c.watch && !c.streaming() {
 				c.refuse(410, "", failure(410, "Gone", "gone"))
 			}
@@ -73,7 +73,7 @@ func streamingListsThatLie() []server {
 			}
 			c.list()
 		}},
-		{name: "deletes-in-list", does: "adds, deletes and modifies objects within a streaming list", serve: onStream(func(c *call) {
+		{name: "deletes-in-list", does: "adds, deletes and modifies objects during a streaming list", serve: onStream(func(c *call) {
 			at := c.now()
 			items := c.items(at)
 			for _, item := range items {

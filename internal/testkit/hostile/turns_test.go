@@ -11,11 +11,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestServersTakeTurns answers each request by another server, at random. None of them lies about its data.
-func TestServersTakeTurns(t *testing.T) {
+// None of these servers sends wrong data.
+func TestRandomSequencesOfServers(t *testing.T) {
 	t.Parallel()
 	var servers []server
-	for _, s := range slices.Concat(watchesThatLie(), watchesThatEnd(), errorEventsAndStatuses(), listsThatLie(), listsThatAreNone(), streamingListsThatLie(), serversThatAreOdd()) {
+	for _, s := range slices.Concat(wrongWatches(), shortWatches(), hostileErrorResponses(), wrongLists(), malformedLists(), wrongStreamingLists(), unusualServers()) {
 		if !s.lies && s.version == nil && s.naming == nil && s.name != "no-list-version" && s.name != "long-tokens" {
 			servers = append(servers, s)
 		}
@@ -25,7 +25,7 @@ func TestServersTakeTurns(t *testing.T) {
 			t.Parallel()
 			var mu sync.Mutex
 			random := rand.New(rand.NewPCG(seed, 3))
-			turns := server{does: "answers each request as another server", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
+			turns := server{does: "chooses a random server for each request", opts: lw.Options{NoStreamingList: seed%2 == 0, PageSize: 7}, serve: func(c *call) {
 				mu.Lock()
 				s := servers[random.IntN(len(servers))]
 				if random.IntN(4) == 0 {

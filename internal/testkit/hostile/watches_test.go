@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onWatch returns a server that lists honestly. Its watches are hostile.
+// onWatch returns a server with correct lists and hostile watches.
 func onWatch(serve func(c *call)) func(c *call) {
 	return func(c *call) {
 		if !c.watch || c.streaming() {
@@ -21,14 +21,14 @@ func onWatch(serve func(c *call)) func(c *call) {
 	}
 }
 
-// each returns a server that lists honestly. Its watches are honest, and do something hostile at an interval.
+// each returns a server with correct lists. Its watches are correct except that they call does at the interval.
 func each(interval time.Duration, does func(c *call, now int)) func(c *call) {
 	return onWatch(func(c *call) {
 		c.feed(c.from(), interval, func(now int) { does(c, now) })
 	})
 }
 
-// news writes the next change after the watch's version. If there is none, it makes one.
+// news writes the next change after the watch's resourceVersion. It first makes a change if there is none.
 func (c *call) news() change {
 	changes, _, _ := c.since(c.from())
 	if len(changes) == 0 {
@@ -41,37 +41,37 @@ func (c *call) news() change {
 	return changes[0]
 }
 
-func TestServersThatMeanWell(t *testing.T) { play(t, serversThatMeanWell()) }
+func TestCorrectServers(t *testing.T) { play(t, correctServers()) }
 
-func serversThatMeanWell() []server {
+func correctServers() []server {
 	return []server{
-		{name: "streaming", does: "answers well", serve: (*call).honestly},
-		{name: "listing", does: "answers well, and is asked for pages", serve: (*call).honestly, opts: ordinary},
+		{name: "streaming", does: "responds correctly", serve: (*call).honestly},
+		{name: "listing", does: "responds correctly to ordinary lists in pages", serve: (*call).honestly, opts: ordinary},
 	}
 }
 
-func TestWatchesThatLie(t *testing.T) { play(t, watchesThatLie()) }
+func TestWrongWatches(t *testing.T) { play(t, wrongWatches()) }
 
-func watchesThatLie() []server {
+func wrongWatches() []server {
 	return []server{
-		{name: "replay", does: "replays the history from its beginning in every watch",
+		{name: "replay", does: "replays the whole history in every watch",
 			serve: onWatch(func(c *call) { c.follow(1000) })},
-		{name: "bookmarks-back", does: "sends bookmarks whose versions decrease",
+		{name: "bookmarks-back", does: "sends bookmarks with decreasing resourceVersions",
 			serve: each(20*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now-5), false)) })},
-		{name: "bookmarks-ahead", does: "sends bookmarks of the future, and then older events", lies: true, restart: true,
+		{name: "bookmarks-ahead", does: "sends bookmarks with future resourceVersions and then older events", lies: true, restart: true,
 			serve: each(15*time.Second, func(c *call, now int) { c.write(bookmark(c.version(now+1e6), false)) })},
-		{name: "foreign", does: "sends events of another kind and of another namespace", lies: true,
+		{name: "foreign", does: "sends events of another kind and namespace", lies: true,
 			serve: each(10*time.Second, func(c *call, now int) {
 				c.write(strings.NewReplacer(`"ConfigMap"`, `"Secret"`, `"shop"`, `"kube-system"`).Replace(frame("ADDED", c.object("cm-x", now, now))))
 			})},
-		{name: "ghosts", does: "deletes objects that never were",
+		{name: "ghosts", does: "deletes objects that never existed",
 			serve: each(7*time.Second, func(c *call, now int) { c.write(frame("DELETED", c.object("ghost", now, now))) })},
 		{name: "two-uids", does: "adds each object twice, with different UIDs", lies: true,
 			serve: each(7*time.Second, func(c *call, now int) {
 				item := c.object("cm-0001", now, now)
 				c.write(frame("ADDED", item), frame("ADDED", strings.Replace(item, "u-", "v-", 1)))
 			})},
-		{name: "skips", does: "leaves out every second event without a word", lies: true,
+		{name: "skips", does: "silently omits every other event", lies: true,
 			serve: onWatch(func(c *call) {
 				for from := c.from(); !c.honest.Load(); {
 					changes, now, _ := c.since(from)
@@ -84,13 +84,13 @@ func watchesThatLie() []server {
 					c.sleep(11 * time.Second)
 				}
 			})},
-		{name: "odd-versions", does: "sends events with versions such as 00, -5 and 1e9", lies: true,
+		{name: "odd-versions", does: "sends events with malformed resourceVersions such as 00, -5 and 1e9", lies: true,
 			serve: onWatch(func(c *call) {
 				odd := []string{"00", "-5", " 17 ", "1e9", "+7", "99999999999999999999999", "0x7f", "007", "\t"}
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `123456`, odd[c.nth%len(odd)], 1))
 				c.sleep(3 * time.Second)
 			})},
-		{name: "version-zero", does: "ends each watch after 20 s with a bookmark of version 0, and deletes an object then", lies: true, restart: true,
+		{name: "version-zero", does: "ends each watch after 20 seconds with a bookmark at resourceVersion 0 and then deletes an object", lies: true, restart: true,
 			serve: onWatch(func(c *call) {
 				end := time.Now().Add(20 * time.Second)
 				c.feed(c.from(), time.Second, func(int) {
@@ -102,18 +102,18 @@ func watchesThatLie() []server {
 					}
 				})
 			})},
-		{name: "no-version", does: "sends events without a version, and closes", lies: true,
+		{name: "no-version", does: "sends one event without a resourceVersion and closes", lies: true,
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, 123456)), `,"resourceVersion":"123456"`, ``, 1))
 			})},
-		{name: "number-version", does: "sends versions that are JSON numbers",
+		{name: "number-version", does: "sends resourceVersions as JSON numbers",
 			serve: onWatch(func(c *call) {
 				c.write(strings.Replace(frame("MODIFIED", c.object("cm-0001", 1, c.now())), fmt.Sprintf("%q", c.version(c.now())), c.version(c.now()), 1))
 			})},
-		{name: "two-versions", does: "sends objects with two versions, of which the last is right", serve: rewritten(func(_ *call, _ change, event string) string {
+		{name: "two-versions", does: "sends objects with two resourceVersions, the correct one last", serve: rewritten(func(_ *call, _ change, event string) string {
 			return strings.Replace(event, `"resourceVersion"`, `"resourceVersion":"7","resourceVersion"`, 1)
 		})},
-		{name: "two-replicas", does: "lists from a replica that lags by ten changes, and watches from one that does not",
+		{name: "two-replicas", does: "lists from a replica that lags by ten changes and watches from a current replica",
 			serve: func(c *call) {
 				if c.watch && !c.streaming() {
 					c.follow(c.from())
@@ -128,12 +128,12 @@ func watchesThatLie() []server {
 	}
 }
 
-func TestWatchesThatEnd(t *testing.T) { play(t, watchesThatEnd()) }
+func TestShortWatches(t *testing.T) { play(t, shortWatches()) }
 
-func watchesThatEnd() []server {
+func shortWatches() []server {
 	pause := 999 * time.Millisecond
 	return []server{
-		{name: "at-timeout", does: "ends at the timeout, and has one event just before", causes: []error{lw.ErrWatchClosed},
+		{name: "at-timeout", does: "sends one event just before the timeout", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) {
 				c.begin()
 				c.sleep(c.timeout() - time.Nanosecond)
@@ -143,27 +143,27 @@ func watchesThatEnd() []server {
 		{name: "999ms", does: "closes each watch after 999 ms", causes: []error{lw.ErrWatchClosed}, serve: onWatch(func(c *call) { c.begin(); c.sleep(pause) })},
 		{name: "999ms-reset", does: "resets each watch after 999 ms", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.fail(errReset) })},
-		{name: "999ms-event", does: "closes each watch after 999 ms and an event", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
-		{name: "one-event", does: "answers each watch with one event, and closes", serve: onWatch(func(c *call) { c.news() })},
-		{name: "one-event-reset", does: "answers each watch with one event, and resets", causes: []error{errReset},
+		{name: "999ms-event", does: "sends one event after 999 ms and closes each watch", serve: onWatch(func(c *call) { c.begin(); c.sleep(pause); c.news() })},
+		{name: "one-event", does: "sends one event in each watch and closes", serve: onWatch(func(c *call) { c.news() })},
+		{name: "one-event-reset", does: "sends one event in each watch and resets the connection", causes: []error{errReset},
 			serve: onWatch(func(c *call) { c.news(); c.fail(errReset) })},
-		{name: "one-event-opaque", does: "answers each watch with one event of an opaque version, and closes",
+		{name: "one-event-opaque", does: "sends one event with an opaque resourceVersion in each watch and closes",
 			version: func(n int) string { return fmt.Sprintf("etag-%x", n*7919) }, serve: onWatch(func(c *call) { c.news() })},
-		{name: "one-event-equal", does: "answers each watch with the event before its version, and closes",
+		{name: "one-event-equal", does: "sends the event at the requested resourceVersion in each watch and closes",
 			serve: onWatch(func(c *call) {
 				changes, _, _ := c.since(c.from() - 1)
 				c.write(c.event(changes[0]))
 			})},
 		{name: "half-event", does: "closes each watch in the middle of its second event", causes: []error{io.ErrUnexpectedEOF},
 			serve: onWatch(func(c *call) { c.news(); c.write(`{"type":"ADDED","object":{"kind":"Conf`) })},
-		{name: "instant", does: "closes each watch at once", causes: []error{lw.ErrWatchClosed, lw.ErrExpired}, serve: onWatch((*call).begin)},
-		{name: "white-space", does: "sends a byte of white space every 30 s, and nothing else", causes: []error{lw.ErrSilent},
+		{name: "instant", does: "closes each watch immediately", causes: []error{lw.ErrWatchClosed, lw.ErrExpired}, serve: onWatch((*call).begin)},
+		{name: "white-space", does: "sends only one byte of white space every 30 seconds", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
 				for ; ; c.sleep(30 * time.Second) {
 					c.write(" ")
 				}
 			})},
-		{name: "slow-bytes", does: "sends an event of which each byte takes five seconds", causes: []error{lw.ErrSilent},
+		{name: "slow-bytes", does: "sends events at one byte per five seconds", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) {
 				for _, b := range bookmark(c.version(c.now()), false) {
 					c.write(string(b))
@@ -172,9 +172,9 @@ func watchesThatEnd() []server {
 			})},
 		{name: "no-newlines", does: "sends events without newlines between them",
 			serve: rewritten(func(_ *call, _ change, event string) string { return strings.TrimSpace(event) })},
-		{name: "bookmark-then-silent", does: "sends one bookmark, and is silent for ever", causes: []error{lw.ErrSilent},
+		{name: "bookmark-then-silent", does: "sends one bookmark and then nothing", causes: []error{lw.ErrSilent},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.version(c.from()), false)); c.never() })},
-		{name: "one-bookmark", does: "answers each watch with a bookmark of its version, and closes", causes: []error{lw.ErrWatchClosed},
+		{name: "one-bookmark", does: "sends a bookmark with the requested resourceVersion in each watch and closes", causes: []error{lw.ErrWatchClosed},
 			serve: onWatch(func(c *call) { c.write(bookmark(c.q.Get("resourceVersion"), false)) })},
 	}
 }

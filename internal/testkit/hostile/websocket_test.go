@@ -14,16 +14,16 @@ func (x *exchange) upgrade() {
 		base64.StdEncoding.EncodeToString(sum[:]) + "\r\n\r\n")
 }
 
-// frame writes one frame of a WebSocket.
+// frame writes a WebSocket frame.
 func (x *exchange) frame(opcode byte, payload []byte) bool {
 	head := []byte{0x80 | opcode, byte(len(payload))}
 	if len(payload) > 125 {
-		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // buffers are of 32 KiB
+		head = binary.BigEndian.AppendUint16([]byte{0x80 | opcode, 126}, uint16(len(payload))) // A payload has at most 32 KiB.
 	}
 	return x.say(string(append(head, payload...)))
 }
 
-// frames writes a body as messages, and closes.
+// frames writes a body as messages and closes the WebSocket.
 func (x *exchange) frames(body io.Reader) {
 	buffer := make([]byte, 1<<15)
 	for {

@@ -21,25 +21,26 @@ import (
 	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// ordinary options request ordinary lists, in small pages.
+// ordinary requests ordinary lists in small pages.
 var ordinary = lw.Options{NoStreamingList: true, PageSize: 7}
 
-// token is the credential that no text may show.
+// token is the credential that must not appear in any message.
 const token = "tOk3nQ7zXw9Lm2Vb5Rk8Jd4Hs6Pf1Yc0"
 
-// An exchange is one connection, with one request.
+// An exchange is a connection with one request.
 type exchange struct {
 	net.Conn
 	m       *memory
-	host    string // that the client dialed
-	nth     int    // of all connections
-	kind    int    // of a server's answers, one after the other
+	host    string // the dialed host
+	nth     int    // number of the connection, from 1
+	kind    int    // selects one of a server's responses
 	request *http.Request
 	watch   bool
 	ctx     context.Context
 }
 
-// source returns the transport that a server is reached by, a func that looks for secrets, and one that closes all.
+// source returns the transport for a server, a function that searches text for secrets, and a function that closes the
+// transport.
 func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), func()) {
 	if s.wire == nil {
 		return m, nil, func() {}
@@ -71,7 +72,7 @@ func (s *server) source(t *testing.T, m *memory) (lw.Transport, func(string), fu
 	return over, leaks(t), closeAll
 }
 
-// answer reads one request and answers it.
+// answer reads a request and responds to it.
 func (x *exchange) answer(s *server, config *tls.Config) {
 	defer func() { _ = x.Close() }()
 	honest := x.m.honest.Load()
@@ -101,7 +102,7 @@ func (x *exchange) answer(s *server, config *tls.Config) {
 	}
 }
 
-// honestly answers as the memory does.
+// honestly forwards the request to the memory and writes its response.
 func (x *exchange) honestly() {
 	if x.request.Header.Get("Authorization") != "Bearer "+token || x.host != "api.test" {
 		x.reply(401, "", failure(401, "Unauthorized", "Unauthorized"))
@@ -136,13 +137,13 @@ func (x *exchange) honestly() {
 	}
 }
 
-// say writes text as it is.
+// say writes text unchanged.
 func (x *exchange) say(text string) bool {
 	_, err := io.WriteString(x.Conn, text)
 	return err == nil
 }
 
-// sleep returns false if the client has left.
+// sleep returns false if the client closed the connection.
 func (x *exchange) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -152,18 +153,18 @@ func (x *exchange) sleep(d time.Duration) bool {
 	}
 }
 
-// reply writes a response with a few headers, each with its end of line, and a body.
+// reply writes a response. Each header line must end with CRLF.
 func (x *exchange) reply(code int, headers, text string) {
 	x.say(fmt.Sprintf("HTTP/1.1 %d %s\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", code, http.StatusText(code), headers, len(text), text))
 }
 
-// document returns an honest list in one piece.
+// document returns a correct, complete list.
 func (x *exchange) document() string {
 	_, at, _ := x.m.since(0)
 	return document(x.m.version(at), "", (&call{memory: x.m}).items(at))
 }
 
-// news returns the event of a change that it makes.
+// news makes a change and returns its event.
 func (x *exchange) news() string {
 	x.m.step()
 	changes, now, _ := x.m.since(0)

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// namespace is where the collection of every test lives.
+// namespace is the namespace of all objects in the tests.
 const namespace = "shop"
 
-// A change is one write to a world. Its number is the collection's revision afterwards.
+// A change is a write to a world. Its revision is the collection's revision after the write.
 type change struct {
 	kind     string // ADDED, MODIFIED or DELETED
 	name     string
@@ -21,16 +21,16 @@ type change struct {
 	revision int
 }
 
-// A world holds a collection of ConfigMaps and each state that the collection ever had.
+// A world holds a collection of ConfigMaps and all of its past states.
 type world struct {
 	mu       sync.Mutex
 	revision int
-	objects  map[string]int         // from name to the revision that wrote it
-	states   map[int]map[string]int // from revision to the objects at that revision
+	objects  map[string]int         // maps object names to the revisions that wrote them
+	states   map[int]map[string]int // maps revisions to the objects at that revision
 	changes  []change
 	changed  chan struct{} // closed by the next change
 	version  func(int) string
-	revs     map[string]int // from resourceVersion to revision
+	revs     map[string]int // maps resourceVersions to revisions
 	naming   func(int) string
 	stepping sync.Mutex
 	random   *rand.Rand
@@ -52,7 +52,7 @@ func newWorld(seed uint64, naming, version func(int) string) *world {
 	return w
 }
 
-// write applies one change. The caller holds no lock.
+// write applies a change. The caller must not hold the lock.
 func (w *world) write(kind, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *world) create() {
 	w.write("ADDED", w.naming(w.made))
 }
 
-// step creates, modifies or deletes an object at random.
+// step creates, modifies or deletes a random object.
 func (w *world) step() {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
@@ -94,7 +94,7 @@ func (w *world) step() {
 	}
 }
 
-// pause returns a random time until the next change.
+// pause returns a random delay before the next change.
 func (w *world) pause() time.Duration {
 	w.stepping.Lock()
 	defer w.stepping.Unlock()
@@ -108,7 +108,7 @@ func (w *world) remove() {
 	w.write("DELETED", w.names(w.revision)[0])
 }
 
-// names returns the names of the objects at a revision, in order.
+// names returns the sorted names of the objects at a revision.
 func (w *world) names(revision int) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,7 +120,7 @@ func (w *world) names(revision int) []string {
 	return names
 }
 
-// state returns the objects at a resourceVersion, and whether the collection ever had it.
+// state returns the objects at a resourceVersion and whether the collection ever had that resourceVersion.
 func (w *world) state(resourceVersion string) (map[string]int, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -128,7 +128,7 @@ func (w *world) state(resourceVersion string) (map[string]int, bool) {
 	return w.states[revision], ok
 }
 
-// since returns the changes after a revision, the present revision, and a channel that the next change closes.
+// since returns the changes after a revision, the current revision, and a channel that the next change closes.
 func (w *world) since(revision int) ([]change, int, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,31 +136,31 @@ func (w *world) since(revision int) ([]change, int, <-chan struct{}) {
 	return w.changes[from:], w.revision, w.changed
 }
 
-// now returns the present revision.
+// now returns the current revision.
 func (w *world) now() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.revision
 }
 
-// object returns an object's JSON, without kind and apiVersion, as in a list.
+// object returns an object as JSON without kind and apiVersion, like an item of a list.
 func (w *world) object(name string, body, revision int) string {
 	text, _ := json.Marshal(name)
 	return fmt.Sprintf(`{"metadata":{"name":%s,"namespace":%q,"uid":"u-%d","resourceVersion":%q},"data":{"v":"%d"}}`,
 		text, namespace, len(name), w.version(revision), body)
 }
 
-// event returns the JSON of a watch's event for a change, with a newline.
+// event returns the watch event for a change as JSON with a newline.
 func (w *world) event(c change) string {
 	return frame(c.kind, w.object(c.name, c.body, c.revision))
 }
 
-// frame returns the JSON of a watch's event for a list item.
+// frame returns a watch event for a list item as JSON.
 func frame(kind, item string) string {
 	return `{"type":"` + kind + `","object":{"kind":"ConfigMap","apiVersion":"v1",` + item[1:] + "}\n"
 }
 
-// bookmark returns the JSON of a bookmark. The end is that of a streaming list's initial events.
+// bookmark returns a bookmark as JSON. If end is true, it is an initial-events-end bookmark.
 func bookmark(version string, end bool) string {
 	annotations := ""
 	if end {
@@ -169,17 +169,17 @@ func bookmark(version string, end bool) string {
 	return `{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"` + version + `"` + annotations + "}}}\n"
 }
 
-// failure returns the JSON of a Status.
+// failure returns a Status as JSON.
 func failure(code int, reason, message string) string {
 	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q,"code":%d}`, message, reason, code)
 }
 
-// failed returns the JSON of a watch's ERROR event.
+// failed returns an ERROR event as JSON.
 func failed(code int, reason, message string) string {
 	return `{"type":"ERROR","object":` + failure(code, reason, message) + "}\n"
 }
 
-// latest returns the present objects.
+// latest returns the current objects.
 func (w *world) latest() map[string]int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Main runs a package's tests and then the cleanups. It fails if goroutines remain. It does not return.
+// Main runs a package's tests, then the cleanups, and exits. It exits with a failure if goroutines remain.
 func Main(m *testing.M, cleanups ...func()) {
 	code := m.Run()
 	for _, cleanup := range cleanups {
 		cleanup()
 	}
-	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // The fuzzer itself leaves goroutines.
+	fuzzing := flag.Lookup("test.fuzz").Value.String() != "" // The fuzzer leaves goroutines running.
 	if code == 0 && !fuzzing {
 		if err := find(20 * time.Second); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -27,10 +27,11 @@ func Main(m *testing.M, cleanups ...func()) {
 	os.Exit(code)
 }
 
-// find returns an error if goroutines remain after a timeout. goleak itself waits for half a second only, which is too short
-// on a busy machine.
+// find returns an error if goroutines still run after the timeout. goleak alone waits only half a second, which is too
+// short on a busy machine.
 func find(timeout time.Duration) error {
-	// On js/wasm the runtime has a goroutine that waits for events. Other goroutines do not show frames of the runtime on top.
+	// On js/wasm the runtime keeps a goroutine that waits for events. No other goroutine has runtime.gopark as its top
+	// frame.
 	jsEvents := goleak.IgnoreTopFunction("runtime.gopark")
 	for deadline := time.Now().Add(timeout); ; {
 		if err := goleak.Find(jsEvents); err == nil || time.Now().After(deadline) {

@@ -12,20 +12,20 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// process is a lwcat that was started.
+// process is a running lwcat.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
 }
 
-// patience is how long anything may take that has to happen.
+// patience limits how long a script waits for an expected result.
 const patience = time.Minute
 
-// start starts lwcat: NAME ARGUMENT...
+// start implements the command "start NAME ARGUMENT...", which starts lwcat.
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	name := args[0]
 	program := "lwcat"
-	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // the script's, which is not ours
+	for _, folder := range filepath.SplitList(ts.Getenv("PATH")) { // the PATH of the script, not of the test
 		if path := filepath.Join(folder, "lwcat"); isFile(path) {
 			program = path
 			break
@@ -49,7 +49,7 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(p.cmd.Start())
 	go func() {
-		_ = p.cmd.Wait() // end asks for its exit code
+		_ = p.cmd.Wait() // The end command checks the exit code.
 		close(p.ended)
 	}()
 	of(ts).started[name] = p
@@ -60,15 +60,15 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// kill ends what a script left behind.
+// kill terminates the processes that the script left running.
 func (s *script) kill() {
 	for _, p := range s.started {
-		_ = p.cmd.Process.Kill() // if it is still there
+		_ = p.cmd.Process.Kill() // fails if the process has already exited
 		<-p.ended
 	}
 }
 
-// see waits for something in a file: FILE REGEXP [COUNT].
+// see implements the command "see FILE REGEXP [COUNT]", which waits until the file has enough matches.
 func see(ts *testscript.TestScript, _ bool, args []string) {
 	wanted := 1
 	if len(args) > 2 {
@@ -87,21 +87,21 @@ func see(ts *testscript.TestScript, _ bool, args []string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("%s has no %d of %q; it is:\n%s", args[0], wanted, args[1], text)
+			ts.Fatalf("%s has fewer than %d matches of %q; its content is:\n%s", args[0], wanted, args[1], text)
 		}
 	}
 }
 
-// url sets a variable: NAME FILE.
+// url implements the command "url VARIABLE FILE", which sets a variable to the content of a file.
 func url(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
-// end waits for the end of what was started: NAME CODE [interrupt].
+// end implements the command "end NAME CODE [interrupt]", which waits until the process exits.
 func end(ts *testscript.TestScript, _ bool, args []string) {
 	p := of(ts).started[args[0]]
 	if p == nil {
-		ts.Fatalf("nothing was started as %s", args[0])
+		ts.Fatalf("no process was started with the name %s", args[0])
 	}
 	code, err := strconv.Atoi(args[1])
 	ts.Check(err)
@@ -111,10 +111,10 @@ func end(ts *testscript.TestScript, _ bool, args []string) {
 	select {
 	case <-p.ended:
 	case <-time.After(patience):
-		ts.Fatalf("%s does not end", args[0])
+		ts.Fatalf("process %s did not exit", args[0])
 	}
 	if got := p.cmd.ProcessState.ExitCode(); got != code {
-		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // for the message only
-		ts.Fatalf("%s ended with %d, not %d: %s", args[0], got, code, strings.TrimSpace(string(text)))
+		text, _ := os.ReadFile(ts.MkAbs(args[0] + ".err")) // only for the message
+		ts.Fatalf("process %s exited with code %d, expected %d: %s", args[0], got, code, strings.TrimSpace(string(text)))
 	}
 }

@@ -1,22 +1,22 @@
-// Package lwcatscript runs the scripts that test lwcat, against the embedded server and, in the module e2e, against a real
-// one. A script is a file of testscript, with these commands besides:
+// Package lwcatscript runs the test scripts of lwcat. They run against the embedded server and, in module e2e, against
+// a real API server. A script is a testscript file with these additional commands:
 //
 //	post PATH JSON, put PATH JSON, patch PATH JSON, delete PATH
-//		write to the server. A patch is a merge patch.
+//		Sends a write request to the server. A patch is a merge patch.
 //	start NAME ARGUMENT...
-//		starts lwcat, whose output goes to the files NAME.out and NAME.err.
+//		Starts lwcat. Its output goes to the files NAME.out and NAME.err.
 //	see FILE REGEXP [COUNT]
-//		waits until a file has so many matches, or one.
+//		Waits until the file has COUNT matches, or 1 match by default.
 //	end NAME CODE [interrupt]
-//		waits until what was started ends by itself, or sends it an interrupt first, and compares its exit code.
+//		Waits until the process exits and checks its exit code. "interrupt" sends it an interrupt first.
 //	url VARIABLE FILE
-//		sets a variable to what a file says, as that of a lwcat that serves.
+//		Sets a variable to the content of a file, for example the URL that lwcat --serve prints.
 //	drop, compact, restart
-//		break all connections, forget what happened before, start the server anew.
+//		Drops all connections, compacts the event history, or restarts the server.
 //
-// The condition [embedded] holds where the server is the embedded one: only it drops connections and forgets on demand.
+// The condition [embedded] is true for the embedded server. Only that server supports drop and compact.
 //
-// $SERVER is the server's URL, $TOKEN a token that it takes, and $NS a namespace of the script's own.
+// $SERVER is the URL of the server, $TOKEN is a valid token, and $NS is a namespace that only this script uses.
 package lwcatscript
 
 import (
@@ -30,24 +30,24 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// Server is what a script runs against.
+// Server is the API server under a script.
 type Server interface {
 	URL() string
 	Token() string
 	Namespace() string
-	Client() *http.Client // that trusts it
+	Client() *http.Client // trusts the server's certificate
 	Restart()
 }
 
-// Embedded is a Server that can do more.
+// Embedded is a Server that can also drop connections and compact its history.
 type Embedded interface {
 	Server
 	Drop()
 	Compact()
 }
 
-// Run runs the scripts of a folder, each against a server of its own, whose end newServer leaves to the environment's Defer.
-// lwcat has to be a command that scripts can run.
+// Run runs each script of a folder against a new server. newServer must register the shutdown of the server with the
+// environment's Defer. The test's main function must register lwcat as a testscript command.
 func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.Env) (Server, error)) {
 	testscript.Run(t, testscript.Params{
 		Dir: folder,
@@ -80,7 +80,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "embedded" {
-				return false, fmt.Errorf("there is no condition %s", name)
+				return false, fmt.Errorf("unknown condition %s", name)
 			}
 			return embedded, nil
 		},
@@ -88,7 +88,7 @@ func Run(t *testing.T, folder string, embedded bool, newServer func(*testscript.
 	})
 }
 
-type key struct{} // of a script's values
+type key struct{} // of the script in testscript.Env.Values
 
 type script struct {
 	server  Server
@@ -97,7 +97,7 @@ type script struct {
 
 func of(ts *testscript.TestScript) *script { return ts.Value(key{}).(*script) }
 
-// write makes a request of "PATH [JSON]".
+// write returns a command "PATH [JSON]" that sends a request with the given method.
 func write(method, contentType string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		server := of(ts).server

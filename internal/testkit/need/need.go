@@ -1,4 +1,4 @@
-// Package need is for tests that need what not every machine has.
+// Package need handles tests that need programs or settings that some machines lack.
 package need
 
 import (
@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program. Where there is none, what is missing is told by [Missing]; enable says what brings it,
-// as in "on Debian: apt install fish".
+// Program returns the path of a program. If the program is not installed, Program calls [Missing]. enable explains how
+// to install it, for example "on Debian: apt install fish".
 func Program(t testing.TB, name, enable string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		Missing(t, "there is no %s; %s", name, enable)
+		Missing(t, "%s is not installed; %s", name, enable)
 	}
 	return path
 }
 
-// Missing skips a test that lacks something, with a message that says what, and what would enable the test. With LISTWATCH_CI in the
-// environment it fails the test instead: where everything is to be tested, what is skipped must not look green.
+// Missing skips a test because a requirement is missing. The message names the requirement and explains how to provide
+// it. If LISTWATCH_CI is set, Missing fails the test instead, so that CI cannot skip tests unnoticed.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("LISTWATCH_CI") != "" {

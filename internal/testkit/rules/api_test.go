@@ -16,37 +16,37 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the files in api/ anew")
+var update = flag.Bool("update", false, "rewrite the files in api/")
 
-// public are the packages that others import.
+// public lists the packages that other modules can import.
 var public = []string{
 	"lw", "lw/codec", "lw/lwtest", "cache", "cache/compact", "cache/savefile", "cache/workqueue",
 	"transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",
 }
 
-// TestPublicAPIIsWhatTheFilesSay, so that what others call changes only when somebody means it to.
-func TestPublicAPIIsWhatTheFilesSay(t *testing.T) {
-	for _, room := range public {
-		found := strings.Join(apiOf(t, room), "\n") + "\n"
-		file := filepath.Join(root, "api", strings.ReplaceAll(room, "/", "-")+".txt")
+// Each change of the public API must show up as a change in api/.
+func TestPublicAPIMatchesAPIFolder(t *testing.T) {
+	for _, pkg := range public {
+		found := strings.Join(apiOf(t, pkg), "\n") + "\n"
+		file := filepath.Join(root, "api", strings.ReplaceAll(pkg, "/", "-")+".txt")
 		if *update {
 			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 			require.NoError(t, os.WriteFile(file, []byte(found), 0o644))
 		}
-		noted, err := os.ReadFile(file)
-		require.NoError(t, err, "make api writes it")
-		require.Equal(t, string(noted), found, "the API of %s is another than %s says; if it is meant to be, run make api", room, file)
+		want, err := os.ReadFile(file)
+		require.NoError(t, err, "run make api to create the file")
+		require.Equal(t, string(want), found, "the API of %s differs from %s; if you intended the change, run make api", pkg, file)
 	}
 	files, err := filepath.Glob(filepath.Join(root, "api", "*"))
 	require.NoError(t, err)
 	require.Len(t, files, len(public))
 }
 
-// apiOf returns what a package exports natively, a line for each func, method, type, field, constant and variable. What pages
-// have is the same: see parity_test.go.
-func apiOf(t *testing.T, room string) (lines []string) {
-	for _, name := range goList(t, platforms[0], "-f", `{{join .GoFiles " "}}`, "./"+room) {
-		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, room, name), nil, parser.SkipObjectResolution)
+// apiOf returns the exported API of a package on the native platform, with one line for each function, method, type,
+// field, constant and variable. The parity test compares it with the browser's.
+func apiOf(t *testing.T, pkg string) (lines []string) {
+	for _, name := range goList(t, platforms[0], "-f", `{{join .GoFiles " "}}`, "./"+pkg) {
+		tree, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, name), nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		for _, decl := range tree.Decls {
 			switch decl := decl.(type) {
@@ -77,9 +77,9 @@ func exportedReceiver(of ast.Expr) bool {
 	return false
 }
 
-// namesOf returns the lines of a declaration of types, constants or variables.
+// namesOf returns the lines for a declaration of types, constants or variables.
 func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
-	var kind ast.Expr // of constants that are counted up
+	var kind ast.Expr // constants without a type and value repeat the previous type
 	for _, spec := range decl.Specs {
 		switch spec := spec.(type) {
 		case *ast.ValueSpec:
@@ -104,7 +104,7 @@ func namesOf(t *testing.T, decl *ast.GenDecl) (lines []string) {
 	return lines
 }
 
-// typeOf returns a type's line, and one for each field or method that is exported.
+// typeOf returns one line for the type and one for each exported field or method.
 func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 	head := *spec
 	head.Doc, head.Comment = nil, nil
@@ -120,7 +120,7 @@ func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 		return lines
 	}
 	for _, part := range parts.List {
-		if len(part.Names) == 0 { // embedded
+		if len(part.Names) == 0 { // embedded field
 			lines = append(lines, lines[0]+", "+source(t, part.Type))
 		}
 		for _, name := range part.Names {
@@ -132,7 +132,7 @@ func typeOf(t *testing.T, spec *ast.TypeSpec) []string {
 	return lines
 }
 
-// source is a node's text in one line.
+// source returns the node's source code in one line.
 func source(t *testing.T, node any) string {
 	if node == nil || node == ast.Expr(nil) {
 		return ""

@@ -14,8 +14,8 @@ import (
 
 var arrow = regexp.MustCompile(`(?m)^    ([\w/]+)(?: --> (.+))?$`)
 
-// TestDiagramShowsTheImports compares the diagram and the table in docs/architecture.md with the imports of the product packages.
-func TestDiagramShowsTheImports(t *testing.T) {
+// TestDiagramMatchesImports compares the diagram and the table in docs/architecture.md with the imports of the product packages.
+func TestDiagramMatchesImports(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(text), "```mermaid\n")
@@ -69,7 +69,7 @@ func owner(path string) string {
 	return path
 }
 
-// directImports returns the imports of a package that no longer path implies.
+// directImports returns the imports of a package, except those that another import implies.
 func directImports(imports map[string][]string, name string) []string {
 	var direct []string
 	for _, other := range imports[name] {

@@ -12,69 +12,68 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// alone is what a transport offers on one platform only, with the reason.
+// alone lists the API that a transport has on only one platform, with the reason.
 var alone = map[string]map[string]string{
 	"transport/http": {
-		"Options.Client":             "a page has fetch, and nothing to configure it",
-		"Options.CAFile":             "a page trusts what its browser trusts",
-		"Options.CAData":             "as CAFile",
-		"Options.CertFile":           "a browser chooses the certificate",
-		"Options.KeyFile":            "as CertFile",
-		"Options.CertData":           "as CertFile",
-		"Options.KeyData":            "as CertFile",
-		"Options.ServerName":         "as CAFile",
-		"Options.InsecureSkipVerify": "as CAFile",
-		"Options.TokenFile":          "a page has no files",
-		"Options.CredentialFunc":     "as CertFile; for a token there is TokenFunc",
-		"Options.Proxy":              "a browser has its own",
-		"Credential":                 "as Options.CredentialFunc",
-		"Credential.Token":           "as Credential",
-		"Credential.CertData":        "as Credential",
-		"Credential.KeyData":         "as Credential",
-		"Options.UserAgent":          "a page has its browser's",
-		"Options.DisableCompression": "a browser always asks for it",
-		"Options.Credentials":        "natively there are no cookies but those of a Client's jar",
-		"Options.Format":             "fmt is too large for a page, whose console shows what it is given",
-		"Credential.Format":          "as Options.Format",
-		"Credential.MarshalJSON":     "as Options.Format",
-		"Transport.Format":           "as Options.Format",
-		"RedirectedError":            "fetch follows by itself, and does not say so",
-		"RedirectedError.Origin":     "as RedirectedError",
-		"RedirectedError.Err":        "as RedirectedError",
-		"RedirectedError.Error":      "as RedirectedError",
-		"RedirectedError.Unwrap":     "as RedirectedError",
-		"Transport.Upgrade":          "a page leaves the handshake to its browser",
-		"Transport.Origin":           "as Upgrade",
-		"Transport.Address":          "for what a browser dials by itself",
+		"Options.Client":             "pages use fetch, which cannot be configured",
+		"Options.CAFile":             "the browser decides which authorities to trust",
+		"Options.CAData":             "see CAFile",
+		"Options.CertFile":           "the browser chooses the certificate",
+		"Options.KeyFile":            "see CertFile",
+		"Options.CertData":           "see CertFile",
+		"Options.KeyData":            "see CertFile",
+		"Options.ServerName":         "see CAFile",
+		"Options.InsecureSkipVerify": "see CAFile",
+		"Options.TokenFile":          "pages cannot read files",
+		"Options.CredentialFunc":     "see CertFile; for tokens use TokenFunc",
+		"Options.Proxy":              "the browser has its own proxy settings",
+		"Credential":                 "see Options.CredentialFunc",
+		"Credential.Token":           "see Credential",
+		"Credential.CertData":        "see Credential",
+		"Credential.KeyData":         "see Credential",
+		"Options.UserAgent":          "the browser sets the header",
+		"Options.DisableCompression": "browsers always request compression",
+		"Options.Credentials":        "native programs have no cookies except those in the cookie jar of Options.Client",
+		"Options.Format":             "fmt is too large for a page",
+		"Credential.Format":          "see Options.Format",
+		"Credential.MarshalJSON":     "see Options.Format",
+		"Transport.Format":           "see Options.Format",
+		"RedirectedError":            "fetch follows redirects without reporting them",
+		"RedirectedError.Origin":     "see RedirectedError",
+		"RedirectedError.Err":        "see RedirectedError",
+		"RedirectedError.Error":      "see RedirectedError",
+		"RedirectedError.Unwrap":     "see RedirectedError",
+		"Transport.Upgrade":          "the browser performs the handshake",
+		"Transport.Origin":           "see Upgrade",
+		"Transport.Address":          "the browser dials the connection",
 	},
-	"transport/ws": {"Options.Compression": "a browser decides for itself"},
+	"transport/ws": {"Options.Compression": "the browser negotiates compression"},
 }
 
-// TestTransportsAreTheSameEverywhere: whoever writes for one platform finds the same names, of the same types, on the other.
-func TestTransportsAreTheSameEverywhere(t *testing.T) {
-	for _, room := range []string{"transport/http", "transport/ws", "transport/fallback"} {
-		native, js := exported(t, room, platforms[0]), exported(t, room, platforms[1])
+func TestTransportsHaveTheSameAPIOnAllPlatforms(t *testing.T) {
+	for _, pkg := range []string{"transport/http", "transport/ws", "transport/fallback"} {
+		native, js := exported(t, pkg, platforms[0]), exported(t, pkg, platforms[1])
 		require.Contains(t, native, "New")
 		for name, what := range native {
-			if alone[room][name] == "" {
-				require.Equal(t, what, js[name], "%s: %s in the browser", room, name)
+			if alone[pkg][name] == "" {
+				require.Equal(t, what, js[name], "%s: %s in the browser", pkg, name)
 			}
 		}
 		for name := range js {
-			require.True(t, alone[room][name] != "" || native[name] != "", "%s: %s is only in the browser", room, name)
+			require.True(t, alone[pkg][name] != "" || native[name] != "", "%s: %s exists only in the browser", pkg, name)
 		}
-		for name := range alone[room] {
-			require.NotEqual(t, native[name] == "", js[name] == "", "%s: %s is not on one platform alone", room, name)
+		for name := range alone[pkg] {
+			require.NotEqual(t, native[name] == "", js[name] == "", "%s: %s exists on both platforms or on neither", pkg, name)
 		}
 	}
 }
 
-// exported are a package's exported names, with their types as they are written.
-func exported(t *testing.T, room string, platform []string) map[string]string {
+// exported returns the exported names of a package with the source code of their types.
+func exported(t *testing.T, pkg string, platform []string) map[string]string {
 	t.Helper()
 	names := map[string]string{}
-	for _, file := range goList(t, platform, "-f", `{{join .GoFiles " "}}`, "./"+room) {
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, room, file), nil, 0)
+	for _, file := range goList(t, platform, "-f", `{{join .GoFiles " "}}`, "./"+pkg) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, pkg, file), nil, 0)
 		require.NoError(t, err)
 		for _, decl := range parsed.Decls {
 			switch decl := decl.(type) {
@@ -118,14 +117,14 @@ func add(names map[string]string, name string, typ ast.Node) {
 		return
 	}
 	var text bytes.Buffer
-	text.WriteString("is there ")
+	text.WriteString("exported ")
 	if typ != nil {
 		_ = printer.Fprint(&text, token.NewFileSet(), typ)
 	}
 	names[name] = text.String()
 }
 
-// receiver returns "T." for a method of T or *T.
+// receiver returns "T." for a method of T or *T, and "" for a function.
 func receiver(decl *ast.FuncDecl) string {
 	if decl.Recv == nil || !decl.Name.IsExported() {
 		return ""

@@ -1,5 +1,4 @@
-// Package rules tests the structure of the repository: the packages that each package may import, and the packages that the
-// light ones must not reach.
+// Package rules tests the structure of the repository, for example which packages each package may import.
 package rules
 
 import (
@@ -22,49 +21,50 @@ const (
 	root   = "../../.."
 )
 
-// platforms are the platforms of the light packages.
+// platforms lists the native platform and the browser.
 var platforms = [][]string{{"GOOS=linux", "GOARCH=amd64"}, {"GOOS=js", "GOARCH=wasm"}}
 
-// heavy are the packages that the browser's bundle must not reach, with the reason. Sizes are what each adds to a program
-// compiled to wasm, brotli 11: docs/dependencies.md says how they were measured.
+// heavy lists the packages that the WASM module must not import, even indirectly, with the reason. A size is the number
+// of bytes that the package adds to a WASM module after brotli 11. docs/dependencies.md explains the measurements.
 var heavy = map[string]string{
-	"net/http":                     "1.55 MB; a browser has fetch",
-	"net/url":                      "199 kB; paths are escaped in a few lines",
-	"net":                          "sockets do not exist in a browser",
-	"fmt":                          "146 kB, and it reads values by reflection",
-	"encoding/json":                "267 kB, and it reads values by reflection; the scanner is the way to JSON",
+	"net/http":                     "1.55 MB; browsers have fetch",
+	"net/url":                      "199 kB; a few lines of code can escape paths",
+	"net":                          "browsers have no sockets",
+	"fmt":                          "146 kB; uses reflection",
+	"encoding/json":                "267 kB; uses reflection; use lw/internal/jsonscan",
 	"log/slog":                     "295 kB; only lw/logger_native.go may import it",
-	"log":                          "reaches fmt; what happens is told as events",
-	"reflect":                      "defeats the linker's removal of dead code",
-	"os":                           "files do not exist in a browser",
-	"bytes":                        "not needed next to strings",
+	"log":                          "imports fmt; report events instead",
+	"reflect":                      "prevents the linker from removing unused methods",
+	"os":                           "browsers have no files",
+	"bytes":                        "use strings",
 	"unique":                       "19 kB",
-	"regexp":                       "is large, and nothing here is a regular language",
-	"encoding/binary":              "1.9 kB, because it imports reflect; lw/internal/lean has Uint64",
-	"github.com/json-iterator/go":  "367 kB by way of reflect2; only lw/codec may know it",
-	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may know it",
+	"regexp":                       "large and not needed",
+	"encoding/binary":              "1.9 kB, because it imports reflect; use lean.Uint64",
+	"github.com/json-iterator/go":  "367 kB through reflect2; only lw/codec may import it",
+	"github.com/gorilla/websocket": "1.39 MB; only the native transport/ws and lwtest may import it",
 }
 
-// mayImport names the packages of this module that each package may import. Tests may import any.
+// mayImport lists the packages of this module that each package may import. Tests may import any package.
 var mayImport = map[string][]string{
-	"lw":                   {"internal/builtin", "internal/clock", "internal/jsx", "internal/lock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean"},
-	"lw/internal/jsonscan": {"lw/internal/lean"},
-	"lw/internal/lean":     nil,
-	"lw/codec":             {"lw", "internal/builtin", "internal/uid"},
-	"cache":                {"lw", "cache/internal/slots", "internal/labels", "internal/lock", "internal/recall", "internal/uid"},
-	"cache/compact":        {"lw"},
-	"cache/workqueue":      nil,
-	"cache/savefile":       {"lw", "cache"},
-	"transport/http":       {"lw", "internal/jsx", "internal/redact", "internal/secretfile"},
-	"transport/ws":         {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
-	"transport/fallback":   {"lw"},
-	"transport/kubeconfig": {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
-	"lw/lwtest":            {"internal/labels", "internal/revlog"},
-	"examples/secrets":     {"lw", "cache", "lw/lwtest", "transport/http"},
-	"examples/etcd":        {"lw"},
-	"examples/browser":     nil,
-	"examples/server":      {"lw/lwtest"},
-	"examples/demo":        {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
+	"lw":                    {"internal/builtin", "internal/clock", "internal/jsx", "internal/lock", "internal/recall", "lw/internal/jsonscan", "lw/internal/lean", "lw/internal/protoscan"},
+	"lw/internal/jsonscan":  {"lw/internal/lean"},
+	"lw/internal/lean":      nil,
+	"lw/internal/protoscan": nil,
+	"lw/codec":              {"lw", "internal/builtin", "internal/uid"},
+	"cache":                 {"lw", "cache/internal/slots", "internal/labels", "internal/lock", "internal/recall", "internal/uid"},
+	"cache/compact":         {"lw"},
+	"cache/workqueue":       nil,
+	"cache/savefile":        {"lw", "cache"},
+	"transport/http":        {"lw", "internal/jsx", "internal/redact", "internal/secretfile"},
+	"transport/ws":          {"lw", "transport/http", "internal/jsx", "internal/redact", "internal/turns"},
+	"transport/fallback":    {"lw"},
+	"transport/kubeconfig":  {"lw", "transport/http", "internal/nearest", "internal/secretfile"},
+	"lw/lwtest":             {"internal/labels", "internal/revlog"},
+	"examples/secrets":      {"lw", "cache", "lw/lwtest", "transport/http"},
+	"examples/etcd":         {"lw"},
+	"examples/browser":      nil,
+	"examples/server":       {"lw/lwtest"},
+	"examples/demo":         {"lw", "cache", "lw/lwtest", "transport/http", "examples/browser", "examples/internal/cluster"},
 
 	"examples/internal/cluster": {"lw/lwtest"},
 
@@ -95,6 +95,7 @@ var mayImport = map[string][]string{
 	"internal/testkit/sim":         {"lw", "cache", "internal/revlog", "internal/clock"},
 	"internal/testkit/rules":       nil,
 	"internal/tools/release":       nil,
+	"internal/tools/prose":         nil,
 	"internal/testkit/docs":        nil,
 	"internal/tools/wasmbuild":     {"internal/tools/wasmpack"},
 
@@ -133,7 +134,8 @@ func goList(t *testing.T, env []string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// packages are those that have files for a platform, also where they import some that have none, as commands do.
+// packages returns the packages that have files for the platform. Some of them do not compile there, because they
+// import packages without such files.
 func packages(t *testing.T, platform []string) []string {
 	t.Helper()
 	return goList(t, platform, "-e", "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
@@ -142,7 +144,7 @@ func packages(t *testing.T, platform []string) []string {
 // nativeLogger is the only file of a light package that may import a heavy package, log/slog. Browsers do not compile it.
 const nativeLogger = "lw/logger_native.go"
 
-// withoutNativeLogger returns a flag for go list that leaves out the imports of nativeLogger.
+// withoutNativeLogger returns a go list flag that hides the imports of nativeLogger.
 func withoutNativeLogger(t *testing.T) string {
 	t.Helper()
 	file, err := filepath.Abs(filepath.Join(root, nativeLogger))
@@ -157,18 +159,18 @@ func withoutNativeLogger(t *testing.T) string {
 	return "-overlay=" + overlay
 }
 
-func TestLightPackagesReachNoHeavyPackage(t *testing.T) {
+func TestLightPackagesAvoidHeavyPackages(t *testing.T) {
 	overlay := withoutNativeLogger(t)
 	for _, platform := range platforms {
 		deps := goList(t, platform, overlay, "-deps", "./lw", "./cache")
 		require.Contains(t, deps, module+"/lw")
 		for _, dep := range deps {
-			require.Empty(t, heavy[dep], "lw or cache reaches %s with %v", dep, platform)
+			require.Empty(t, heavy[dep], "lw or cache imports %s with %v", dep, platform)
 		}
 		allowed := goList(t, platform, "std")
 		for _, dep := range deps {
 			ours := strings.HasPrefix(dep, module+"/")
-			require.True(t, ours || slices.Contains(allowed, dep) || strings.Contains(dep, "internal/"), "%s is not of the standard library", dep)
+			require.True(t, ours || slices.Contains(allowed, dep) || strings.Contains(dep, "internal/"), "%s is not in the standard library", dep)
 		}
 	}
 }
@@ -181,12 +183,12 @@ func TestNativeLoggerImportsOnlySlog(t *testing.T) {
 	require.NotContains(t, goList(t, platforms[1], "-deps", "./lw"), "log/slog")
 }
 
-func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+func TestPackagesImportOnlyAllowedPackages(t *testing.T) {
 	for _, platform := range platforms {
 		for _, path := range packages(t, platform) {
 			name := strings.TrimPrefix(path, module+"/")
 			allowed, known := mayImport[name]
-			require.True(t, known, "%s is not in the table mayImport", name)
+			require.True(t, known, "%s is missing in the table mayImport", name)
 			for _, imported := range goList(t, platform, "-e", "-f", `{{join .Imports " "}}`, path) {
 				if other, ours := strings.CutPrefix(imported, module+"/"); ours {
 					require.Contains(t, allowed, other, "%s imports %s", name, other)
@@ -196,20 +198,20 @@ func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
-func TestProductImportsNoTestkitAndNoTools(t *testing.T) {
+func TestProductImportsNeitherTestkitNorTools(t *testing.T) {
 	product := []string{"./lw/...", "./cache/...", "./transport/...", "./wasm", "./cmd/...", "./examples/..."}
 	for _, platform := range platforms {
 		for _, dep := range goList(t, platform, append([]string{"-e", "-deps"}, product...)...) {
 			for _, folder := range []string{"/internal/testkit/", "/internal/tools/"} {
-				require.False(t, strings.HasPrefix(dep, module+folder), "a product package reaches %s", dep)
+				require.False(t, strings.HasPrefix(dep, module+folder), "a product package imports %s", dep)
 			}
 		}
 	}
 }
 
-// TestModulesStayInTheirPackages: json-iterator is unmaintained and has faults, which lw/codec knows of; who does not compress
-// shall not pay for a compressor, nor who has no kubeconfig for YAML; WebSockets are for who dials or serves them, and in a browser the browser does.
-func TestModulesStayInTheirPackages(t *testing.T) {
+// Only programs that need a dependency should pay for its size. json-iterator is unmaintained and has bugs, for which
+// lw/codec has workarounds.
+func TestOnlySomePackagesImportDependencies(t *testing.T) {
 	only := map[string][]string{
 		"github.com/json-iterator/":      {"lw/codec"},
 		"github.com/modern-go/":          {"lw/codec"},
@@ -229,10 +231,9 @@ func TestModulesStayInTheirPackages(t *testing.T) {
 	}
 }
 
-// TestBrowsersDialForThemselves: as WebAssembly, the transports use what the browser has; they and the program reach nothing heavy.
-func TestBrowsersDialForThemselves(t *testing.T) {
+func TestWASMModuleAvoidsHeavyPackages(t *testing.T) {
 	for _, dep := range goList(t, platforms[1], "-deps", "./transport/...", "./wasm") {
-		require.Empty(t, heavy[dep], "the program reaches %s in the browser", dep)
+		require.Empty(t, heavy[dep], "the WASM module imports %s", dep)
 	}
 }
 
@@ -244,8 +245,8 @@ func TestOnlyJsxImportsSyscallJS(t *testing.T) {
 	}
 }
 
-// TestMainModuleStaysSmall: client-go, kube-apiserver and etcd live in the modules bench and e2e only.
-func TestMainModuleStaysSmall(t *testing.T) {
+// Only the modules bench and e2e may depend on client-go, kube-apiserver and etcd.
+func TestMainModuleHasFewDependencies(t *testing.T) {
 	for _, m := range goList(t, nil, "-m", "-f", "{{.Path}}", "all") {
 		require.False(t, strings.HasPrefix(m, "k8s.io/") || strings.HasPrefix(m, "go.etcd.io/"), m)
 	}
@@ -263,17 +264,17 @@ func TestMainModuleStaysSmall(t *testing.T) {
 		"go.yaml.in/yaml/v3",
 		"golang.org/x/sys",
 		"golang.org/x/time",
-	}, direct, "docs/dependencies.md must know each")
+	}, direct, "docs/dependencies.md must describe each direct dependency")
 }
 
-// TestCostlyCallsAreAvoided: each of them has a cheaper way that does the same, for what a browser loads.
+// Each of these calls makes the WASM module larger and has a smaller replacement.
 func TestCostlyCallsAreAvoided(t *testing.T) {
 	costly := map[string]string{
-		"errors.As":            "14.1 kB; errors.AsType costs 2.5",
+		"errors.As":            "14.1 kB; errors.AsType costs 2.5 kB",
 		"time.Parse":           "60 kB",
 		"runtime.ReadMemStats": "2.2 kB",
 		"slices.SortFunc":      "5.8 kB",
-		"strconv.Atoi":         "5 kB, as have all that return a NumError, which quotes",
+		"strconv.Atoi":         "5 kB, like every function that returns a NumError",
 		"strconv.ParseInt":     "5 kB",
 		"strconv.ParseUint":    "5 kB",
 		"strconv.Quote":        "5 kB",

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOnlyNeedSkips: in all modules, so that nothing that is missing goes unnoticed where nothing may be. What -short leaves out was
-// asked for.
-func TestOnlyNeedSkips(t *testing.T) {
+// Tests may only be skipped by package need, so that CI does not skip them unnoticed. Skips because of -short are
+// allowed.
+func TestTestsAreSkippedOnlyByNeed(t *testing.T) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if entry.Name() == "node_modules" || entry.Name() == "need" {
@@ -31,7 +31,7 @@ func TestOnlyNeedSkips(t *testing.T) {
 				return false
 			}
 			name, ok := n.(*ast.SelectorExpr)
-			require.False(t, ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name.Sel.Name), "%s skips by itself", path)
+			require.False(t, ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name.Sel.Name), "%s skips a test without package need", path)
 			return true
 		})
 		return err
@@ -39,7 +39,7 @@ func TestOnlyNeedSkips(t *testing.T) {
 	require.Greater(t, files, 500)
 }
 
-// isShort says whether a condition is testing.Short().
+// isShort reports whether the condition is testing.Short().
 func isShort(condition ast.Expr) bool {
 	call, ok := condition.(*ast.CallExpr)
 	if !ok {

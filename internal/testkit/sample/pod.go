@@ -1,5 +1,5 @@
-// Package sample makes Kubernetes objects for tests and benchmarks: Pods of about 6 kB that look as a busy cluster's do,
-// the same for the same seed.
+// Package sample generates Kubernetes objects for tests and benchmarks. Its Pods have about 6 kB each and resemble
+// those of a busy cluster. The same seed always generates the same Pods.
 package sample
 
 import (
@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// Pod is what varies between two Pods.
+// Pod holds the fields that differ between Pods.
 type Pod struct {
 	Namespace, Name, UID, App, Node, Phase string
 	ResourceVersion                        uint64
 	hash, ip                               string
-	details                                *details // nil for those that all Pods share
+	details                                *details // nil selects the details of plain
 }
 
 // Pods returns n different Pods.
@@ -42,13 +42,13 @@ func Pods(seed uint64, n int) []Pod {
 	return pods
 }
 
-// JSON is the Pod as a server sends it in a watch event: compact, with kind and apiVersion in front.
+// JSON returns the Pod as a watch event contains it: compact JSON that starts with kind and apiVersion.
 func (p Pod) JSON() string { return `{"kind":"Pod","apiVersion":"v1",` + p.members() + `}` }
 
-// Item is the Pod as a server sends it in a list.
+// Item returns the Pod as a list contains it, without kind and apiVersion.
 func (p Pod) Item() string { return `{` + p.members() + `}` }
 
-// Event is a watch event with its newline.
+// Event returns a watch event for the Pod, including the newline.
 func (p Pod) Event(kind string) string { return `{"type":"` + kind + `","object":` + p.JSON() + "}\n" }
 
 func (p Pod) members() string {
@@ -90,7 +90,7 @@ func (p Pod) status(d *details) string {
 		condition("Ready") + `,` + condition("ContainersReady") + `,` + condition("PodScheduled") + `],"hostIP":"` + d.host + `","hostIPs":[{"ip":"` + d.host + `"}],"podIP":"` + p.ip + `","podIPs":[{"ip":"` + p.ip + `"}],"startTime":"` + d.created + `","containerStatuses":[{"name":"main","state":{"running":{"startedAt":"` + d.started + `"}},"lastState":{},"ready":true,"restartCount":0,"image":"registry.example.com/team/` + p.App + `:1.27.3","imageID":"registry.example.com/team/` + p.App + `@sha256:` + d.digest + `","containerID":"containerd://` + d.container + `","started":true,"volumeMounts":[{"name":"config","mountPath":"/etc/app"}]}],"qosClass":"Burstable"}`
 }
 
-// Events returns n watch events of type MODIFIED, each with another Pod. Equal seeds return equal events.
+// Events returns n MODIFIED watch events, each for a different Pod. The same seed always returns the same events.
 func Events(seed uint64, n int) []byte {
 	var text []byte
 	for _, pod := range Pods(seed, n) {
@@ -99,7 +99,7 @@ func Events(seed uint64, n int) []byte {
 	return text
 }
 
-// Loop returns a reader that repeats text without end. The text must not be empty.
+// Loop returns a reader that repeats text forever. The text must not be empty.
 func Loop(text []byte) io.Reader { return &loop{text: text} }
 
 type loop struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPodsStayTheSame: figures that were measured with them, and seeds of fuzz targets, must keep their meaning.
-func TestPodsStayTheSame(t *testing.T) {
+// Published measurements and fuzz seeds depend on these exact bytes.
+func TestPodsAreReproducible(t *testing.T) {
 	hash := sha256.New()
 	for _, pod := range Pods(1, 200) {
 		hash.Write([]byte(pod.JSON() + pod.Item()))
@@ -31,7 +31,7 @@ func TestTemplatedPods(t *testing.T) {
 	require.Len(t, templates, 100)
 }
 
-func TestASourceMakesPodsOneByOne(t *testing.T) {
+func TestSourceIsReproducible(t *testing.T) {
 	source, other := NewSource(1, 100), NewSource(1, 100)
 	names, templates := map[string]bool{}, map[string]bool{}
 	for i := range 2000 {

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// details are what Pods of different templates, and in part those of one, do not share in a real cluster.
+// details holds the fields that differ between Pod templates and between the Pods of a template in a real cluster.
 type details struct {
-	checksum, note, owner, digest, args, env, resources, probe string // the template's
-	created, started, ready, host, container                   string // the Pod's
+	checksum, note, owner, digest, args, env, resources, probe string // per template
+	created, started, ready, host, container                   string // per Pod
 }
 
-// plain are the details of the Pods that [Pods] returns: all of one template, but for names and what is made of them.
+// plain returns the details of a Pod from [Pods]. These Pods differ only in their names and in values derived from the
+// names.
 func (p Pod) plain() *details {
 	return &details{
 		checksum: p.hash + p.hash + p.hash, note: `"quoted \"text\" and a path C:\\temp"`, owner: p.UID,
@@ -25,15 +26,16 @@ func (p Pod) plain() *details {
 	}
 }
 
-// template is what a controller makes Pods of.
+// template is a Pod template of a controller.
 type template struct {
 	namespace, app, hash string
 	details              details
 }
 
-// Templated returns n different Pods of so many templates. A template has names, images, arguments, an environment,
-// resources and probes of its own; a Pod has times, addresses and a container's ID of its own. It is for what depends on
-// how much objects have in common: those that [Pods] returns have nearly everything.
+// Templated returns n different Pods generated from the given number of templates. Templates differ in names, images,
+// arguments, environment, resources and probes. Pods of a template differ in times, addresses and container IDs. Use
+// Templated when results depend on how much the objects share, because the Pods that [Pods] returns share almost
+// everything.
 func Templated(seed uint64, n, templates int) []Pod {
 	g := generator{rand.New(rand.NewPCG(seed, 2))}
 	made := make([]template, templates)
@@ -47,14 +49,14 @@ func Templated(seed uint64, n, templates int) []Pod {
 	return pods
 }
 
-// Source makes Pods as those of [Templated] one by one, for collections that are too large to be held. It may be used by
-// several goroutines at once.
+// Source generates Pods like those of [Templated] one at a time, for collections that do not fit in memory. It is safe
+// for concurrent use.
 type Source struct {
 	seed uint64
 	made []template
 }
 
-// NewSource returns a source of so many templates.
+// NewSource returns a Source with the given number of templates.
 func NewSource(seed uint64, templates int) *Source {
 	g := generator{rand.New(rand.NewPCG(seed, 2))}
 	s := &Source{seed: seed, made: make([]template, templates)}
@@ -64,7 +66,7 @@ func NewSource(seed uint64, templates int) *Source {
 	return s
 }
 
-// Pod returns the Pod of a number, always the same.
+// Pod returns Pod number i. The same number always returns the same Pod.
 func (s *Source) Pod(i int) Pod {
 	g := generator{rand.New(rand.NewPCG(s.seed, 3+uint64(i)))}
 	return g.pod(i, &s.made[g.IntN(len(s.made))])
@@ -94,7 +96,7 @@ var words = []string{"account", "audit", "batch", "billing", "cache", "cart", "c
 
 func (g generator) word() string { return words[g.IntN(len(words))] }
 
-// upper is a word as names of environment variables have it.
+// upper returns a random word in upper case, for names of environment variables.
 func (g generator) upper() string {
 	b := []byte(g.word())
 	for i := range b {
@@ -103,7 +105,7 @@ func (g generator) upper() string {
 	return string(b)
 }
 
-// value is what a setting may have: an address, a duration, a number, a key.
+// value returns a random setting: an address, a duration, a number, a key or a name.
 func (g generator) value() string {
 	switch g.IntN(5) {
 	case 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// binding: a Pod is assigned to a node once, and a scheduler is told why not otherwise.
+// binding checks that a Pod can be bound only once and that each rejected binding returns the Status of a real server.
 func binding(r *run) {
 	pods := "/api/v1/namespaces/" + r.ns + "/pods"
 	for name, gates := range map[string]string{"free": "", "gated": `"schedulingGates":[{"name":"example.com/wait"}],`} {
@@ -50,7 +50,7 @@ func binding(r *run) {
 	r.requireBound(pods)
 }
 
-// requireBound checks what a binding writes, and what it leaves.
+// requireBound checks which fields a binding changes and which it preserves.
 func (r *run) requireBound(pods string) {
 	objects := r.server(pods)
 	require.NotContains(r, objects[r.ns+"/gated"]["spec"], "nodeName")

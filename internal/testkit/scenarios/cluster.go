@@ -1,5 +1,5 @@
-// Package scenarios holds what must hold against every API server: the same table runs against the embedded server of
-// lwtest and against a real kube-apiserver, so that the embedded one cannot drift from the real one.
+// Package scenarios holds tests that every API server must pass. Running them against the embedded server of lwtest and
+// a real kube-apiserver keeps the two consistent.
 package scenarios
 
 import (
@@ -20,22 +20,25 @@ import (
 
 // Cluster is a server under test.
 type Cluster struct {
-	// URL and Connect tell how to reach it; Connect returns the options for a bearer token.
+	// URL is the server's URL. Connect returns the options for a connection with a bearer token.
 	URL     string
 	Connect func(token string) *lwhttp.Options
 
-	Client      *http.Client // for the scenarios' own requests
-	AdminToken  string       // may do everything
-	NobodyToken string       // is known, and may do nothing
+	Client      *http.Client // for the scenarios' requests as administrator
+	AdminToken  string       // has all permissions
+	NobodyToken string       // is valid but has no permissions
 
-	Kill   func(context.Context) error // ends the server like kill -9; its data stay
-	Start  func(context.Context) error // starts it again at the same URL, and returns when it answers
-	Expire func(context.Context) error // makes every resource version so far too old, and returns when the server answers
+	Kill   func(context.Context) error // stops the server like kill -9, which keeps its data
+	Start  func(context.Context) error // restarts the server at the same URL and waits until it responds
+	Expire func(context.Context) error // expires all earlier resourceVersions and waits until the server responds
+
+	// Protobuf decodes ConfigMaps from protobuf. If it is nil, the scenarios request JSON only.
+	Protobuf lw.Codec[*lw.Object]
 
 	namespaces atomic.Int32
 }
 
-// ConfigMaps and Widgets are the collections that the scenarios write to: a built-in one and a custom one.
+// ConfigMaps and Widgets return the collections that the scenarios write to: a built-in resource and a custom resource.
 func ConfigMaps(namespace string) lw.Resource {
 	return lw.Resource{Version: "v1", Plural: "configmaps", Namespace: namespace}
 }
@@ -44,20 +47,21 @@ func Widgets(namespace string) lw.Resource {
 	return lw.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Namespace: namespace}
 }
 
-// deadline bounds every wait; nothing takes nearly as long unless it is broken.
+// deadline limits every wait. A working client needs far less time.
 const deadline = 90 * time.Second
 
-// run is one scenario's use of the cluster.
+// run is one run of a scenario.
 type run struct {
 	*testing.T
 	*Cluster
 	ctx   context.Context
-	ns    string // a namespace of its own
-	alone bool   // nothing else runs
+	ns    string // a namespace that only this scenario uses
+	alone bool   // no other scenario runs at the same time
 	mode
 }
 
-// transport returns one to the cluster with a token, as the mode wants it, until the test's end.
+// transport returns a transport for the mode, which authenticates with token. The transport is closed when the test
+// ends.
 func (r *run) transport(token string) lw.Transport {
 	r.Helper()
 	over, err := lwhttp.New(r.URL, r.Connect(token))
@@ -69,7 +73,7 @@ func (r *run) transport(token string) lw.Transport {
 	return over
 }
 
-// namespace makes a fresh one.
+// namespace creates a namespace and returns its name.
 func (r *run) namespace() string {
 	name := "scenario-" + strconv.Itoa(int(r.namespaces.Add(1)))
 	code, body := r.do(http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`)
@@ -77,30 +81,31 @@ func (r *run) namespace() string {
 	return name
 }
 
-// eventually polls until a condition holds.
+// eventually polls until the condition holds and fails at the deadline.
 func (r *run) eventually(what string, condition func() bool) {
 	r.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(deadline); !condition(); <-tick.C {
-		require.True(r, time.Now().Before(end), "not within %v: %s", deadline, what)
+		require.True(r, time.Now().Before(end), "timed out after %v: %s", deadline, what)
 	}
 }
 
-// kill and expire drop the test's own connections too: a request on one that the server has left may not be repeated.
+// kill and expire also close the test's idle connections. The HTTP client might not retry a request on a connection
+// that the server closed.
 func (r *run) kill() {
-	require.True(r, r.alone, "the table has to say that this runs alone")
+	require.True(r, r.alone, "the table must mark this scenario as alone")
 	require.NoError(r, r.Kill(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
 func (r *run) expire() {
-	require.True(r, r.alone, "the table has to say that this runs alone")
+	require.True(r, r.alone, "the table must mark this scenario as alone")
 	require.NoError(r, r.Expire(r.ctx))
 	r.Client.CloseIdleConnections()
 }
 
-// configMaps is the path of the scenario's ConfigMaps, and of one of them if a name is given.
+// configMaps returns the path of the scenario's ConfigMaps, or of the ConfigMap with the given name.
 func (r *run) configMaps(name ...string) string {
 	return path("/api/v1/namespaces/"+r.ns+"/configmaps", name)
 }
@@ -116,12 +121,12 @@ func path(base string, name []string) string {
 	return base
 }
 
-// configMap is the body of one, with a label and a value.
+// configMap returns a ConfigMap as JSON.
 func configMap(name, label, value string) string {
 	return `{"metadata":{"name":"` + name + `","labels":{"app":"` + label + `"}},"data":{"k":"` + value + `"}}`
 }
 
-// create makes n ConfigMaps, some at a time.
+// create creates n ConfigMaps with several concurrent requests.
 func (r *run) create(n int, prefix string) {
 	r.Helper()
 	var group sync.WaitGroup

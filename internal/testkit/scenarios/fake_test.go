@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEmbeddedServer runs the table against lwtest.
 func TestEmbeddedServer(t *testing.T) {
 	server, err := lwtest.Start(&lwtest.Options{
 		Tokens:        map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess},

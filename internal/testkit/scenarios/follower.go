@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// follower runs a reflector, and folds its changes a second time, strictly: a change that is illegal for its key is an error.
+// follower runs a reflector and applies its changes to a second map. It reports an error for any change that is
+// impossible in the current state.
 type follower struct {
 	*run
 	link      *link
@@ -31,7 +32,8 @@ type follower struct {
 	done    chan struct{}
 }
 
-// follow starts to follow a resource with a token. edit may change each request's query; opts may be nil.
+// follow starts a follower of the resource, which authenticates with token. opts may be nil. edit, if not nil, can
+// change the query of each request.
 func (r *run) follow(resource lw.Resource, token string, opts *lw.Options, edit func(query)) *follower {
 	f := r.follower(resource, token, opts, edit)
 	f.start()
@@ -46,7 +48,11 @@ func (r *run) follower(resource lw.Resource, token string, opts *lw.Options, edi
 		opts = &lw.Options{}
 	}
 	opts.NoStreamingList = !r.streaming
-	client, err := lw.NewClient(link, resource, lw.RawCodec{}, nil)
+	codec := lw.Codec[*lw.Object](lw.RawCodec{})
+	if r.protobuf {
+		codec = r.Protobuf
+	}
+	client, err := lw.NewClient(link, resource, codec, nil)
 	require.NoError(r, err)
 	f := &follower{
 		run: r, link: link, reflector: cache.NewReflector(client, opts),
@@ -101,11 +107,11 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	held := f.fold[object.Key()]
 	switch {
 	case (held != nil) == (d.Type == cache.Added):
-		return fmt.Errorf("%v of %v, which is there: %v", d.Type, object.Key(), held != nil)
+		return fmt.Errorf("%v of %v; the object is known: %v", d.Type, object.Key(), held != nil)
 	case d.Type == cache.Modified && d.Old != held:
-		return fmt.Errorf("the old object of the update of %v is not the one held", object.Key())
+		return fmt.Errorf("the update of %v has the wrong old object", object.Key())
 	case d.Type == cache.Modified && d.New.GetResourceVersion() == held.GetResourceVersion():
-		return fmt.Errorf("%v was updated to the version that it has", object.Key())
+		return fmt.Errorf("the update of %v does not change the resourceVersion", object.Key())
 	case d.Type == cache.Deleted:
 		delete(f.fold, object.Key())
 		return nil
@@ -114,7 +120,7 @@ func (f *follower) apply(d cache.Change[*lw.Object]) error {
 	return nil
 }
 
-// broke returns how many interruptions have a cause that matches.
+// broke returns the number of interruptions that match.
 func (f *follower) broke(match func(*lw.Interruption) bool) (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +136,7 @@ func is(target error) func(*lw.Interruption) bool {
 	return func(b *lw.Interruption) bool { return errors.Is(b.Err, target) }
 }
 
-// equal waits until the store, and the fold of the changes, are what the server lists.
+// equal waits until the store and the applied changes equal the server's list.
 func (f *follower) equal(list string) {
 	f.Helper()
 	var want map[string]map[string]any
@@ -138,7 +144,7 @@ func (f *follower) equal(list string) {
 		want = f.server(list)
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		// A step tells of what the store holds already.
+		// The store may contain changes that step has not applied yet.
 		return f.live && maps.Equal(versions(want), versionsOf(f.reflector.Store().List())) &&
 			maps.Equal(versions(want), versionsOf(slices.Collect(maps.Values(f.fold))))
 	})
@@ -147,7 +153,7 @@ func (f *follower) equal(list string) {
 	require.Equal(f, want, contents(f, f.reflector.Store().List()))
 	for key, object := range f.fold {
 		stored, ok := f.reflector.Store().Get(key)
-		require.True(f, ok && stored == object, "the fold and the store hold the same %v", key)
+		require.True(f, ok && stored == object, "%v differs between the applied changes and the store", key)
 	}
 	require.Len(f, f.fold, f.reflector.Store().Len())
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// try makes a request as the admin and reads its answer to the end.
+// try sends a request as administrator and reads the whole response.
 func (r *run) try(method, path, body string) (code int, text string, err error) {
 	req, err := http.NewRequestWithContext(r.ctx, method, r.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -36,7 +36,7 @@ func (r *run) try(method, path, body string) (code int, text string, err error) 
 	return res.StatusCode, string(all), err
 }
 
-// do makes a request as the admin and returns the status code and the body.
+// do sends a request as administrator and returns the status code and the body.
 func (r *run) do(method, path, body string) (int, string) {
 	r.Helper()
 	code, text, err := r.try(method, path, body)
@@ -44,7 +44,7 @@ func (r *run) do(method, path, body string) (int, string) {
 	return code, text
 }
 
-// write makes a request that must succeed.
+// write sends a request that must succeed.
 func (r *run) write(method, path, body string) string {
 	r.Helper()
 	code, text := r.do(method, path, body)
@@ -52,8 +52,7 @@ func (r *run) write(method, path, body string) string {
 	return text
 }
 
-// server returns what the server itself lists, by key: every field but managedFields. A server that was just started
-// may ask to come back later.
+// server returns the server's list by key, without managedFields. It retries while a starting server responds with 429.
 func (r *run) server(list string) (objects map[string]map[string]any) {
 	r.eventually("the server lists "+list, func() bool {
 		code, text := r.do(http.MethodGet, list, "")
@@ -73,7 +72,7 @@ func byKey(items []map[string]any) map[string]map[string]any {
 	for _, item := range items {
 		metadata := item["metadata"].(map[string]any)
 		delete(metadata, "managedFields")
-		delete(item, "kind") // which the server leaves out of the items of some lists
+		delete(item, "kind") // Some lists omit kind and apiVersion of their items.
 		delete(item, "apiVersion")
 		namespace, _ := metadata["namespace"].(string)
 		objects[lw.Key{Namespace: namespace, Name: metadata["name"].(string)}.String()] = item
@@ -83,14 +82,14 @@ func byKey(items []map[string]any) map[string]map[string]any {
 
 var errCut = errors.New("the scenario cut the connection")
 
-// link is a transport that remembers what was asked of it, and breaks when told to.
+// link is a transport that records the queries and can cut its connections.
 type link struct {
 	lw.Transport
-	edit func(url.Values) // changes the query on its way, if set
+	edit func(url.Values) // changes the query of each request; may be nil
 
 	mu     sync.Mutex
 	asked  []url.Values
-	cancel context.CancelCauseFunc // of all that is open
+	cancel context.CancelCauseFunc // cancels all open requests
 	open   context.Context
 	broken bool
 }
@@ -140,7 +139,7 @@ func (b *linkBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// cut breaks what is open, and lets nothing through until mend.
+// cut drops all open responses and fails new requests until mend is called.
 func (l *link) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +154,7 @@ func (l *link) mend() {
 	l.open, l.cancel = context.WithCancelCause(context.Background())
 }
 
-// requests counts the requests whose query has a value.
+// requests counts the requests whose query parameter name equals value.
 func (l *link) requests(name, value string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

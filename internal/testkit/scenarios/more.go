@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused follows a resource that the server refuses: once it goes on trying and says so each time, once it stops.
+// refused follows a resource for which the server returns an error response. By default, the reflector retries and
+// reports each error. With StopOn it stops.
 func refused(r *run, resource lw.Resource, token string, code int, target error) {
 	patient := r.follow(resource, token, nil, nil)
-	r.eventually("a refusal is told each time", func() bool { return patient.broke(is(target)) >= 2 })
+	r.eventually("each error response is reported", func() bool { return patient.broke(is(target)) >= 2 })
 	require.Empty(r, patient.changes)
 	require.Zero(r, patient.syncs)
 
@@ -20,7 +21,7 @@ func refused(r *run, resource lw.Resource, token string, code int, target error)
 	<-stopping.done
 	require.Len(r, stopping.breaks, 1)
 	require.True(r, stopping.breaks[0].Final)
-	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // a WebSocket handshake wraps it
+	status, ok := errors.AsType[*lw.StatusError](stopping.breaks[0].Err) // A failed WebSocket handshake wraps the status.
 	require.True(r, ok)
 	require.Equal(r, code, status.Code)
 	require.NotEmpty(r, status.Message)
@@ -38,7 +39,7 @@ func unknownResource(r *run) {
 	refused(r, lw.Resource{Group: "no.example.com", Version: "v1", Plural: "nothings"}, r.AdminToken, http.StatusNotFound, lw.ErrNotFound)
 }
 
-// allNamespaces: a collection over all namespaces holds what each of them does, found by namespace.
+// allNamespaces checks that a follower of all namespaces stores the objects of each namespace.
 func allNamespaces(r *run) {
 	first := r.ns
 	r.create(5, "cm-")
@@ -57,7 +58,8 @@ func (r *run) configMapsIn(namespace string) int {
 	return len(r.server("/api/v1/namespaces/" + namespace + "/configmaps"))
 }
 
-// customResource: a list with its metadata behind its items, and objects with fields that nobody knows beforehand.
+// customResource follows custom resources, whose lists have their metadata after the items and whose objects have
+// arbitrary fields.
 func customResource(r *run) {
 	widget := func(name, size string) string {
 		return `{"apiVersion":"lw.example.com/v1","kind":"Widget","metadata":{"name":"` + name + `"},"spec":{"size":` + size + `}}`
@@ -76,7 +78,7 @@ func customResource(r *run) {
 	f.equal(r.widgets())
 }
 
-// oneObjectByName: one object is watched, and its neighbours are not seen.
+// oneObjectByName checks that a follower of one object does not receive other objects.
 func oneObjectByName(r *run) {
 	r.create(3, "cm-")
 	one := ConfigMaps(r.ns)
@@ -93,7 +95,8 @@ func oneObjectByName(r *run) {
 	require.Len(r, f.changes, 3)
 }
 
-// labelSelector: an object that leaves the selection is deleted, with its last selected state; one that enters is added.
+// labelSelector checks the events of objects that stop or start matching the selector. An object that stops matching is
+// deleted with its last matching state.
 func labelSelector(r *run) {
 	r.create(2, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{LabelSelector: "app=demo"}, nil)
@@ -111,7 +114,7 @@ func labelSelector(r *run) {
 	require.Equal(r, 2, f.reflector.Store().Len())
 }
 
-// sameObjectByListAndWatch: to the byte.
+// sameObjectByListAndWatch checks that a list and a watch return identical bytes for an object.
 func sameObjectByListAndWatch(r *run) {
 	watching := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	watching.equal(r.configMaps())
@@ -127,7 +130,7 @@ func sameObjectByListAndWatch(r *run) {
 	require.False(r, listed.Get("metadata.managedFields").Exists())
 }
 
-// metadataOnly: neither the list nor the watch brings more than metadata.
+// metadataOnly checks that neither lists nor watches return more than metadata.
 func metadataOnly(r *run) {
 	r.create(3, "cm-")
 	client, err := lw.NewClient(r.transport(r.AdminToken), ConfigMaps(r.ns), lw.RawCodec{}, &lw.ClientOptions{MetadataOnly: true})
@@ -150,7 +153,7 @@ func metadataOnly(r *run) {
 	}
 }
 
-// shardSelectorIgnored: a server without the feature lists everything; that is not taken for a shard.
+// shardSelectorIgnored checks that a full list from a server without sharding support is not mistaken for a shard.
 func shardSelectorIgnored(r *run) {
 	r.create(1, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, &lw.Options{

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// resumesFromASave: what was saved is caught up with by a watch, without a list; and where its version is too old by a list
-// of which only the difference is told.
-func resumesFromASave(r *run) {
+// resumesFromSavedState checks that a reflector resumes from a saved state without a list. If the saved resourceVersion has
+// expired, it relists and reports only the differences.
+func resumesFromSavedState(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
@@ -23,7 +23,7 @@ func resumesFromASave(r *run) {
 
 	resumed := r.restored(state)
 	resumed.equal(r.configMaps())
-	require.Equal(r, 1, resumed.syncs, "that of what was saved")
+	require.Equal(r, 1, resumed.syncs, "only the restored state")
 	require.Zero(r, resumed.lists())
 	require.Len(r, resumed.changes, 20+1+1+2)
 	resumed.stop()
@@ -33,7 +33,7 @@ func resumesFromASave(r *run) {
 	late.equal(r.configMaps())
 	require.Equal(r, 1, late.broke(is(lw.ErrExpired)))
 	require.Equal(r, 2, late.syncs)
-	require.Len(r, late.changes, 20+1+1+2, "only the difference")
+	require.Len(r, late.changes, 20+1+1+2, "only the differences")
 	require.Equal(r, 1, late.missed())
 }
 
@@ -47,7 +47,7 @@ func (f *follower) save() []byte {
 	return state.Bytes()
 }
 
-// restored follows the scenario's ConfigMaps from a saved state on.
+// restored follows the scenario's ConfigMaps and resumes from a saved state.
 func (r *run) restored(state []byte) *follower {
 	f := r.follower(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	require.NoError(r, f.reflector.Restore(bytes.NewReader(state), f.origin(), lw.ParseObject))
@@ -55,7 +55,7 @@ func (r *run) restored(state []byte) *follower {
 	return f
 }
 
-// lists counts the requests for lists, streaming ones included.
+// lists counts the list requests, including streaming lists.
 func (f *follower) lists() int {
 	return f.link.requests("watch", "") + f.link.requests("sendInitialEvents", "true")
 }

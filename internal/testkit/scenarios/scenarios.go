@@ -15,11 +15,12 @@ import (
 
 type query = url.Values
 
-// mode is how a scenario's streams reach the server.
+// mode selects how a scenario's requests reach the server.
 type mode struct {
 	name      string
-	streaming bool // lists are streaming ones
-	websocket bool // watches go over WebSocket
+	streaming bool // use streaming lists
+	websocket bool // send watches over WebSocket
+	protobuf  bool // receive ConfigMaps as protobuf
 }
 
 var modes = []mode{
@@ -27,20 +28,25 @@ var modes = []mode{
 	{name: "Lists"},
 	{name: "WebSocketStreamingLists", streaming: true, websocket: true},
 	{name: "WebSocket", websocket: true},
+	{name: "ProtobufStreamingLists", streaming: true, protobuf: true},
+	{name: "ProtobufLists", protobuf: true},
 }
 
-// Run runs every scenario against a cluster, in each mode: one after another those that end its server, and then the others, of
-// which most wait for most of their time, at once.
+// Run runs every scenario in each mode. Scenarios that stop the server run one after another. The others then run in
+// parallel, because they mostly wait.
 func Run(t *testing.T, c *Cluster) {
 	for _, m := range modes {
+		if m.protobuf && c.Protobuf == nil {
+			continue
+		}
 		t.Run(m.name, func(t *testing.T) {
 			for _, s := range table {
-				if m.streaming && s.pages {
+				if m.streaming && s.pages || m.protobuf && s.json {
 					continue
 				}
 				t.Run(s.name, func(t *testing.T) {
 					if !s.alone {
-						t.Parallel() // begins when all others of the mode are done
+						t.Parallel() // starts after the scenarios that run alone
 					}
 					r := &run{T: t, Cluster: c, ctx: t.Context(), mode: m, alone: s.alone}
 					r.ns = r.namespace()
@@ -54,31 +60,32 @@ func Run(t *testing.T, c *Cluster) {
 var table = []struct {
 	name  string
 	run   func(*run)
-	pages bool // it is about pages, which only ordinary lists have
-	alone bool // it ends the server, or follows all of it
+	pages bool // tests pages, which streaming lists do not have
+	alone bool // stops the server, or follows all namespaces
+	json  bool // needs JSON
 }{
-	{"ThousandRandomWrites", thousandRandomWrites, false, false},
-	{"PagedList", pagedList, true, false},
-	{"WatchEndsByTimeout", watchEndsByTimeout, false, false},
-	{"ConnectionBreaks", connectionBreaks, false, false},
-	{"VersionExpiresWhileBlind", versionExpiresWhileBlind, false, true},
-	{"ContinueTokenExpires", continueTokenExpires, true, true},
-	{"ServerKilledAndStarted", serverKilledAndStarted, false, true},
-	{"WrongTokenIs401", wrongToken, false, false},
-	{"NoRightsIs403", noRights, false, false},
-	{"UnknownResourceIs404", unknownResource, false, false},
-	{"AllNamespaces", allNamespaces, false, true},
-	{"CustomResource", customResource, false, false},
-	{"OneObjectByName", oneObjectByName, false, false},
-	{"LabelSelector", labelSelector, false, false},
-	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false},
-	{"MetadataOnly", metadataOnly, false, false},
-	{"ShardSelectorIgnored", shardSelectorIgnored, false, false},
-	{"PodBinding", binding, false, false},
-	{"ResumesFromASave", resumesFromASave, false, true},
+	{"ThousandRandomWrites", thousandRandomWrites, false, false, false},
+	{"PagedList", pagedList, true, false, false},
+	{"WatchEndsByTimeout", watchEndsByTimeout, false, false, false},
+	{"ConnectionBreaks", connectionBreaks, false, false, false},
+	{"ResourceVersionExpiresWhileDisconnected", resourceVersionExpiresWhileDisconnected, false, true, false},
+	{"ContinueTokenExpires", continueTokenExpires, true, true, false},
+	{"ServerKilledAndRestarted", serverKilledAndRestarted, false, true, false},
+	{"WrongTokenReturns401", wrongToken, false, false, false},
+	{"MissingPermissionReturns403", noRights, false, false, false},
+	{"UnknownResourceReturns404", unknownResource, false, false, false},
+	{"AllNamespaces", allNamespaces, false, true, false},
+	{"CustomResource", customResource, false, false, true},
+	{"OneObjectByName", oneObjectByName, false, false, false},
+	{"LabelSelector", labelSelector, false, false, false},
+	{"SameObjectByListAndWatch", sameObjectByListAndWatch, false, false, false},
+	{"MetadataOnly", metadataOnly, false, false, true},
+	{"ShardSelectorIgnored", shardSelectorIgnored, false, false, false},
+	{"PodBinding", binding, false, false, false},
+	{"ResumesFromSavedState", resumesFromSavedState, false, true, false},
 }
 
-// thousandRandomWrites: the store follows 1,000 random creates, updates and deletes.
+// thousandRandomWrites checks that the store equals the server after 1,000 random creates, updates and deletes.
 func thousandRandomWrites(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -101,10 +108,11 @@ func thousandRandomWrites(r *run) {
 	require.Zero(r, f.broke(func(*lw.Interruption) bool { return true }))
 }
 
-// pagedList: 1,200 objects come in 12 pages and more, and none is missing.
+// pagedList checks that a list of 1,200 objects in at least 12 pages is complete.
 func pagedList(r *run) {
 	r.create(1200, "page-")
-	// The first list asks for version "0", whose limit a server with a watch cache ignores; the latest version is paged.
+	// The first list requests resourceVersion "0". A server with a watch cache ignores the limit of such a list. Without a
+	// resourceVersion, the server pages the list.
 	latest := func(q query) {
 		if q.Get("resourceVersion") == "0" {
 			q.Del("resourceVersion")
@@ -116,7 +124,7 @@ func pagedList(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// watchEndsByTimeout: a watch that the server ends is resumed, again and again, without a list.
+// watchEndsByTimeout checks that the reflector resumes without a list each time the server ends the watch.
 func watchEndsByTimeout(r *run) {
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, func(q query) {
 		if q.Has("watch") {
@@ -132,7 +140,7 @@ func watchEndsByTimeout(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// connectionBreaks: what happened while the connection was broken is caught up with, without a list.
+// connectionBreaks checks that a watch delivers the changes made during a disconnect, without a list.
 func connectionBreaks(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
@@ -149,14 +157,14 @@ func connectionBreaks(r *run) {
 	require.Zero(r, f.missed())
 }
 
-// cut breaks the connection, and returns when the follower knows.
+// cut drops the connection and waits until the follower reports it.
 func (f *follower) cut() {
 	known := f.broke(is(errCut))
 	f.link.cut()
 	f.eventually("the cut is noticed", func() bool { return f.broke(is(errCut)) > known })
 }
 
-// missed counts the deletions that only a list showed.
+// missed counts the deletions whose final state is unknown.
 func (f *follower) missed() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -168,12 +176,13 @@ func (f *follower) missed() (n int) {
 	return n
 }
 
-// versionExpiresWhileBlind: the version to resume from is too old, a new list is made, and it tells only the difference.
-func versionExpiresWhileBlind(r *run) {
+// resourceVersionExpiresWhileDisconnected checks that the reflector relists after its resourceVersion expired and reports only the
+// differences.
+func resourceVersionExpiresWhileDisconnected(r *run) {
 	r.create(50, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
-	r.create(5, "by-watch-") // the list that follows must know these too
+	r.create(5, "by-watch-") // The relist must also know the objects that only the watch delivered.
 	f.equal(r.configMaps())
 	before := len(f.changes)
 	f.cut()
@@ -188,13 +197,14 @@ func versionExpiresWhileBlind(r *run) {
 	require.GreaterOrEqual(r, f.broke(is(lw.ErrExpired)), 1)
 	require.GreaterOrEqual(r, f.syncs, 2)
 	require.Equal(r, 10, f.missed())
-	require.Len(r, f.changes[before:], 10+1+5, "only the difference")
+	require.Len(r, f.changes[before:], 10+1+5, "only the differences")
 	for _, d := range f.changes[before:] {
 		require.Equal(r, d.Type == cache.Deleted, d.FinalStateUnknown)
 	}
 }
 
-// continueTokenExpires: between two pages of a list its version expires; the list is made whole in one piece.
+// continueTokenExpires checks that the reflector lists again without pages if the continue token expires between two
+// pages.
 func continueTokenExpires(r *run) {
 	r.create(40, "cm-")
 	between, proceed := make(chan bool), make(chan bool)
@@ -217,13 +227,13 @@ func continueTokenExpires(r *run) {
 	require.Equal(r, 1, f.syncs)
 }
 
-// serverKilledAndStarted: kill -9 in the middle of a watch; the store follows on when the server is back.
-func serverKilledAndStarted(r *run) {
+// serverKilledAndRestarted checks that the store catches up after the server was killed during a watch and restarted.
+func serverKilledAndRestarted(r *run) {
 	r.create(20, "cm-")
 	f := r.follow(ConfigMaps(r.ns), r.AdminToken, nil, nil)
 	f.equal(r.configMaps())
 	r.kill()
-	r.eventually("the interruption is told", func() bool { return f.broke(func(*lw.Interruption) bool { return true }) > 0 })
+	r.eventually("the interruption is reported", func() bool { return f.broke(func(*lw.Interruption) bool { return true }) > 0 })
 	require.NoError(r, r.Start(r.ctx))
 	r.write(http.MethodDelete, r.configMaps("cm-3"), "")
 	r.create(5, "new-")

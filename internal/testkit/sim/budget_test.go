@@ -3,51 +3,52 @@ package sim
 import "time"
 
 const (
-	burst        = 10 // requests at once
-	inAnyWindow  = 12 // requests in a window, besides one for each second of it
+	burst        = 10 // number of requests at once
+	inAnyWindow  = 12 // number of requests in a window, plus one per second of it
 	listWindow   = 60 * time.Second
 	listsAtMost  = 4
-	longestAsked = 5 * time.Minute // the most of a Retry-After that counts
+	longestAsked = 5 * time.Minute // the engine shortens a longer Retry-After
 )
 
-// budget counts the requests of one run. A request costs one second, and time pays for it to the nanosecond.
+// budget counts the requests of a run. Each request costs one second.
 type budget struct {
-	excess time.Duration // the most paid requests in any window that ends now, minus the window
-	tokens time.Duration // a bucket that pays for the same requests
+	excess time.Duration // maximum over all windows that end now: cost of the paid requests minus the window
+	tokens time.Duration // content of a token bucket that pays for the same requests
 	at     time.Time
-	lists  []time.Time // when the lists began that were answered with 200
+	lists  []time.Time // start times of the lists that returned 200
 	wakes  []time.Time
-	seen   map[string]bool // the keys on earlier pages of the list
+	seen   map[string]bool // keys on the earlier pages of the list
 }
 
 func newBudget() *budget { return &budget{tokens: burst * time.Second, at: time.Now()} }
 
 func (b *budget) pass(now time.Time) {
-	passed := max(0, now.Sub(b.at)) // a page is paid for when it has come
+	passed := max(0, now.Sub(b.at)) // The start time may be in the past, because pages are charged after they arrive.
 	b.excess, b.tokens, b.at = max(0, b.excess-passed), min(burst*time.Second, b.tokens+passed), b.at.Add(passed)
 }
 
-// pay pays for a request.
+// pay charges a request that started at the given time.
 func (b *budget) pay(at time.Time) {
 	b.pass(at)
 	b.excess += time.Second
 	b.tokens -= time.Second
 }
 
-// woke allows one more request in every window around now.
+// woke allows one more request in every window that contains now.
 func (b *budget) woke(now time.Time) {
 	b.pass(now)
 	b.excess = max(0, b.excess-time.Second)
 	b.wakes = append(b.wakes, now)
 }
 
-// wait is the longest that the bucket may make the next request wait: one second more than ours would.
+// wait returns the longest delay that the budget may add to the next request. It is one second more than the engine's
+// own bucket needs.
 func (b *budget) wait(now time.Time) time.Duration {
 	b.pass(now)
 	return max(0, 2*time.Second-b.tokens)
 }
 
-// page notes the keys of a page, and reports whether it brought new ones.
+// page records the keys of a page and reports whether any of them is new.
 func (b *budget) page(keys []string, first bool) (news bool) {
 	if first || b.seen == nil {
 		b.seen = map[string]bool{}
@@ -59,13 +60,13 @@ func (b *budget) page(keys []string, first bool) (news bool) {
 	return news
 }
 
-// listed notes a list that was answered with 200, and returns how many there were in the window, less the wakes in it.
+// listed records a list that returned 200. It returns the number of lists minus the number of wakes in the window.
 func (b *budget) listed(began time.Time) (n int) {
 	b.lists = append(b.lists, began)
 	return within(b.lists, began) - within(b.wakes, began)
 }
 
-// listWait is the longest that the next list may have to wait.
+// listWait returns the longest delay that the limit on lists may add to the next list.
 func (b *budget) listWait(now time.Time) time.Duration {
 	if len(b.lists) < listsAtMost || now.Sub(b.lists[len(b.lists)-listsAtMost]) > 2*listWindow {
 		return 0
@@ -73,7 +74,7 @@ func (b *budget) listWait(now time.Time) time.Duration {
 	return listWindow
 }
 
-// within counts the times in the window before now.
+// within counts the times in the window that ends now.
 func within(times []time.Time, now time.Time) (n int) {
 	for i := len(times) - 1; i >= 0 && now.Sub(times[i]) < listWindow; i-- {
 		n++

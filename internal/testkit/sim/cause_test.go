@@ -9,19 +9,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// rejection is an answer other than 200, or an ERROR event, exactly as the server sent it.
+// rejection is an error response or an ERROR event, exactly as the server sent it.
 type rejection struct {
 	code   int
 	header string // Retry-After
 	body   string
-	wait   time.Duration // how long the server asks the client to wait
+	wait   time.Duration // the requested delay
 }
 
-// Error implements error.
 func (r *rejection) Error() string { return strconv.Itoa(r.code) + " " + r.body }
 
-// told returns the error that a transport returns for the answer.
-func (r *rejection) told() error {
+// statusError returns the error that a transport returns for the response.
+func (r *rejection) statusError() error {
 	return lw.ReadStatusError(r.code, r.header, strings.NewReader(r.body))
 }
 
@@ -29,35 +28,35 @@ func (r *rejection) tooLarge() bool {
 	return r != nil && strings.Contains(r.body, "ResourceVersionTooLarge")
 }
 
-// final reports whether the simulation's StopOn stops at the answer.
+// final reports whether the simulation's StopOn stops at this rejection.
 func (r *rejection) final() bool {
 	return r != nil && (r.code == 401 || r.code == 403 || r.code == 404)
 }
 
-// cause is how a request ended, as the simulation knows it. The engine's errors have no part in it.
+// cause is the reason for the end of a request. The simulation determines it without looking at the engine's errors.
 type cause int
 
 const (
-	byEngine  cause = iota // the engine closed a response that went on
-	rejected               // conn.rejection says how
-	connected              // the connection failed, or a proxy answered
-	silent                 // the engine gave up on a response, or on waiting for one
+	byEngine  cause = iota // the engine closed an unfinished response
+	rejected               // see conn.rejection
+	connected              // the connection failed, or a proxy responded
+	silent                 // the engine timed out while it waited for a response or its next bytes
 	cleanEnd               // the server closed the response after a complete event or list
-	garbled                // bytes that no JSON text has
+	garbled                // the response contains invalid JSON
 )
 
 var causeNames = [...]string{"closed by the engine", "rejected", "connection fault", "idle", "clean end", "garbled"}
 
 func (c cause) String() string { return causeNames[c] }
 
-// ends records how the response ended. The first cause counts.
+// ends records the cause of the response's end. Only the first cause counts.
 func (c *conn) ends(why cause) {
 	if c.cause == byEngine {
 		c.cause = why
 	}
 }
 
-// inspect notes what a client can see in bytes that were delivered.
+// inspect records facts that a client can see in the delivered bytes.
 func (c *conn) inspect(text string) {
 	if c.cause == garbled {
 		return
@@ -79,9 +78,9 @@ func (c *conn) inspect(text string) {
 	}
 }
 
-// event notes an ERROR event, and events whose resourceVersion goes back.
+// event records an ERROR event, and whether an event's resourceVersion decreases.
 func (c *conn) event(line string) {
-	if line == "" { // the event before came without its line's end
+	if line == "" { // the newline arrived after its event
 		return
 	}
 	if strings.HasPrefix(line, `{"type":"ERROR"`) && c.cause == byEngine {
@@ -97,18 +96,18 @@ func (c *conn) event(line string) {
 	event := !strings.HasPrefix(line, `{"type":"BOOKMARK"`)
 	c.early = c.early || c.streams && c.marked && (version < c.highest || version == c.highest && event)
 	if c.marked = c.marked || strings.Contains(line, `-end":"true"`); c.streams && !c.marked {
-		return // a collection is in the order of its keys
+		return // The list part is ordered by key, not by resourceVersion.
 	}
 	c.regressed = c.regressed || version < c.highest
 	c.highest = max(c.highest, version)
 }
 
-// older reports whether the response was a list, in one page, of a lower resourceVersion.
+// older reports whether the response was a complete list with a lower resourceVersion than claimed.
 func (c *conn) older(claimed int64) bool {
 	return !c.watch && c.token == "" && c.cause == cleanEnd && !c.foreign && c.revision < claimed
 }
 
-// atEnd records the end of a response. A list that lacks only the newline at its end is complete.
+// atEnd records the end of a response. A list without its final newline is complete.
 func (c *conn) atEnd() {
 	text := strings.TrimSpace(c.line)
 	switch complete := text == "" || !c.watch && json.Valid([]byte(text)); {
@@ -121,7 +120,7 @@ func (c *conn) atEnd() {
 	}
 }
 
-// numberAfter returns the number that follows the last occurrence of a prefix, or -1.
+// numberAfter returns the number after the last occurrence of prefix, or -1.
 func numberAfter(text, prefix string) int64 {
 	i := strings.LastIndex(text, prefix)
 	if i < 0 {

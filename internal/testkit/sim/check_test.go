@@ -11,64 +11,64 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// checker holds the engine to its promises.
+// checker checks that the engine keeps its guarantees.
 type checker struct {
 	*sim
 	subject Subject
 	ctx     context.Context
 
-	fold    map[lw.Key]*lw.Object // the sum of all changes
-	claim   claim                 // what the store says that it is
-	pledge  claim                 // what the list under way will make of it
-	unread  claim                 // what the engine may have read before a restore, and not told yet
-	fresh   bool                  // a new run has not finished its first list, if it began with one
-	first   bool                  // a new run has made no request
-	saved   bool                  // the next run begins with a saved state, of the claimed version
-	doubt   bool                  // versions were found to have run backwards, and no list is complete since
-	resumed int                   // runs that began with a watch
-	listing bool                  // between Reset and Synced
-	live    bool                  // Live is the last word
-	broken  *lw.Interruption      // the last one told, until the next request
+	fold    map[lw.Key]*lw.Object // the result of applying all changes
+	claim   claim                 // the state that the store should equal
+	pledge  claim                 // the claim after the list in progress
+	unread  claim                 // a revision that the engine may have read before a restore but not reported
+	fresh   bool                  // the run has not completed its first list
+	first   bool                  // the run has not sent a request
+	saved   bool                  // the next run starts with the saved state of claim
+	doubt   bool                  // resourceVersions decreased and no list has completed since
+	resumed int                   // number of runs that started with a watch
+	listing bool                  // between ListStarted and Synced
+	live    bool                  // between WatchStarted and Interrupted
+	broken  *lw.Interruption      // the latest interruption, until the next request
 	stopsOn bool                  // Options.StopOn stops at 401, 403 and 404
 	oracle  *oracle
 	budget  *budget
-	woken   atomic.Int64 // when a delay was ended by Options.Wake, in nanoseconds since the start
-	deaf    atomic.Bool  // the engine waited, and Options.Wake did not reach it
+	woken   atomic.Int64 // when Options.Wake last ended a delay, in nanoseconds since the start
+	deaf    atomic.Bool  // Options.Wake was not received during a delay
 
-	previous  *conn  // the request before the one that begins
-	loose     bool   // the server has a habit with which nobody can say what the next event must be
-	version   string // that was told last, if loose
+	previous  *conn  // the request before the current one
+	loose     bool   // the server's habit makes the next event unpredictable
+	version   string // the latest resourceVersion of an event, if loose
 	delays    delays
-	counted   bool          // the list under way counts for the limit of lists
-	kindKnown bool          // this run has read an ordinary list to its end
-	jumped    time.Duration // what the wall clock jumped since word
+	counted   bool          // the list in progress has been counted
+	kindKnown bool          // this run has completed an ordinary list
+	jumped    time.Duration // how far the wall clock has jumped since word
 	jumpedAt  time.Time
-	setBack   bool // the wall clock was set back during this request, and nobody can say since when the engine counts
+	setBack   bool // the wall clock was set back during this request, so its idle time is unknown
 
-	requested time.Time // when the next request is due
-	word      time.Time // when the engine was last given the word, or bytes
+	requested time.Time // when the delay of the next request started
+	word      time.Time // when the engine last received control or bytes
 	limit     time.Duration
-	restores  int       // after which the counter went back
-	fair      time.Time // when the weather cleared up
-	settled   time.Time // when the fold was found equal after that
-	probes    int       // writes since then that must arrive at once
+	restores  int       // number of restores that reset the revision counter
+	fair      time.Time // when the faults stopped
+	settled   time.Time // when the store first equaled the server after that
+	probes    int       // number of later writes, which must arrive within probeBound
 	probed    time.Time
 }
 
 const (
-	lookSlack = 10500 * time.Millisecond // how late a watchdog may look
+	lookSlack = 10500 * time.Millisecond // maximum delay of a watchdog check
 	timeout   = 90 * time.Second
-	idleLimit = 150 * time.Second // of a watch, until the engine must have noticed
+	idleLimit = 150 * time.Second // maximum idle time of a watch, including the watchdog's delay
 )
 
-// event checks one event with its changes.
+// event checks an event and its changes.
 func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	c.describe(e, changes)
 	if c.broken != nil && c.broken.Final {
-		c.fail("stops when told", "%v came after the end", e.Type)
+		c.fail("honors StopOn", "%v came after the final event", e.Type)
 	}
 	if c.ctx.Err() != nil {
-		c.fail("stops at once", "%v came after the context's end", e.Type)
+		c.fail("stops immediately", "%v came after the context ended", e.Type)
 	}
 	switch e.Type {
 	case lw.ListStarted:
@@ -89,7 +89,7 @@ func (c *checker) event(e lw.Event[*lw.Object], changes []cache.Change[*lw.Objec
 	c.heard()
 }
 
-// heard notes that something came, or that the caller gave the word back.
+// heard records that the engine received bytes or that the caller returned control.
 func (c *checker) heard() {
 	c.oracle.slept += c.jumped
 	c.word, c.jumped = time.Now(), 0
@@ -98,7 +98,7 @@ func (c *checker) heard() {
 func (c *checker) reset(e lw.Event[*lw.Object]) {
 	c.listing = true
 	if c.live || e.ResourceVersion != "" {
-		c.fail("says what is stale", "LIST_STARTED@%s while live is %v", e.ResourceVersion, c.live)
+		c.fail("reports staleness", "LIST_STARTED@%s while live is %v", e.ResourceVersion, c.live)
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 		return
 	}
 	if c.conn.foreign {
-		c.fail("the fold is the server's state", "a list was taken that is none of the collection")
+		c.fail("equals the server's state", "the engine accepted a list of another collection")
 	}
 	c.countList()
 	c.oracle.synced, c.kindKnown = true, c.kindKnown || !c.conn.watch
@@ -124,15 +124,15 @@ func (c *checker) synced(e lw.Event[*lw.Object]) {
 	}
 	c.claim = claim{of: c.conn.of, revision: number(e.ResourceVersion)}
 	if before.of == c.claim.of && c.claim.revision < before.revision && !c.fresh {
-		c.fail("never goes back", "a list at %d after version %d", c.claim.revision, before.revision)
+		c.fail("never decreases", "a list at resourceVersion %d after resourceVersion %d", c.claim.revision, before.revision)
 	}
 	c.fresh = false
 }
 
-// replayed checks the end of a saved state, for which nobody was asked.
+// replayed checks the end of a restored state, which needs no request.
 func (c *checker) replayed(e lw.Event[*lw.Object]) {
 	if c.saved = false; !c.first || number(e.ResourceVersion) != c.claim.revision {
-		c.fail("restores what was saved", "version %s, where %d was saved", e.ResourceVersion, c.claim.revision)
+		c.fail("restores the saved state", "restored resourceVersion %s; saved was %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -140,12 +140,12 @@ func (c *checker) becameLive(e lw.Event[*lw.Object]) {
 	c.live = true
 	switch conn := c.conn; {
 	case c.listing:
-		c.fail("live is live", "WATCH_STARTED within a list")
+		c.fail("is watching while live", "WATCH_STARTED during a list")
 	case c.loose && conn.watch && conn.open:
 	case !conn.watch || !conn.open || !conn.streams && conn.version != e.ResourceVersion:
-		c.fail("live is live", "WATCH_STARTED@%s, but no watch is open from there", e.ResourceVersion)
+		c.fail("is watching while live", "WATCH_STARTED@%s without an open watch from this resourceVersion", e.ResourceVersion)
 	case number(e.ResourceVersion) != c.claim.revision:
-		c.fail("live is live", "WATCH_STARTED@%s at version %d", e.ResourceVersion, c.claim.revision)
+		c.fail("is watching while live", "WATCH_STARTED@%s at resourceVersion %d", e.ResourceVersion, c.claim.revision)
 	}
 }
 
@@ -154,20 +154,20 @@ func (c *checker) interrupted(e lw.Event[*lw.Object]) {
 	conn := c.conn
 	c.doubt = c.doubt || conn.rejection.tooLarge() || conn.regressed || conn.older(c.claim.revision)
 	if conn.open {
-		c.fail("leaves nothing behind", "interrupted, and the response is not closed")
+		c.fail("closes responses", "interrupted before the response was closed")
 	}
 	if stops := c.stopsOn && conn.rejection.final(); stops != e.Interruption.Final {
-		c.fail("stops when told", "at %v: final is %v", conn.rejection, e.Interruption.Final)
+		c.fail("honors StopOn", "at %v: final is %v", conn.rejection, e.Interruption.Final)
 	}
 	if conn.token != "" && !c.oracle.complete {
-		c.budget.tokens -= time.Second // nobody knows whether a page was paid for that did not come
+		c.budget.tokens -= time.Second // The engine may have paid for the page that failed.
 	}
 	if now := time.Now(); !e.Interruption.Final && !c.over() {
 		c.oracle.broke(e.Interruption, now, c.budget.wait(now))
 	}
 }
 
-// wakeLater wakes the engine in the middle of a delay, one time in ten.
+// wakeLater wakes the engine during one in ten delays.
 func (c *checker) wakeLater(delay time.Duration) {
 	if c.wake == nil || delay < time.Millisecond || !c.oneIn(10) {
 		return
@@ -186,11 +186,12 @@ func (c *checker) wakeLater(delay time.Duration) {
 	})
 }
 
-// changed checks an object's event: in a list it has no version; in a watch it is what the server did next.
+// changed checks an object's event. In a list it must have no resourceVersion. In a watch it must be the server's next
+// change.
 func (c *checker) changed(e lw.Event[*lw.Object]) {
 	if c.listing {
 		if e.ResourceVersion != "" {
-			c.fail("brackets lists", "%v@%s within a list", e.Type, e.ResourceVersion)
+			c.fail("brackets lists", "%v@%s during a list", e.Type, e.ResourceVersion)
 		}
 		if !c.saved {
 			c.countList()
@@ -204,13 +205,13 @@ func (c *checker) changed(e lw.Event[*lw.Object]) {
 	next, version := c.conn.of.after(c.claim.revision), number(e.ResourceVersion)
 	switch {
 	case !c.live:
-		c.fail("live is live", "%v@%d while not live", e.Type, version)
+		c.fail("is watching while live", "%v@%d while not live", e.Type, version)
 	case next == 0 || version != next:
-		c.fail("ordered, unique, reliable", "%v@%d where %d should follow %d", e.Type, version, next, c.claim.revision)
+		c.fail("ordered, unique, reliable", "%v@%d, but %d should follow %d", e.Type, version, next, c.claim.revision)
 	default:
 		w := c.conn.of.write(next)
 		if e.Type.String() != eventKinds[w.kind] || e.Object.Key().String() != w.key || e.Object.Raw() != w.value.text(w.key, next) {
-			c.fail("ordered, unique, reliable", "%v %v@%d is not what the server did", e.Type, e.Object.Key(), version)
+			c.fail("ordered, unique, reliable", "%v %v@%d differs from the server's change", e.Type, e.Object.Key(), version)
 		}
 	}
 	c.claim = claim{of: c.conn.of, revision: version}
@@ -226,13 +227,13 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	missed := c.conn.of.after(c.claim.revision)
 	switch {
 	case !c.live || c.listing:
-		c.fail("live is live", "a bookmark @%d while not live", version)
+		c.fail("is watching while live", "bookmark @%d while not live", version)
 	case version < c.claim.revision:
-		c.fail("never goes back", "a bookmark @%d after version %d", version, c.claim.revision)
+		c.fail("never decreases", "bookmark @%d after resourceVersion %d", version, c.claim.revision)
 	case missed != 0 && missed <= version:
-		c.fail("bookmarkable", "a bookmark @%d, and version %d was not seen", version, missed)
+		c.fail("bookmarkable", "bookmark @%d without the earlier event @%d", version, missed)
 	case version > max(c.claim.revision, c.conn.of.last()):
-		c.fail("bookmarkable", "a bookmark @%d, which the server has not reached", version)
+		c.fail("bookmarkable", "bookmark @%d, which the server has not reached", version)
 	}
 	if version > c.claim.revision {
 		c.oracle.news = true
@@ -240,7 +241,7 @@ func (c *checker) bookmarked(e lw.Event[*lw.Object]) {
 	}
 }
 
-// describe traces an event. A sweep's changes come in no order.
+// describe adds an event to the trace. It sorts the changes, because a relist deletes objects in no particular order.
 func (c *checker) describe(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	text := e.Type.String()
 	if e.Object != nil {

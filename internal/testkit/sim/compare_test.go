@@ -5,8 +5,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// changes checks that the changes of a key alternate. A missed deletion is legal at the end of a list, directly before the Added
-// of a recreated object, and if the event deletes another object of the same key.
+// changes checks that the changes of each key alternate. A deletion may have an unknown final state in three cases: at
+// the end of a list, directly before the Added of a recreated object, and if the event deletes another object with the
+// same key.
 func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) {
 	for i, d := range changes {
 		object := d.New
@@ -24,10 +25,10 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 			c.fail("changes alternate", "%v of %v after %v", d.Type, key, held)
 		}
 		if d.FinalStateUnknown != (e.Type == lw.Synced || recreated) || d.FinalStateUnknown && d.Type != cache.Deleted {
-			c.fail("missed only in sweeps", "%v of %v with %v: missed is %v", d.Type, key, e.Type, d.FinalStateUnknown)
+			c.fail("final state unknown only after relists", "%v of %v with %v: FinalStateUnknown is %v", d.Type, key, e.Type, d.FinalStateUnknown)
 		}
 		if c.loose && d.FinalStateUnknown && !recreated && c.habit != earlyMark && c.conn.of.at(c.conn.revision)[key.String()] != "" {
-			c.fail("the fold is the server's state", "%v was swept, and the server had it", key)
+			c.fail("equals the server's state", "a relist deleted %v, which the server has", key)
 		}
 		if c.fold[key] = object; d.Type == cache.Deleted {
 			delete(c.fold, key)
@@ -35,33 +36,34 @@ func (c *checker) changes(e lw.Event[*lw.Object], changes []cache.Change[*lw.Obj
 	}
 }
 
-// compare holds the store against the changes, and outside of lists against the server's state at the claimed version.
+// compare compares the store with the changes. Outside of lists, it also compares the store with the server's state at
+// the claimed revision.
 func (c *checker) compare() {
 	held := c.subject.Held()
 	if len(held) != len(c.fold) {
-		c.fail("changes sum up", "%d objects, %d by changes", len(held), len(c.fold))
+		c.fail("changes equal the store", "the store has %d objects, the changes result in %d", len(held), len(c.fold))
 	}
 	for _, object := range held {
 		if c.fold[object.Key()] != object {
-			c.fail("changes sum up", "%v is not what the changes brought", object.Key())
+			c.fail("changes equal the store", "%v differs from the object of its changes", object.Key())
 		}
 	}
 	if c.listing || c.claim.of == nil || c.loose {
 		return
 	}
-	if told := number(c.subject.Version()); told != c.claim.revision {
-		c.fail("atomic", "the store says version %d, the stream %d", told, c.claim.revision)
+	if version := number(c.subject.Version()); version != c.claim.revision {
+		c.fail("atomic", "the store has resourceVersion %d, the stream %d", version, c.claim.revision)
 	}
 	c.equals(held, c.claim.of.at(c.claim.revision), c.claim.revision)
 }
 
 func (c *checker) equals(held []*lw.Object, want state, revision int64) {
 	if len(held) != len(want) {
-		c.fail("the fold is the server's state", "%d objects, %d at version %d", len(held), len(want), revision)
+		c.fail("equals the server's state", "the store has %d objects, the server had %d at resourceVersion %d", len(held), len(want), revision)
 	}
 	for _, object := range held {
 		if text := object.Raw(); text != want[object.Key().String()] {
-			c.fail("the fold is the server's state", "%s at version %d, where the server had %q", text, revision, want[object.Key().String()])
+			c.fail("equals the server's state", "the store has %s at resourceVersion %d, the server had %q", text, revision, want[object.Key().String()])
 		}
 	}
 }

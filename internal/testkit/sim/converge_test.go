@@ -5,13 +5,14 @@ import "time"
 func (c *checker) calm() { c.fair = time.Now() }
 
 const (
-	bound      = 12 * time.Minute // doc_test.go adds it up
-	lostBound  = 17 * time.Minute // where the counter went back
+	bound      = 12 * time.Minute // see the sum in doc_test.go
+	lostBound  = 17 * time.Minute // if the revision counter was reset
 	probeBound = 5 * time.Second
 	probeCount = 3
 )
 
-// converged checks, once the weather is fair, that the fold becomes the server's state in time, and stays it.
+// converged checks that the store equals the server in time after the faults have stopped, and that later writes
+// arrive.
 func (c *checker) converged() {
 	now := time.Now()
 	if c.isCurrent() {
@@ -37,13 +38,13 @@ func (c *checker) converged() {
 	}
 	switch {
 	case c.probes > 0 && c.live && now.Sub(c.probed) >= probeBound:
-		c.fail("goes on", "a write in fair weather did not arrive within %v", now.Sub(c.probed))
+		c.fail("keeps watching", "a write without faults did not arrive within %v", now.Sub(c.probed))
 	case c.settled.IsZero() && now.Sub(c.fair) > limit:
-		c.fail("converges", "the fold is not the server's state after %v of fair weather", now.Sub(c.fair))
+		c.fail("converges", "the store differs from the server %v after the faults stopped", now.Sub(c.fair))
 	}
 }
 
-// isCurrent tells whether the fold is what the server has now, and a watch will tell what follows.
+// isCurrent reports whether the store equals the server's current state and a watch is open.
 func (c *checker) isCurrent() bool {
 	conn := c.conn
 	open := c.live && conn != nil && conn.open && conn.stream != nil && !conn.silent && !conn.ended && conn.at < 0 && conn.until.IsZero()
@@ -57,7 +58,7 @@ func (c *checker) isCurrent() bool {
 	return missed == 0
 }
 
-// holds reports whether the fold is a state.
+// holds reports whether the applied changes result in the state.
 func (c *checker) holds(want state) bool {
 	for key, object := range c.fold {
 		if want[key.String()] != object.Raw() {

@@ -10,17 +10,17 @@ import (
 const (
 	firstStep   = 800 * time.Millisecond
 	longestStep = 30 * time.Second
-	healthyLife = time.Second     // a watch that lived so long is healthy
-	resetLife   = 2 * time.Minute // a watch that lived so long resets the backoff
+	healthyLife = time.Second     // minimum duration of a healthy watch
+	resetLife   = 2 * time.Minute // minimum duration of a watch that resets the backoff
 )
 
-// delays counts delays of a seed, to see that they differ.
+// delays counts the delays of a seed to check that they vary.
 type delays struct {
-	backoffs, bare int // delays of the backoff, and those without jitter
-	spreads, still int // delays after healthy watches, and those of zero
+	backoffs, bare int // number of backoff delays; number without jitter
+	spreads, still int // number of delays after healthy watches; number that are zero
 }
 
-// broke holds an Interruption against the verdict. allowed is how long the request budget may make the next request wait.
+// broke compares an interruption with the verdict. allowed is the delay that the request budget may add.
 func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration) {
 	v := o.judge(now)
 	life, longer := o.life(now)
@@ -32,9 +32,9 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 	switch {
 	case v.relist == yes && !b.Relist:
-		o.fail("relists", "a watch follows, and a list must: %v", o.conn.cause)
+		o.fail("relists", "a watch follows instead of a list: %v", o.conn.cause)
 	case v.relist == no && b.Relist:
-		o.fail("resumes", "a list follows, and a watch must: %v", o.conn.cause)
+		o.fail("resumes", "a list follows instead of a watch: %v", o.conn.cause)
 	}
 	if b.Relist {
 		if o.short, o.faults = 0, 0; o.shortAtMost >= 3 && o.conn.watch && o.conn.cause == cleanEnd {
@@ -43,7 +43,7 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 	}
 	wait := o.retryAfter()
 	if b.Delay < wait {
-		o.fail("honors Retry-After", "the delay is %v, and the server asked for %v", b.Delay, wait)
+		o.fail("honors Retry-After", "the delay is %v, but the server requested %v", b.Delay, wait)
 	}
 	switch {
 	case v.spread == yes:
@@ -58,11 +58,11 @@ func (o *oracle) broke(b *lw.Interruption, now time.Time, allowed time.Duration)
 // spread checks the delay after a healthy watch.
 func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration) {
 	most := min(time.Second, longer/200)
-	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // it ended alone, because timeouts are random
+	if late := life - o.conn.timeout; late >= 0 && late < time.Second { // Timeouts are random, so watches do not end together.
 		most = 0
 	}
 	if b.Delay > most+allowed {
-		o.fail("resumes soon", "the delay is %v after a watch of %v, and %v is the longest", b.Delay, life, most+allowed)
+		o.fail("resumes quickly", "the delay is %v after a watch of %v; the maximum is %v", b.Delay, life, most+allowed)
 	}
 	if most >= time.Millisecond && allowed == 0 {
 		if o.check.delays.spreads++; b.Delay == 0 {
@@ -71,8 +71,8 @@ func (o *oracle) spread(b *lw.Interruption, life, longer, allowed time.Duration)
 	}
 }
 
-// backOff checks the delay of exponential backoff. The first ten answers in a row with Retry-After do not count as failures:
-// their own delay is obeyed, with up to 10 % at random.
+// backOff checks a delay of the exponential backoff. The first ten consecutive responses with Retry-After do not count
+// as failures. Their delay is the requested delay plus up to 10 % jitter.
 func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Duration) {
 	if b.Relist {
 		allowed = max(allowed, o.check.budget.listWait(time.Now()))
@@ -86,7 +86,7 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 	}
 	if wait > 0 && o.askedToWait <= 10 {
 		if most := max(wait+wait/10, max(wait, step(o.atMost))+step(o.atMost)) + allowed; b.Delay > most {
-			o.fail("backs off", "the delay is %v, and the server asked for %v", b.Delay, wait)
+			o.fail("backs off", "the delay is %v, but the server requested %v", b.Delay, wait)
 		}
 		return
 	}
@@ -94,10 +94,10 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 		o.atLeast++
 	}
 	if least := step(o.atLeast); b.Delay < least && !v.atOnce {
-		o.fail("backs off", "the delay is %v after %d failures, and %v is the shortest", b.Delay, o.atLeast, least)
+		o.fail("backs off", "the delay is %v after %d failures; the minimum is %v", b.Delay, o.atLeast, least)
 	}
 	if most := step(o.atMost); b.Delay > max(most, wait)+most+allowed {
-		o.fail("backs off", "the delay is %v after %d failures, and %v is the longest", b.Delay, o.atMost, max(most, wait)+most+allowed)
+		o.fail("backs off", "the delay is %v after %d failures; the maximum is %v", b.Delay, o.atMost, max(most, wait)+most+allowed)
 	}
 	if allowed == 0 && wait == 0 && !v.atOnce {
 		o.check.delays.backoffs++
@@ -109,7 +109,7 @@ func (o *oracle) backOff(b *lw.Interruption, v verdict, wait, allowed time.Durat
 	}
 }
 
-// retryAfter is how long the next request must wait because the server asked for it.
+// retryAfter returns the minimum delay that the server requested.
 func (o *oracle) retryAfter() time.Duration {
 	if o.conn.cause != rejected || o.conn.rejection.final() {
 		return 0
@@ -117,18 +117,18 @@ func (o *oracle) retryAfter() time.Duration {
 	return min(o.conn.rejection.wait, longestAsked)
 }
 
-// jitters checks, at the end, that delays are not all the same.
+// jitters checks at the end of a run that the delays vary.
 func (c *checker) jitters() {
 	d := c.delays
 	if d.backoffs >= 5 && d.bare == d.backoffs {
-		c.fail("has jitter", "%d delays, none with jitter", d.bare)
+		c.fail("uses jitter", "%d delays, all without jitter", d.bare)
 	}
 	if d.spreads >= 5 && d.still == d.spreads {
-		c.fail("has jitter", "%d healthy watches ended, and none was followed by a delay", d.still)
+		c.fail("uses jitter", "%d healthy watches ended, all without a delay", d.still)
 	}
 }
 
-// step is the shortest delay after n failures in a row.
+// step returns the shortest delay after n consecutive failures.
 func step(n int) time.Duration {
 	return min(longestStep, time.Duration(float64(firstStep)*math.Pow(2, float64(min(n, 20)-1))))
 }

@@ -1,105 +1,126 @@
-// Package sim proves the list-watch engine by deterministic simulation. One seed makes a world: an API server with its
-// storage, its watch caches and its habits, a network, bad weather, and a caller who may be slow or leave. The real
-// lw.Client, lw.ListAndWatch and cache.Reflector live in it until the weather has cleared up and all is well again, or a
-// promise was broken. A seed repeats exactly, and tells a trace.
+// Package sim tests the list-watch engine by deterministic simulation. Each seed creates a world: an API server with
+// storage and watch caches, a network, random faults, and a caller that may be slow or stop. The real lw.Client,
+// lw.ListAndWatch and cache.Reflector run in this world until the faults have stopped and the store equals the server,
+// or until a guarantee is broken. The same seed always produces the same run and the same trace.
 //
-// # How
+// # Operation
 //
-// There is no goroutine but the engine's caller's, and the watchdog's timer: when the engine waits for bytes, the world
-// goes on within Read. Time is that of testing/synctest, so hours cost nothing. The server stands on revlog; what really
-// happened is written down a second time, in truth_test.go, and that is what the engine is held against.
+// The only goroutines are the engine's caller and the watchdog. When the engine waits for bytes, the simulation
+// advances within Read. Simulated time comes from testing/synctest, so hours of it take milliseconds. The server uses
+// revlog. File truth_test.go records every write a second time, and the checks compare the engine with this record.
 //
-// # Promises
+// Code and traces call the faults of a seed its weather. The weather clears up when the faults stop. A habit is a
+// lasting quirk of the server.
 //
-// They are those of a watch in etcd (https://etcd.io/docs/latest/learning/api_guarantees/), carried through relists, and
-// those of the engine's documentation. All are checked at every event, request or read:
+// # Guarantees
 //
-//   - ordered, unique, reliable: each event of a watch is what the server did next to the collection after the version
-//     that the stream claims, with the same type and text. So none comes twice, and none is lost.
-//   - atomic: the store and the stream claim the same version.
-//   - resumable: a watch begins at the version claimed. So does a run, if the one before did not end within a list or in
-//     doubt about versions; also where the process was begun anew in between, with the state that it had saved.
-//   - restores what was saved: it is told as a list of the version claimed, before any request.
-//   - bookmarkable: a bookmark of a version means that all up to it was delivered.
-//   - the fold is the server's state: outside of a list that is not finished, the store holds the server's state at
-//     exactly the version claimed, to the byte.
-//   - never goes back: the claimed version goes back only by a list, and only if a restore has undone it, or if the list
-//     is the first request of a run.
-//   - brackets lists: Reset, objects without a version, Synced.
+// The guarantees extend those of an etcd watch (https://etcd.io/docs/latest/learning/api_guarantees/) to relists, and
+// include those of the engine's documentation. Each event, request and read is checked. The stream's claimed
+// resourceVersion is the one that its latest event reached.
+//
+//   - ordered, unique, reliable: each event of a watch is the server's next change after the claimed resourceVersion,
+//     with
+//     the same type and content. Events are neither repeated nor lost.
+//   - atomic: the store and the stream have the same resourceVersion.
+//   - resumable: a watch starts at the claimed resourceVersion. A new run also starts with such a watch, unless the
+//     previous
+//     run ended during a list or after resourceVersions decreased. This includes runs of a restarted process with saved state.
+//   - restores the saved state: a run with saved state reports it as a list at its resourceVersion before any request.
+//   - bookmarkable: all events up to a bookmark's resourceVersion have been delivered.
+//   - equals the server's state: outside of an unfinished list, the store equals the server's state at the claimed
+//     resourceVersion, byte for byte.
+//   - never decreases: only a list can decrease the claimed resourceVersion. Either a restore has undone the claimed
+//     resourceVersion, or the list is the first request of a run.
+//   - brackets lists: a list is ListStarted, objects without resourceVersions, and Synced.
 //   - changes alternate: the changes of a key are Added, any number of Modified, Deleted, and so on.
-//   - changes sum up: applying the changes gives the content of the store.
-//   - missed only in sweeps: the end of a list has only FinalStateUnknown deletions. Elsewhere, the Added of an object with another
-//     UID follows a FinalStateUnknown deletion directly.
-//   - live is live: at Live a watch is open from the version claimed; watch events come between Live and Interrupted only.
-//   - says what is stale: no request is made, and no list begins, while Live is the last word.
-//   - tells how it goes on: the next request comes after Interruption.Delay, to the nanosecond, or when Options.Wake ends the
-//     delay. It is a list if Interruption.Relist says so, and else a watch or a version check.
+//   - changes equal the store: applying all changes results in the content of the store.
+//   - final state unknown only after relists: all deletions at the end of a list have FinalStateUnknown. Otherwise,
+//     only the
+//     deletion directly before the Added of an object with another UID has it.
+//   - is watching while live: at WatchStarted a watch from the claimed resourceVersion is open. Watch events come only
+//     between WatchStarted and Interrupted.
+//   - reports staleness: the engine sends no request and starts no list between WatchStarted and Interrupted.
+//   - follows the interruption: the next request comes exactly after Interruption.Delay, or when Options.Wake ends the
+//     delay. It is a list if Interruption.Relist is true, and otherwise a watch or a version check.
 //   - relists, resumes: see the oracle below.
-//   - notices silence: the engine ends a watch that brought nothing for 150 s, an unanswered request or a list after 100 s,
-//     and the list part of a streaming list after 20 s. Each bound includes the 10 s between two looks of the watchdog.
-//     The longer one of the monotonic time and the wall time counts. After a suspension one look is allowed.
-//   - paced: in any window of W seconds a run makes at most 12 + W paid requests. A page is free if it brings an object
-//     that no earlier page of the list brought, and if it fails. A wake allows one request more.
-//   - relists seldom: at most four lists begin in any 60 s of a run. A list counts when it brings an object or is complete. An empty
-//     streaming list that an ordinary list confirms does not count.
-//   - resumes soon: after a healthy watch that ended well the delay is at most 0.5 % of the watch's life, and at most 1 s. It
-//     is zero if the watch reached its own timeout. Only the request budget may add to it.
-//   - backs off: the n-th failure in a row waits at least min(0.8 s * 2^(n-1), 30 s), and at most twice that. The budgets
-//     may add to it. The remedies that need no delay are exempt, and so are ten answers in a row with Retry-After.
-//   - has jitter: in one seed, the delays of the backoff are not all bare steps, and the delays after healthy watches are
-//     not all zero.
-//   - honors Retry-After: a delay is at least as long as the server asked for, up to 5 minutes.
+//   - detects silence: the engine ends a watch without data after 150 s, a request without a response and a list after
+//     100 s,
+//     and the list part of a streaming list after 20 s. These limits include the 10 s between two checks of the watchdog.
+//     The longer of monotonic time and wall time counts. After a suspension the watchdog may need one more check.
+//   - limits requests: in any window of W seconds, a run sends at most 12 + W paid requests. A page is free if it
+//     contains
+//     an object that is new in the list, or if it fails. Each wake allows one more request.
+//   - limits relists: at most four lists start in any 60 s of a run. A list counts if it delivers an object or
+//     completes. An
+//     empty streaming list that an ordinary list confirms does not count.
+//   - resumes quickly: after a healthy watch closed cleanly, the delay is at most 0.5 % of its duration and at most 1
+//     s. It
+//     is zero if the watch reached its timeout. Only the request budget may increase the delay.
+//   - backs off: the delay after the n-th consecutive failure is at least min(0.8 s * 2^(n-1), 30 s) and at most twice
+//     that.
+//     The request budgets may increase it. Remedies that need no delay are exempt, and so are the first ten consecutive
+//     responses with Retry-After.
+//   - uses jitter: within a seed, at least one backoff delay has jitter, and at least one delay after a healthy watch
+//     is
+//     not zero.
+//   - honors Retry-After: a delay is at least as long as the server requested, up to 5 minutes.
 //   - wakes: Options.Wake ends every delay.
-//   - distrusts an early mark: an ordinary list follows a streaming list whose end mark came before its objects.
-//   - stops at once: when the context ends, no time passes, and no event comes. A goroutine left behind is a deadlock in
-//     the bubble.
-//   - stops when told: Options.StopOn of the simulation stops at 401, 403 and 404. Then Interrupted is the last event, and
-//     no request follows.
-//   - leaves nothing behind: a response is closed before the interruption is told, and at the end.
-//   - converges: within 12 simulated minutes after the weather cleared up, the fold is the server's state and a watch is
-//     open. See below.
-//   - goes on: a write after that arrives within 5 s.
+//   - rejects early end bookmarks: an ordinary list follows a streaming list whose initial-events-end bookmark came
+//     before
+//     its objects.
+//   - stops immediately: after the context ends, no time passes and no event comes. A remaining goroutine deadlocks the
+//     synctest bubble.
+//   - honors StopOn: the simulation's StopOn stops at 401, 403 and 404. Then Interrupted is the last event, and no
+//     request
+//     follows.
+//   - closes responses: each response is closed before its interruption is reported and before the stream ends.
+//   - converges: within 12 simulated minutes after the faults stop, the store equals the server and a watch is open.
+//     See
+//     below.
+//   - keeps watching: a write after that arrives within 5 s.
 //
 // # The oracle
 //
-// The simulated server records each answer, and each connection records how it ended: cause_test.go. The oracle predicts from
-// this record what must follow: oracle_test.go. It never looks at the engine's errors. Where the specification leaves a choice,
-// or where only the engine can know what it had read, the oracle accepts both.
+// The simulated server records each response, and each connection records how it ended (cause_test.go). From this
+// record, the oracle predicts the engine's next step (oracle_test.go). It never looks at the engine's errors. If the
+// specification allows several steps, or if only the engine knows what it has read, the oracle accepts all of them.
 //
-// A watch that failed leads to a list after a 404, a 410, a third instant clean end in a row, a second 500 or garbage in a
-// row, a resourceVersion that went back, and a list without a resourceVersion. Everything else leads to a watch.
+// After a failed watch, the engine must relist in these cases: a 404, a 410, a third consecutive immediate clean end, a
+// second consecutive 500 or malformed response, a decreased resourceVersion, and a list without a resourceVersion. In
+// all other cases it must resume the watch.
 //
 // # Hostile servers
 //
-// One seed in three has a server whose pages circle, drift to another resourceVersion, or lose it: hostile_test.go. In bad
-// weather lists of another kind come, watches end at once with news, and gateways answer watches with 502, 503 or 504.
+// In one of three seeds, the pages of lists repeat, come from different resourceVersions, or have none
+// (hostile_test.go). Weather can include lists of another kind, watches that send one change and end, and gateways that
+// reject watches with 502, 503 or 504.
 //
-// One seed in eight has a server whose events or lists have no resourceVersion, or which marks the end of a streaming list
-// before its objects. Nobody can say what the next event must be there. The exact checks are off (checker.loose). Only an
-// object that the server's list lacks may be swept, the changes must sum up, all rules for requests and delays hold, and the
-// fold converges.
+// In one of eight seeds, the server sends events or lists without resourceVersions, or sends the initial-events-end
+// bookmark before the objects. The next event is then unpredictable, so the exact checks are disabled (checker.loose).
+// The other checks remain: relists only delete objects that the server's list lacks, the changes equal the store, all
+// rules for requests and delays hold, and the store converges.
 //
-// # How long convergence takes
+// # Time to converge
 //
-// The longest way without a counter that went back, in seconds:
+// The longest sequence without a reset of the revision counter takes 710 s:
 //
-//	330  the last answer in bad weather had Retry-After: 300, and jitter adds 30; a dead connection takes less, 150
-//	180  the server says that the resourceVersion is too old by three instant clean ends: two or three delays of up to 60
-//	 60  the bound on lists
-//	 20  a streaming list whose end is never marked
-//	120  the pages circle: a delay of up to 60, and the bound on lists again
+//	330 s  the last fault is a Retry-After of 300 s, with 30 s of jitter; a half-open connection takes only 150 s
+//	180 s  three immediate clean ends show that the resourceVersion is too old, with two or three delays of up to 60 s
+//	 60 s  the limit on lists
+//	 20 s  a streaming list without an initial-events-end bookmark
+//	120 s  pages that repeat: a delay of up to 60 s, and the limit on lists again
 //
-// That is 710 s. A counter that went back adds 5 minutes until the version check is due, and the 150 s of the watch before
-// it, where three clean ends are impossible. That is 980 s, and the bound is 17 minutes. The reference engine of the tests
-// needed at most 9 minutes in 4,000 seeds.
+// A reset revision counter adds 5 minutes until the version check and the 150 s of the watch before it. In this case
+// the three clean ends are impossible. The sum is 980 s, and the limit is 17 minutes. In 4,000 seeds, the reference
+// engine of the tests needed at most 9 minutes.
 //
 // # Restores
 //
-// A restore begins an incarnation: a history that shares its past with the one before up to a revision, and then goes its
-// own way. A claim is a version with the incarnation whose response brought it, and the state that it must equal is that
-// incarnation's, even when it has ended.
+// A restore of a backup starts an incarnation of the data. Its history equals the previous one up to a revision and
+// then diverges. A claim is a resourceVersion together with the incarnation that sent it. The store must equal the
+// state of that incarnation, even after it has ended.
 //
-// If the counter went back, the same version can mean two states, and no client can tell which (hence etcdutl's
-// --bump-revision). What the protocol cannot do is not asked of the engine: while the engine claims, or has read of, a
-// version that was undone, the restored server stops short of it until the engine has moved on; it does write up to there.
+// If a restore resets the revision counter, two states can have the same resourceVersion. No client can distinguish
+// them, which is why etcdutl has --bump-revision. The simulation therefore avoids this case: the restored server does
+// not reach a revision that the engine has seen in the lost history until the engine has relisted.
 package sim

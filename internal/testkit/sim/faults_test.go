@@ -11,7 +11,7 @@ var (
 	errNoRoute = errors.New("connection refused")
 )
 
-// badLuck is what keeps a request from its server.
+// badLuck returns the error of a request that does not reach its server, or nil.
 func (s *sim) badLuck(c *conn) error {
 	switch now := time.Now(); {
 	case now.Before(s.weather.storm):
@@ -28,7 +28,7 @@ func (s *sim) badLuck(c *conn) error {
 	return nil
 }
 
-// spoil prepares a response's faults.
+// spoil chooses a response's faults.
 func (s *sim) spoil(c *conn) {
 	switch {
 	case s.strikes(html, 5*s.trouble):
@@ -54,7 +54,8 @@ func (s *sim) spoil(c *conn) {
 	}
 }
 
-// hurry sends what is new, or at least a bookmark, and closes the watch. There is always something new.
+// hurry sends the latest changes, or at least a bookmark, and closes the watch. It makes sure that there is something
+// to send.
 func (s *sim) hurry(c *conn) {
 	if s.oneIn(2) {
 		s.write()
@@ -69,7 +70,7 @@ func (s *sim) hurry(c *conn) {
 	c.ended, c.stream = true, nil
 }
 
-// fate describes a response's fault, for the trace.
+// fate describes a response's fault for the trace.
 func (c *conn) fate() string {
 	if c.at < 0 {
 		return ""
@@ -77,7 +78,7 @@ func (c *conn) fate() string {
 	return ", fault at " + strconv.Itoa(c.at) + ": " + c.fault.String()
 }
 
-// strike lets the prepared fault happen.
+// strike applies the chosen fault.
 func (c *conn) strike(now time.Time) {
 	c.at = -1
 	c.trace("! %v after %d bytes", c.fault, c.sent)
@@ -97,7 +98,8 @@ func (c *conn) strike(now time.Time) {
 	}
 }
 
-// cut is what its server's death does to a connection: what is pending is lost, and it breaks, or ends, or falls silent.
+// cut applies a server crash to the connection. Pending bytes are lost, and the connection breaks, closes cleanly, or
+// becomes half-open.
 func (c *conn) cut() {
 	if !c.open {
 		return

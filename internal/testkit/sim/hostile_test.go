@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// pagesTrait is how a server, or a proxy in front of it, answers requests with a continue token. All requests without a
-// limit are answered well, so that a client can always get the whole list.
+// pagesTrait selects the server's responses to requests with a continue token. Lists without a limit are always
+// correct, so clients can always get the whole list.
 type pagesTrait int
 
 const (
 	pagesWell      pagesTrait = iota
-	pagesSame                 // the token is ignored: the first page comes again, with the same token
-	pagesRising               // the same, with another token each time
-	pagesAlternate            // the second page comes again and again, with two tokens in turn
-	pagesEmpty                // pages without objects, with another token each time
-	pagesDrift                // each page shows the collection at its own resourceVersion
-	pagesNameless             // the pages after the first have no resourceVersion
+	pagesSame                 // ignores the token: repeats the first page with the same token
+	pagesRising               // repeats the first page with a new token each time
+	pagesAlternate            // repeats the second page with two alternating tokens
+	pagesEmpty                // empty pages with a new token each time
+	pagesDrift                // each page has the current state and resourceVersion
+	pagesNameless             // later pages have no resourceVersion
 	pageKinds
 )
 
-// habit is something that a server does with which the exact checks are impossible: see checker.loose.
+// habit is a server behavior that makes exact checks impossible, see checker.loose.
 type habit int
 
 const (
 	noHabit        habit = iota
-	namelessEvents       // events without a resourceVersion, and then a clean end, until the weather clears up
-	namelessLists        // lists without a resourceVersion, and events without one behind them, until then
-	earlyMark            // the bookmark that ends a streaming list comes before the objects, for ever
+	namelessEvents       // events without a resourceVersion and then a clean end, until the faults stop
+	namelessLists        // lists and events without a resourceVersion, until the faults stop
+	earlyMark            // the initial-events-end bookmark always comes before the objects
 	habits
 )
 
 var versions = regexp.MustCompile(`,?"resourceVersion":"[0-9]*",?`)
 
-// nameless removes the resourceVersions from what a server sends.
+// nameless removes all resourceVersions from text.
 func nameless(text string) string {
 	return versions.ReplaceAllStringFunc(text, func(version string) string {
 		if version[0] == ',' && strings.HasSuffix(version, ",") {
@@ -45,7 +45,7 @@ func nameless(text string) string {
 	})
 }
 
-// circle answers a request with a token in the server's own way.
+// circle returns the body and revision for a continue token, according to s.pages.
 func (s *server) circle(revision int64, start string, turn, limit int) (string, int64) {
 	next := token(revision, start, turn+1)
 	switch s.pages {
@@ -67,12 +67,12 @@ func (s *server) circle(revision int64, start string, turn, limit int) (string, 
 	return s.page(revision, start, limit), revision
 }
 
-// token is a continue token: the turn makes tokens differ that mean the same.
+// token returns a continue token. turn makes otherwise equal tokens differ.
 func token(revision int64, start string, turn int) string {
 	return strconv.FormatInt(revision, 10) + ":" + start + "#" + strconv.Itoa(turn)
 }
 
-// foreign are bodies that are no list of the collection, whatever a proxy or a wrong backend meant by them.
+// foreign lists bodies that are not lists of the collection. A faulty proxy or backend might send them.
 var foreign = [...]string{
 	`{"items":[]}` + "\n",
 	`{"kind":"ConfigMapList","apiVersion":"apps/v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
@@ -80,8 +80,8 @@ var foreign = [...]string{
 	`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}` + "\n",
 }
 
-// mislead replaces a list's body by a foreign one. The last of them is a list, which a stream can only know for a wrong
-// one when it has read another.
+// mislead replaces a list's body with a foreign one. The last one is a valid list, which the engine can reject only
+// after it has read a list of the right kind.
 func (s *sim) mislead(c *conn) {
 	n := len(foreign)
 	if !s.check.kindKnown {
@@ -90,15 +90,15 @@ func (s *sim) mislead(c *conn) {
 	c.pending, c.ended, c.foreign = foreign[s.IntN(n)], true, true
 }
 
-// badHabit begins something that servers, gateways and machines do without being broken.
+// badHabit may start a disturbance by the server, a gateway or the client's machine. It reports whether it did.
 func (s *sim) badHabit(now time.Time) bool {
 	switch {
 	case s.strikes(eager, 12):
 		s.weather.eager = now.Add(s.upTo(3 * time.Minute))
-		s.trace("! watches bring news and end at once")
+		s.trace("! watches send changes and end immediately")
 	case s.strikes(gateway, 12):
 		s.weather.gateway = now.Add(s.upTo(3 * time.Minute))
-		s.trace("! a gateway answers watches")
+		s.trace("! a gateway rejects watches")
 	case s.strikes(suspension, 12):
 		s.suspend()
 	case s.strikes(setBack, 20):
@@ -111,7 +111,7 @@ func (s *sim) badHabit(now time.Time) bool {
 	return true
 }
 
-// suspend is a machine that sleeps: its monotonic clock stands still, and the connection is dead afterwards.
+// suspend suspends the client's machine. The monotonic clock stops and the connection is half-open afterwards.
 func (s *sim) suspend() {
 	slept := time.Minute + s.upTo(30*time.Minute)
 	s.trace("! the machine is suspended for %v", slept)
@@ -121,7 +121,7 @@ func (s *sim) suspend() {
 	}
 }
 
-// jump moves the wall clock alone.
+// jump moves the wall clock but not the monotonic clock.
 func (s *sim) jump(by time.Duration) {
 	s.offset.Add(int64(by))
 	s.check.jumped += by

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// refusal is an answer other than 200.
+// refusal returns an error response.
 func refusal(code int, reason, message, more string) error {
 	body := status(code, reason, message, more)
 	return &rejection{code: code, body: body, wait: time.Duration(max(0, numberAfter(body, `"retryAfterSeconds":`))) * time.Second}
 }
 
-// list answers a LIST, whose body is the same from its first byte to its last: what happens while it travels is not in it.
-// late says that the server waits for three seconds first.
+// list responds to a list request. The body is final, so later writes do not change it. late means that the server
+// waits three seconds before it responds.
 func (s *server) list(q query, r *replica) (body string, revision int64, late bool, err error) {
 	if q.token != "" {
 		body, revision, err = s.nextPage(q)
@@ -23,9 +23,9 @@ func (s *server) list(q query, r *replica) (body string, revision int64, late bo
 	}
 	limit := q.limit
 	switch q.version {
-	case "": // a consistent read
+	case "": // consistent read
 		revision = s.log.Revision()
-	case "0": // whatever the cache has at hand
+	case "0": // any cached state
 		if revision = r.cached; !s.zeroPages {
 			limit = 0
 		}
@@ -63,16 +63,16 @@ func (s *server) nextPage(q query) (string, int64, error) {
 	return body, revision, nil
 }
 
-// page renders up to limit entries behind a key, as they were at a revision.
+// page renders up to limit entries after the key behind at a revision.
 func (s *server) page(revision int64, behind string, limit int) string {
 	return s.render(revision, behind, limit, "")
 }
 
-// render renders a page with a token, which it has also on the last page; "" is the token that is right.
+// render renders a page with the continue token next. If next is empty, render uses the correct token.
 func (s *server) render(revision int64, behind string, limit int, next string) string {
 	entries, err := s.log.At(watched, "", revision)
 	if err != nil {
-		panic(err) // caches are compacted only as far as they are read
+		panic(err) // The server compacts only revisions that all caches have passed.
 	}
 	for len(entries) > 0 && entries[0].Key <= behind {
 		entries = entries[1:]

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// patient is a transport that hears of no silence.
+// patient is a transport that ignores the engine's idle timeouts.
 type patient struct{ lw.Transport }
 
 func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -25,7 +25,7 @@ func (p patient) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, erro
 	return p.Transport.Open(patiently, req)
 }
 
-// hasty is a transport in whose eyes every annotation marks the end.
+// hasty is a transport that turns every initial-events-end annotation into "true".
 type hasty struct{ lw.Transport }
 
 func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -38,10 +38,10 @@ func (h hasty) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 
 type hastyBody struct {
 	io.ReadCloser
-	line string // read, and not yet given
+	line string // read but not yet returned
 }
 
-// Read gives what comes line by line, as far as there are lines.
+// Read returns complete lines where possible.
 func (b *hastyBody) Read(p []byte) (n int, err error) {
 	chunk := make([]byte, 4096)
 	for b.line == "" || err == nil && !strings.HasSuffix(b.line, "\n") {
@@ -56,11 +56,11 @@ func (b *hastyBody) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// naiveFold is a fold that forgets what the real one does not.
+// naiveFold applies events to a map. Its flags enable the steps that a faulty implementation forgets.
 type naiveFold struct {
-	sweeps bool // what a list lacks
-	begins bool // anew, when a list does
-	hasty  bool // resumes where it was, also within a list
+	sweeps bool // removes objects that a list lacks
+	begins bool // forgets the objects of an unfinished list when a list starts
+	hasty  bool // resumes even if the previous run ended during a list
 
 	source  lw.ListerWatcher[object]
 	opts    *lw.Options

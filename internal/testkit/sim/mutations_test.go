@@ -10,45 +10,45 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestMutations: bugs that other clients have or had are found within a few thousand seeds, each by the promise that it
-// breaks. They are put around the engine, so that it needs no hooks.
+// TestMutations checks that the simulation finds bugs of other clients within a few thousand seeds, and that each bug
+// breaks the expected guarantee. The bugs wrap the engine, so the engine needs no test hooks.
 //
-//	| bug                                                                          | promise that it breaks         |
-//	| ---------------------------------------------------------------------------- | ------------------------------ |
-//	| a streaming list is tried for ever (client-go, where its end is not marked)  | converges                      |
-//	| a streaming list that ended early is tried again without a delay (client-go) | paced; relists seldom          |
-//	| a delay outlives the context's end (client-go)                               | stops at once                  |
-//	| no deadline of the client's own (client-go on HTTP/1.1)                      | notices silence                |
-//	| an instant clean end is an end like others (kube-rs, OpenShift console)      | says what is stale             |
-//	| HTTP 410 leads to a watch from the same version (RetryWatcher, kube-rs)      | relists; converges             |
-//	| the annotation's presence marks the end, whatever its value (kube-rs)        | the fold is the server's state |
-//	| a list that begins again is not swept of what the first try saw (kube-rs)    | the fold is the server's state |
-//	| a streaming list of version "0", after others (kube-rs)                      | never goes back                |
-//	| a fold that does not sweep                                                   | the fold is the server's state |
-//	| an object is known by its version alone, whatever was restored               | the fold is the server's state |
-//	| every watch from the list's version (OpenShift console)                      | resumable                      |
-//	| a second run resumes where the first ended within a list                     | resumable                      |
-//	| a full buffer drops an event (OpenShift console)                             | ordered, unique, reliable; or  |
-//	|                                                                              | bookmarkable                   |
+//	| bug                                                                      | broken guarantee               |
+//	| ------------------------------------------------------------------------ | ------------------------------ |
+//	| retries a streaming list forever if its end is not marked (client-go)    | converges                      |
+//	| retries a streaming list that ended early without a delay (client-go)    | limits requests or relists     |
+//	| a delay continues after the context ended (client-go)                    | stops immediately              |
+//	| no client-side timeout (client-go with HTTP/1.1)                         | detects silence                |
+//	| handles immediate clean ends like other ends (kube-rs, OpenShift)        | reports staleness              |
+//	| resumes from the same resourceVersion after 410 (RetryWatcher, kube-rs)  | relists; converges             |
+//	| ignores the value of the initial-events-end annotation (kube-rs)         | equals the server's state      |
+//	| keeps objects of an unfinished list when the list restarts (kube-rs)     | equals the server's state      |
+//	| streaming list at resourceVersion "0" after other lists (kube-rs)        | never decreases                |
+//	| relists do not delete objects                                            | equals the server's state      |
+//	| compares objects only by resourceVersion, even after a restore           | equals the server's state      |
+//	| every watch starts at the list's resourceVersion (OpenShift)             | resumable                      |
+//	| a second run resumes although the first ended during a list              | resumable                      |
+//	| a full buffer drops an event (OpenShift)                                 | ordered, unique, reliable; or  |
+//	|                                                                          | bookmarkable                   |
 func TestMutations(t *testing.T) {
 	cases := map[string]struct {
 		engine  Engine
 		promise string
 	}{
-		"streams for ever":        {mutant{watch: streamsForEver}.engine, "converges"},
-		"streams without a delay": {mutant{watch: streamsWithoutDelay}.engine, "paced; relists seldom"},
-		"waits regardless":        {mutant{watch: waitsRegardless}.engine, "stops at once"},
-		"no deadline":             {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "notices silence"},
-		"instant ends go on":      {mutant{watch: endsGoOn}.engine, "says what is stale"},
-		"410 goes on":             {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
-		"any annotation":          {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "the fold is the server's state"},
-		"no new beginning":        {naiveFold{sweeps: true}.engine, "the fold is the server's state"},
-		"streams from zero":       {mutant{watch: streamsFromZero}.engine, "never goes back"},
-		"no sweep":                {naiveFold{begins: true}.engine, "the fold is the server's state"},
-		"known by version":        {versionsSuffice, "the fold is the server's state"},
-		"pinned version":          {mutant{watch: pinnedVersion()}.engine, "resumable"},
-		"resumes within a list":   {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
-		"drops events":            {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // whichever comes first,
+		"streaming list forever":              {mutant{watch: streamsForEver}.engine, "converges"},
+		"streaming list without a delay":      {mutant{watch: streamsWithoutDelay}.engine, "limits requests; limits relists"},
+		"delay after the context ended":       {mutant{watch: waitsRegardless}.engine, "stops immediately"},
+		"no timeout":                          {func(t lw.Transport, o *lw.Options) Subject { return Real(patient{t}, o) }, "detects silence"},
+		"hidden immediate ends":               {mutant{watch: endsGoOn}.engine, "reports staleness"},
+		"resume after 410":                    {mutant{watch: expiredGoesOn}.engine, "relists; converges"},
+		"ignored annotation value":            {func(t lw.Transport, o *lw.Options) Subject { return Real(hasty{t}, o) }, "equals the server's state"},
+		"objects of an unfinished list":       {naiveFold{sweeps: true}.engine, "equals the server's state"},
+		"streaming list at zero":              {mutant{watch: streamsFromZero}.engine, "never decreases"},
+		"no deletions in relists":             {naiveFold{begins: true}.engine, "equals the server's state"},
+		"objects compared by resourceVersion": {versionsSuffice, "equals the server's state"},
+		"pinned resourceVersion":              {mutant{watch: pinnedVersion()}.engine, "resumable"},
+		"resume during a list":                {naiveFold{sweeps: true, begins: true, hasty: true}.engine, "resumable"},
+		"dropped events":                      {mutant{watch: dropsEvents}.engine, "ordered, unique, reliable; bookmarkable"}, // depends on the seed
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// trusting is a codec that cannot compare an object with its text.
+// trusting hides the codec's ability to compare an object with its text.
 type trusting struct{ lw.Codec[object] }
 
 func versionsSuffice(t lw.Transport, opts *lw.Options) Subject {
@@ -70,13 +70,13 @@ type (
 	watches = func(context.Context, lw.WatchOptions) iter.Seq2[event, error]
 )
 
-// mutant is the real client with another Watch.
+// mutant is the real client with a different Watch.
 type mutant struct {
 	lw.ListerWatcher[object]
 	watch func(watches) watches
 }
 
-// StreamsLists is true, as it is of the client within.
+// StreamsLists returns true, like the embedded client.
 func (m mutant) StreamsLists() bool { return true }
 
 func (m mutant) engine(t lw.Transport, opts *lw.Options) Subject {
@@ -88,8 +88,9 @@ func (m mutant) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event
 	return m.watch(m.ListerWatcher.Watch)(ctx, opts)
 }
 
-// retold tells the failures of a watch, and its end as nil, in another way: as another error, or nil for a clean end.
-func retold(watch watches, tell func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
+// replaceEnd changes the end of a watch. replace receives the watch's error, or nil for a clean end, and returns the
+// replacement.
+func replaceEnd(watch watches, replace func(ctx context.Context, opts lw.WatchOptions, synced bool, err error) error) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
 			var end error
@@ -100,7 +101,7 @@ func retold(watch watches, tell func(ctx context.Context, opts lw.WatchOptions, 
 				}
 				synced = synced || e.Type == lw.Synced
 			}
-			if err := tell(ctx, opts, synced, end); err != nil {
+			if err := replace(ctx, opts, synced, end); err != nil {
 				yield(event{}, err)
 			}
 		}
@@ -108,7 +109,7 @@ func retold(watch watches, tell func(ctx context.Context, opts lw.WatchOptions, 
 }
 
 func streamsForEver(watch watches) watches {
-	return retold(watch, func(_ context.Context, opts lw.WatchOptions, synced bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, opts lw.WatchOptions, synced bool, err error) error {
 		if opts.SendInitialEvents && !synced {
 			return errReset
 		}
@@ -133,7 +134,7 @@ func streamsWithoutDelay(watch watches) watches {
 }
 
 func waitsRegardless(watch watches) watches {
-	return retold(watch, func(_ context.Context, _ lw.WatchOptions, _ bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, _ lw.WatchOptions, _ bool, err error) error {
 		if err != nil {
 			time.Sleep(time.Second)
 		}
@@ -141,7 +142,7 @@ func waitsRegardless(watch watches) watches {
 	})
 }
 
-// endsGoOn watches on at once, from the same version, when a watch ended at once and brought nothing.
+// endsGoOn restarts a watch that ended immediately without events, and hides the end.
 func endsGoOn(watch watches) watches {
 	return func(ctx context.Context, opts lw.WatchOptions) iter.Seq2[event, error] {
 		return func(yield func(event, error) bool) {
@@ -159,7 +160,7 @@ func endsGoOn(watch watches) watches {
 }
 
 func expiredGoesOn(watch watches) watches {
-	return retold(watch, func(_ context.Context, opts lw.WatchOptions, _ bool, err error) error {
+	return replaceEnd(watch, func(_ context.Context, opts lw.WatchOptions, _ bool, err error) error {
 		if !opts.SendInitialEvents && errors.Is(err, lw.ErrExpired) {
 			return errReset
 		}

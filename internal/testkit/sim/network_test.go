@@ -14,7 +14,7 @@ import (
 
 var errOver = errors.New("the simulation is over")
 
-// query is a request, understood.
+// query is a parsed request.
 type query struct {
 	watch, streams bool
 	version, token string
@@ -39,43 +39,43 @@ func parse(req *lw.Request) query {
 	}
 }
 
-// conn is one response as it travels, read in the goroutine of whoever asked.
+// conn is a response in transit. The engine's goroutine reads it.
 type conn struct {
 	*sim
 	query
 	ctx     context.Context
-	of      *incarnation // whose data it carries
+	of      *incarnation // the source of the data
 	replica *replica
 	open    bool
-	stream  *stream // of a watch; nil when its server is gone
-	pending string  // sent, and not yet read
-	ended   bool    // nothing follows what is pending
-	sent    int     // bytes that were read
+	stream  *stream // the server's side of a watch; nil after the server ended it
+	pending string  // sent but not yet read
+	ended   bool    // nothing follows the pending bytes
+	sent    int     // number of bytes read
 
-	fault     fault // strikes when so many bytes were read
+	fault     fault // happens after at bytes were read
 	at        int
 	broken    error
 	silent    bool      // half-open
-	until     time.Time // nothing comes before
-	throttled int       // reads that bring little
+	until     time.Time // no bytes arrive before this time
+	throttled int       // number of reads that return only a few bytes
 
-	cause     cause // how it ended
+	cause     cause // the reason for the end
 	rejection *rejection
-	line      string // the last line that was delivered, as far as it goes
-	highest   int64  // the highest resourceVersion that an event of a watch had
+	line      string // the delivered part of the last line
+	highest   int64  // the highest resourceVersion of a watch event
 	marked    bool   // the initial-events-end bookmark was delivered
 	nameless  bool   // a list without a resourceVersion
-	early     bool   // objects of the list came after that
-	regressed bool   // an event's resourceVersion went back
-	revision  int64  // of a list
+	early     bool   // objects of the list came after the initial-events-end bookmark
+	regressed bool   // an event's resourceVersion decreased
+	revision  int64  // the revision of a list
 	keys      []string
-	foreign   bool // the list is none of the collection
+	foreign   bool // the body is not a list of the collection
 }
 
-// isList reports whether a page of an ordinary list is asked for.
+// isList reports whether the request is for a page of an ordinary list.
 func (q query) isList() bool { return !q.watch && !q.isCheck() }
 
-// isCheck reports whether only the collection's resourceVersion is asked for. No page has the size 1.
+// isCheck reports whether the request is a version check. No list has a page size of 1.
 func (q query) isCheck() bool { return !q.watch && q.limit == 1 && q.version == "" && q.token == "" }
 
 // Open implements lw.Transport.
@@ -93,7 +93,7 @@ func (s *sim) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) 
 	return body, nil
 }
 
-// failed records why there is no response, and returns the error that tells the engine.
+// failed records the cause of a request without a response and returns the error for the engine.
 func (c *conn) failed(err error) error {
 	refused, ok := err.(*rejection)
 	switch {
@@ -103,7 +103,7 @@ func (c *conn) failed(err error) error {
 	case ok:
 		c.ends(rejected)
 		c.rejection = refused
-		err = refused.told()
+		err = refused.statusError()
 	default:
 		c.ends(connected)
 	}
@@ -111,7 +111,7 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// answer waits for the response's head.
+// answer waits for the response's header.
 func (c *conn) answer() (*conn, error) {
 	s := c.sim
 	s.conn = c
@@ -140,7 +140,7 @@ func (c *conn) answer() (*conn, error) {
 	return c, nil
 }
 
-// serve lets the server answer.
+// serve passes the request to the server.
 func (c *conn) serve() (err error) {
 	if c.watch {
 		c.stream, err = c.server.watch(c.query, c.replica, time.Now())
@@ -156,7 +156,7 @@ func (c *conn) serve() (err error) {
 	return err
 }
 
-// Read brings what has arrived, or lets the world go on until something has.
+// Read returns bytes that have arrived. If there are none, it advances the simulation until bytes arrive.
 func (c *conn) Read(p []byte) (int, error) {
 	c.check.reads(c)
 	for {
@@ -196,7 +196,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// deliver copies some of what is pending, seldom all, and stops where the next fault waits.
+// deliver copies some or all of the pending bytes. It stops where the next fault happens.
 func (c *conn) deliver(p []byte) int {
 	n := min(len(p), len(c.pending))
 	if c.at > c.sent {
@@ -224,7 +224,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// later returns t if it is after now, and else the zero time.
+// later returns t if it is after now, and otherwise the zero time.
 func later(t, now time.Time) time.Time {
 	if t.After(now) {
 		return t

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maybe is yes, no, or what no one but the engine can know.
+// maybe is yes, no, or either if only the engine can know.
 type maybe int
 
 const (
@@ -14,29 +14,29 @@ const (
 	no
 )
 
-// oracle knows how the stream must go on, from what the server, the network and the clocks did. It does not look at the
-// engine's errors.
+// oracle predicts the stream's next step from the actions of the server, the network and the clocks. It does not look
+// at the engine's errors.
 type oracle struct {
 	*sim
 	asked    time.Time
-	opened   time.Time // when the response arrived; zero: it did not
+	opened   time.Time // when the response arrived; zero without a response
 	slept    time.Duration
-	news     bool // the watch brought an event, or a bookmark of a new resourceVersion
+	news     bool // the watch delivered an event or a bookmark with a new resourceVersion
 	synced   bool // the streaming list became a watch
-	complete bool // the page was read to its end
+	complete bool // the page was read completely
 
-	atLeast, atMost int  // failures in a row, as far as the backoff counts them
-	askedToWait     int  // answers with Retry-After in a row
-	askedAtMost     int  // the same, if the backoff was not reset in between
-	faults          int  // 500, 400 and garbage in a row
-	faultsAtMost    int  // the same, whatever came in between
-	short           int  // instant clean ends in a row
-	shortAtMost     int  // the same, whatever came in between
-	expired         bool // a relist after a 410 went at once, and no watch was healthy since
-	nameless        bool // the last list had no resourceVersion
+	atLeast, atMost int  // minimum and maximum number of consecutive failures that the backoff counts
+	askedToWait     int  // number of consecutive responses with Retry-After
+	askedAtMost     int  // the same if the backoff was not reset in between
+	faults          int  // number of consecutive 500, 400 and malformed responses
+	faultsAtMost    int  // the same, including interrupted sequences
+	short           int  // number of consecutive immediate clean ends
+	shortAtMost     int  // the same, including interrupted sequences
+	expired         bool // a relist followed a 410 without a delay, and no watch has been healthy since
+	nameless        bool // the latest list had no resourceVersion
 }
 
-// verdict is what may follow an interruption.
+// verdict describes the allowed steps after an interruption.
 type verdict struct {
 	relist maybe
 	atOnce bool // the remedy needs no delay
@@ -47,7 +47,7 @@ func (o *oracle) begins(q query, now time.Time) {
 	o.asked, o.opened, o.slept, o.news, o.synced, o.complete = now, time.Time{}, 0, false, false, false
 }
 
-// life returns how long the response was open, by both clocks.
+// life returns how long the response was open, measured by the monotonic clock and by the wall clock.
 func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	if o.opened.IsZero() {
 		return 0, 0
@@ -56,7 +56,7 @@ func (o *oracle) life(now time.Time) (monotonic, wall time.Duration) {
 	return monotonic, max(monotonic, monotonic+o.slept)
 }
 
-// healthy tells whether the watch was healthy.
+// healthy reports whether the watch was healthy.
 func (o *oracle) healthy(now time.Time) maybe {
 	shorter, longer := o.life(now)
 	switch {
@@ -70,7 +70,7 @@ func (o *oracle) healthy(now time.Time) maybe {
 	return no
 }
 
-// judge decides what may follow the request that has just ended.
+// judge returns the verdict for the request that has just ended.
 func (o *oracle) judge(now time.Time) verdict {
 	c := o.conn
 	switch {
@@ -82,12 +82,12 @@ func (o *oracle) judge(now time.Time) verdict {
 	v := o.judgeWatch(now)
 	if o.nameless {
 		if v.relist = yes; v.spread == yes {
-			v.spread = either // it ended well, and a list follows
+			v.spread = either // The watch closed cleanly, but a list follows.
 		}
 	}
 	if c.early {
 		v.relist, v.spread, v.atOnce = yes, no, true
-	} else if c.regressed { // a resourceVersion that went back may have come first
+	} else if c.regressed { // The engine may have stopped at the decreased resourceVersion.
 		v.relist = either
 	}
 	return v
@@ -101,7 +101,7 @@ func (o *oracle) judgeList() verdict {
 
 func (o *oracle) judgeCheck() verdict {
 	switch c := o.conn; {
-	case c.cause == byEngine, c.cause == cleanEnd: // it tells that the counter went back
+	case c.cause == byEngine, c.cause == cleanEnd: // The check shows that the revision counter was reset.
 		return verdict{relist: yes, spread: no}
 	case c.cause == garbled:
 		return verdict{spread: no}
@@ -111,7 +111,7 @@ func (o *oracle) judgeCheck() verdict {
 	return verdict{relist: no, spread: no}
 }
 
-// judgeWatch decides on a watch, and counts its failures.
+// judgeWatch returns the verdict for a watch and counts its failures.
 func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	healthy := o.healthy(now)
 	if healthy != no {
@@ -130,7 +130,7 @@ func (o *oracle) judgeWatch(now time.Time) (v verdict) {
 	case byEngine:
 		return verdict{relist: yes, spread: no}
 	case silent, connected:
-		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // a page is an answer
+		if o.faults = 0; strings.HasPrefix(o.conn.line, "<") { // An HTML page comes from a proxy.
 			healthy = no
 		}
 		return verdict{relist: no, spread: healthy}

@@ -6,29 +6,29 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-const most = 20000 // requests of a seed
+const most = 20000 // maximum number of requests per seed
 
-// asked checks a request that begins.
+// asked checks a new request.
 func (c *checker) asked(q query) {
 	now := time.Now()
 	c.sim.asked++
 	if c.live {
-		c.fail("says what is stale", "a request while the stream is called live")
+		c.fail("reports staleness", "a request while the stream is live")
 	}
 	if c.broken != nil {
-		c.told(q, c.broken, now)
+		c.follows(q, c.broken, now)
 		c.broken = nil
 	}
 	if c.first {
 		c.begins(q.watch && !q.streams)
 	}
 	if last := c.previous; last != nil && last.early && !q.isList() {
-		c.fail("distrusts an early mark", "no ordinary list follows a streaming list whose end mark came first")
+		c.fail("rejects early end bookmarks", "no ordinary list follows a streaming list with an early initial-events-end bookmark")
 	}
 	if !c.loose && q.watch && !q.streams && (c.claim.of == nil || number(q.version) != c.claim.revision) {
-		c.fail("resumable", "a watch from %s at version %d", q.version, c.claim.revision)
+		c.fail("resumable", "a watch from %s at resourceVersion %d", q.version, c.claim.revision)
 	}
-	if q.token == "" { // of a page, nobody knows yet whether it is free
+	if q.token == "" { // A later page may turn out to be free.
 		c.pay(now)
 	}
 	c.heard()
@@ -37,10 +37,10 @@ func (c *checker) asked(q query) {
 	c.limit, c.unread = timeout+lookSlack, claim{}
 }
 
-// told checks a request against the Interruption before it.
-func (c *checker) told(q query, b *lw.Interruption, now time.Time) {
+// follows checks a request against the preceding interruption.
+func (c *checker) follows(q query, b *lw.Interruption, now time.Time) {
 	if b.Final {
-		c.fail("stops when told", "a request after the end")
+		c.fail("honors StopOn", "a request after the final event")
 	}
 	if c.deaf.Load() {
 		c.fail("wakes", "Options.Wake did not end a delay")
@@ -52,10 +52,10 @@ func (c *checker) told(q query, b *lw.Interruption, now time.Time) {
 		c.budget.woke(now)
 	}
 	if !now.Equal(at) {
-		c.fail("tells how it goes on", "a request %v off what the break told", now.Sub(at))
+		c.fail("follows the interruption", "a request %v after the announced time", now.Sub(at))
 	}
 	if list := (q.streams || !q.watch) && !q.isCheck(); list != b.Relist {
-		c.fail("tells how it goes on", "relist was %v", b.Relist)
+		c.fail("follows the interruption", "Relist was %v", b.Relist)
 	}
 }
 
@@ -67,21 +67,21 @@ func (c *checker) begins(resumes bool) {
 	c.fresh = false
 	c.resumed++
 	if !c.loose && (c.listing || c.doubt) {
-		c.fail("resumable", "a run begins with a watch, where the store is not whole (%v) or in doubt (%v)", c.listing, c.doubt)
+		c.fail("resumable", "a run starts with a watch, but the list was unfinished (%v) or resourceVersions decreased (%v)", c.listing, c.doubt)
 	}
 }
 
-// pay checks that there are not too many requests in any window.
+// pay charges a request and checks the number of requests in every window.
 func (c *checker) pay(at time.Time) {
 	if c.budget.pay(at); c.budget.excess > inAnyWindow*time.Second {
-		c.fail("paced", "more than %d requests in a window, besides one a second", inAnyWindow)
+		c.fail("limits requests", "more than %d requests in a window, plus one per second", inAnyWindow)
 	}
 	if c.sim.asked > most {
-		c.fail("paced", "%d requests in all", c.sim.asked)
+		c.fail("limits requests", "%d requests in total", c.sim.asked)
 	}
 }
 
-// answered notes that a response's head has arrived.
+// answered records the arrival of a response's header.
 func (c *checker) answered() {
 	c.heard()
 	c.oracle.opened, c.oracle.slept = c.word, 0
@@ -95,18 +95,18 @@ func (c *checker) answered() {
 	c.counted = false
 }
 
-// countList counts a list that brought an object or was complete.
+// countList counts a list that delivered an object or completed.
 func (c *checker) countList() {
 	if c.counted || c.conn.token != "" {
 		return
 	}
 	c.counted = true
 	if n := c.budget.listed(c.oracle.asked); n > listsAtMost {
-		c.fail("relists seldom", "%d lists within %v", n, listWindow)
+		c.fail("limits relists", "%d lists within %v", n, listWindow)
 	}
 }
 
-// paged settles whether a page that was read to its end is free.
+// paged charges a complete page unless the page is free.
 func (c *checker) paged(conn *conn) {
 	c.oracle.complete = true
 	c.countList()
@@ -115,28 +115,28 @@ func (c *checker) paged(conn *conn) {
 	}
 }
 
-// listed notes which version a list will lead to.
+// listed records the claim for the end of a list.
 func (c *checker) listed(q query, of *incarnation, revision int64) {
 	if q.token == "" && revision != 0 {
 		c.pledge = claim{of: of, revision: revision}
 	}
 }
 
-// reads checks what must hold when the engine waits for a response's bytes.
+// reads checks the engine's state when it waits for a response's bytes.
 func (c *checker) reads(conn *conn) {
 	c.unread = claim{}
 	if conn.watch && !conn.streams && !c.live {
-		c.fail("says what is stale", "a watch is read, and the stream is not called live")
+		c.fail("reports staleness", "the engine reads a watch while the stream is not live")
 	}
 	if conn.watch && c.live && conn.streams && c.limit < timeout {
-		c.limit = idleLimit // the list part is over
+		c.limit = idleLimit // The list part has ended.
 	}
 }
 
-// delivered notes that bytes came.
+// delivered records the arrival of bytes.
 func (c *checker) delivered() { c.heard() }
 
-// silence checks that a silence is noticed in time.
+// silence checks that the engine ends an idle response in time.
 func (c *checker) silence() {
 	if c.ctx.Err() != nil || c.over() {
 		return
@@ -144,12 +144,12 @@ func (c *checker) silence() {
 	idle := time.Since(c.word)
 	byWall := idle + c.jumped
 	if idle > c.limit || !c.setBack && byWall > c.limit && time.Since(c.jumpedAt) > lookSlack {
-		c.fail("notices silence", "nothing came for %v, or %v by the wall clock, and %v is the longest", idle, byWall, c.limit)
+		c.fail("detects silence", "no bytes for %v, or %v by the wall clock; the maximum is %v", idle, byWall, c.limit)
 	}
 }
 
-// known tells whether a revision is one that a client saw, or will see, of a history that a restore has undone. A server
-// that reached it again would look to this client as if nothing had happened.
+// known reports whether the client has seen, or will see, the revision in a history that a restore has undone. If the
+// server reached this revision again, the client could not notice the restore.
 func (c *checker) known(revision int64) bool {
 	for _, known := range []claim{c.claim, c.pledge, c.unread} {
 		if known.revision == revision && known.lost(c.now) {
@@ -159,31 +159,31 @@ func (c *checker) known(revision int64) bool {
 	return false
 }
 
-// restored notes the first revision that is lost: the engine may have read of it already, and not have told.
+// restored records the first lost revision. The engine may have read it without having reported it.
 func (c *checker) restored(bump bool, lost claim) {
 	if c.unread = lost; !bump {
 		c.restores++
 	}
 }
 
-// ended checks how a run ended.
+// ended checks the end of a run.
 func (c *checker) ended(stopped time.Time) {
 	if c.failure != nil {
 		return
 	}
 	c.jitters()
 	if now := time.Now(); now.After(later(stopped, c.word)) && now.After(c.word) {
-		c.fail("stops at once", "%v after the context's end", now.Sub(stopped))
+		c.fail("stops immediately", "stopped %v after the context ended", now.Sub(stopped))
 	}
 	if c.conn != nil && c.conn.open {
-		c.fail("leaves nothing behind", "the sequence is over, and a response is not closed")
+		c.fail("closes responses", "the sequence ended with an open response")
 	}
 }
 
-// begin prepares for a run.
+// begin resets the checker for a new run.
 func (c *checker) begin(run Subject) {
 	c.subject, c.fresh, c.first, c.live, c.broken, c.kindKnown = run, true, true, false, nil, false
-	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // how soon a caller begins again is its own affair
+	c.oracle, c.budget = &oracle{sim: c.sim}, newBudget() // The limits apply to each run separately.
 	c.woken.Store(0)
 	c.previous = nil
 	c.heard()
@@ -192,7 +192,7 @@ func (c *checker) begin(run Subject) {
 	}
 }
 
-// reborn forgets what the process had in memory. Only the last whole state may have been saved.
+// reborn discards the process's memory. Only the latest complete state can have been saved.
 func (c *checker) reborn(saved bool) {
 	c.fold, c.listing, c.doubt = map[lw.Key]*lw.Object{}, false, false
 	if c.saved = saved; !saved {

@@ -14,7 +14,7 @@ import (
 
 func older(a, b string) bool { return number(a) >= 0 && number(a) < number(b) }
 
-// check asks for the collection's resourceVersion.
+// check requests the collection's resourceVersion.
 func (r *reference) check() ending {
 	r.checking = true
 	r.pay()
@@ -56,7 +56,7 @@ func (r *reference) page(query url.Values) (page wire, end ending) {
 	return page, ending{}
 }
 
-// list reads a list, page by page.
+// list reads a list in pages.
 func (r *reference) list() ending {
 	query := url.Values{}
 	if r.listVersion != "" {
@@ -95,7 +95,7 @@ func (r *reference) list() ending {
 	}
 }
 
-// items passes a page's objects on, unless an earlier page began with the same one.
+// items sends a page's objects. It fails if an earlier page started with the same object.
 func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool) ending {
 	for i, item := range items {
 		o := parsed(item)
@@ -111,7 +111,7 @@ func (r *reference) items(items []json.RawMessage, starts, seen map[string]bool)
 	return ending{}
 }
 
-// bringsNews reports whether a page has an object that no earlier one had.
+// bringsNews reports whether a page contains an object that is new in the list.
 func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	for _, item := range items {
 		if !seen[parsed(item).Key().String()] {
@@ -121,7 +121,7 @@ func bringsNews(items []json.RawMessage, seen map[string]bool) bool {
 	return false
 }
 
-// synced ends a list.
+// synced completes a list.
 func (r *reference) synced(version, kind string) ending {
 	if r.listVersion != "" && older(version, r.version) {
 		return ending{why: endWentBack, err: lw.ErrVersionRegressed}
@@ -134,7 +134,7 @@ func (r *reference) synced(version, kind string) ending {
 	return ending{}
 }
 
-// asking returns the query of a watch, and its timeout.
+// asking returns the query and the timeout of a watch.
 func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	timeout := time.Duration(60+clock.From(r.ctx).Random()*60) * time.Second
 	if r.bookmarks {
@@ -150,7 +150,7 @@ func (r *reference) asking(streaming bool) (url.Values, time.Duration) {
 	return query, timeout
 }
 
-// watch follows a watch, or a streaming list and the watch behind it.
+// watch reads a watch, or a streaming list and its watch.
 func (r *reference) watch(streaming bool) ending {
 	r.pay()
 	query, timeout := r.asking(streaming)
@@ -170,18 +170,18 @@ func (r *reference) watch(streaming bool) ending {
 	return end
 }
 
-// following is a watch that is read.
+// following is an open watch.
 type following struct {
-	behind bool // a streaming list came before, in the same response
+	behind bool // the watch follows a streaming list in the same response
 	*reference
 	*body
-	streaming bool // within the list part of a streaming list
-	objects   bool // the list part brought one
+	streaming bool // still in the list part of a streaming list
+	objects   bool // the list part contains objects
 	news      bool
 	opened    time.Time
 }
 
-// limit is how long the watch may be silent.
+// limit returns the idle timeout.
 func (w *following) limit() time.Duration {
 	switch {
 	case w.streaming:
@@ -228,7 +228,7 @@ func (w *following) follow() ending {
 
 var eventTypes = map[string]lw.EventType{"ADDED": lw.Added, "MODIFIED": lw.Modified, "DELETED": lw.Deleted, "BOOKMARK": lw.Bookmark}
 
-// initial handles an event of a streaming list's list part.
+// initial handles an event in the list part of a streaming list.
 func (w *following) initial(e, o wire) ending {
 	switch marked := o.Metadata.Annotations["k8s.io/initial-events-end"] == "true"; {
 	case time.Since(w.opened) > time.Minute:
@@ -236,7 +236,7 @@ func (w *following) initial(e, o wire) ending {
 	case e.Type != "BOOKMARK" && w.begin():
 		w.objects = true
 		w.send(event{Type: eventTypes[e.Type], Object: parsed(e.Object)})
-	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // the mark may have come before the objects
+	case e.Type == "BOOKMARK" && marked && !w.objects && !w.proven && !w.trusting: // The bookmark may have come before the objects.
 		w.plain, w.listVersion = true, o.Metadata.ResourceVersion
 	case e.Type == "BOOKMARK" && marked:
 		if end := w.synced(o.Metadata.ResourceVersion, w.kind); end.why != endGoesOn {
@@ -248,7 +248,7 @@ func (w *following) initial(e, o wire) ending {
 	return ending{}
 }
 
-// next handles an event of a watch.
+// next handles a watch event.
 func (w *following) next(e, o wire) ending {
 	version := o.Metadata.ResourceVersion
 	early := w.behind && !w.news && version == w.version && e.Type != "BOOKMARK"

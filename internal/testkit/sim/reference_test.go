@@ -13,17 +13,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// reference is a plain engine that follows the specification. It shares no code with the real one. Its flags break one
-// rule each.
+// reference is a simple engine that follows the specification. It shares no code with the real engine. Each flag breaks
+// one rule.
 type reference struct {
-	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // of delays
-	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // of answers
+	noBucket, noListBound, slowResume, hotResume, noJitter, noRetryAfter, noDoubling, noWall bool // rules for delays
+	freePages, anyPages, anyKind, nameless, listOn503, mutePatience, deaf, trusting          bool // rules for responses
 
 	opts      *lw.Options
 	transport lw.Transport
 	fold      naiveFold
-	streams   int  // streaming lists that failed in a row
-	proven    bool // a watch behind a streaming list was healthy
+	streams   int  // number of consecutive failed streaming lists
+	proven    bool // a watch after a streaming list was healthy
 	ctx       context.Context
 	yield     func(event) bool
 	over      bool
@@ -85,7 +85,7 @@ func (r *reference) send(e event) bool {
 	return !r.over
 }
 
-// begin sends Reset before a list's first object.
+// begin sends ListStarted before a list's first object.
 func (r *reference) begin() bool {
 	if r.reset {
 		return true
@@ -94,7 +94,7 @@ func (r *reference) begin() bool {
 	return r.send(event{Type: lw.ListStarted})
 }
 
-// why is why a request ended.
+// why is the reason for the end of a request.
 type why int
 
 const (
@@ -109,24 +109,24 @@ const (
 	endIdle
 	endClosed
 	endWentBack
-	endUseless // a list that is none, or leads nowhere
+	endUseless // not a list, or a list without progress
 )
 
-// ending is how a request ended.
+// ending describes the end of a request.
 type ending struct {
 	why       why
 	err       error
 	wait      time.Duration
-	streaming bool // within the list part of a streaming list
-	paged     bool // behind the first page
-	behind    bool // in the watch behind a streaming list
+	streaming bool // in the list part of a streaming list
+	paged     bool // after the first page
+	behind    bool // in the watch after a streaming list
 	watch     bool
 	news      bool
 	lived     time.Duration
 	timeout   time.Duration
 }
 
-// pay takes a token, which may be the last but one.
+// pay takes a token.
 func (r *reference) pay() {
 	r.refill()
 	r.tokens--
@@ -137,7 +137,7 @@ func (r *reference) refill() {
 	r.tokens, r.counted = min(burst, r.tokens+now.Sub(r.counted).Seconds()), now
 }
 
-// interrupt decides how the stream goes on, says so, and waits.
+// interrupt chooses the next step, reports the interruption, and waits.
 func (r *reference) interrupt(end ending) {
 	relist, atOnce := r.remedy(end)
 	switch {
@@ -173,7 +173,7 @@ func (r *reference) interrupt(end ending) {
 	}
 }
 
-// remedy decides whether a list follows, and whether it needs no delay.
+// remedy returns whether a list follows and whether it needs no delay.
 func (r *reference) remedy(end ending) (relist, atOnce bool) {
 	switch {
 	case end.why == endWentBack:
@@ -236,7 +236,7 @@ func (r *reference) listRemedy(end ending) (atOnce bool) {
 	return false
 }
 
-// delay is how long the next request has to wait.
+// delay returns the delay of the next request.
 func (r *reference) delay(end ending, relist, atOnce bool) (d time.Duration) {
 	wait := min(end.wait, 5*time.Minute)
 	if r.noRetryAfter {

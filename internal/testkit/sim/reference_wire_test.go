@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// wire is the JSON that the reference understands.
+// wire holds the JSON fields that the reference engine uses.
 type wire struct {
 	Type, Kind, APIVersion, Reason string
 	Code                           int
@@ -31,7 +31,7 @@ type wire struct {
 	Items  []json.RawMessage
 }
 
-// parsed returns an object as it is kept: without managedFields, with kind and apiVersion.
+// parsed parses an object in the form that the store keeps: without managedFields, with kind and apiVersion.
 func parsed(text json.RawMessage) object {
 	kept := strings.Replace(string(text), managed, "", 1)
 	if !strings.HasPrefix(kept, "{"+kindAndVersion) {
@@ -44,14 +44,14 @@ func parsed(text json.RawMessage) object {
 	return o
 }
 
-// body is a response, with the guard that ends it.
+// body is a response with its idle timeout.
 type body struct {
 	io.ReadCloser
 	guard *guard
-	rest  []byte // read, and not a whole line
+	rest  []byte // the start of an incomplete line
 }
 
-// guard ends a request that is idle for too long, by the longer of both clocks' times.
+// guard cancels a request after its idle timeout. It uses the longer of monotonic time and wall time.
 type guard struct {
 	sync.Mutex
 	clock   *clock.Clock
@@ -68,7 +68,7 @@ func (g *guard) set(limit time.Duration) {
 	g.Unlock()
 }
 
-// look cancels the request if it was idle for too long.
+// look cancels the request if the idle timeout has passed.
 func (g *guard) look() {
 	g.Lock()
 	defer g.Unlock()
@@ -77,7 +77,7 @@ func (g *guard) look() {
 	}
 }
 
-// watch looks every 10 s, and when it is woken.
+// watch calls look every 10 s and at each wake.
 func (g *guard) watch(wake <-chan struct{}) {
 	timer := time.NewTicker(10 * time.Second)
 	defer timer.Stop()
@@ -92,7 +92,7 @@ func (g *guard) watch(wake <-chan struct{}) {
 	}
 }
 
-// ask makes a request. The caller must call done.
+// ask sends a request. The caller must call done.
 func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done func(), end ending) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	g := &guard{clock: clock.From(r.ctx), cancel: cancel, done: make(chan struct{})}
@@ -117,7 +117,7 @@ func (r *reference) ask(query url.Values, limit time.Duration) (b *body, done fu
 	return &body{ReadCloser: response, guard: g}, done, end
 }
 
-// answered says what an error means.
+// answered returns the ending for an error.
 func (r *reference) answered(err error) ending {
 	status, ok := err.(*lw.StatusError)
 	switch {
@@ -154,7 +154,7 @@ func ofCode(code int, tooLarge bool) why {
 	return endFaulty
 }
 
-// line reads an event. At a clean end it is nil, with the ending closed.
+// line reads an event. At a clean end it returns nil and endClosed.
 func (r *reference) line(b *body) ([]byte, ending) {
 	chunk := make([]byte, 4096)
 	for {
@@ -167,7 +167,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			}
 			return line, ending{}
 		}
-		if json.Valid(b.rest) { // all but the line's end
+		if json.Valid(b.rest) { // only the newline is missing
 			line := b.rest
 			b.rest = nil
 			return line, ending{}
@@ -176,7 +176,7 @@ func (r *reference) line(b *body) ([]byte, ending) {
 			return nil, ending{why: endFaulty, err: io.ErrNoProgress}
 		}
 		if bytes.HasPrefix(b.rest, []byte("<")) {
-			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // a page is an answer
+			return nil, ending{why: endUnreachable, err: io.ErrNoProgress} // An HTML page comes from a proxy.
 		}
 		n, err := b.Read(chunk)
 		b.rest = append(b.rest, chunk[:n]...)

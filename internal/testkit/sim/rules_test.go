@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// referenceSeeds is how many seeds the reference engine plays by default; fewer under the race detector.
+// referenceSeeds is the default number of seeds for the reference engine. It is lower with the race detector.
 var referenceSeeds uint64 = 300
 
-// TestReferenceEngine plays REFERENCE seeds, beginning with FIRST: a plain engine that follows the specification keeps all
-// promises. SEED alone is played with its trace.
+// TestReferenceEngine checks that a simple engine that follows the specification keeps all guarantees. REFERENCE sets
+// the number of seeds and FIRST the first seed. SEED selects a single seed and logs its trace.
 func TestReferenceEngine(t *testing.T) {
 	t.Parallel()
 	first, seeds := env(t, "FIRST", 0), env(t, "REFERENCE", referenceSeeds)
@@ -30,28 +30,28 @@ func TestReferenceEngine(t *testing.T) {
 	}
 }
 
-// TestBrokenRules: an engine that breaks one rule is found within a few thousand seeds, by the promise that it breaks.
+// TestBrokenRules checks that the simulation finds an engine that breaks one rule within a few thousand seeds.
 func TestBrokenRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		engine  reference
 		promise string
 	}{
-		"no request budget":                      {reference{noBucket: true}, "paced"},
-		"a request budget that ignores pages":    {reference{freePages: true}, "paced"},
-		"no bound on relists":                    {reference{noListBound: true}, "relists seldom"},
-		"backoff after a healthy watch":          {reference{slowResume: true}, "resumes soon"},
-		"no backoff after an unhealthy watch":    {reference{hotResume: true}, "backs off"},
-		"no jitter":                              {reference{noJitter: true}, "has jitter"},
-		"an ignored Retry-After":                 {reference{noRetryAfter: true}, "honors Retry-After; backs off"},
-		"a backoff that never doubles":           {reference{noDoubling: true}, "backs off"},
-		"an ignored wall clock":                  {reference{noWall: true}, "notices silence"},
-		"pages of two resourceVersions":          {reference{anyPages: true}, "the fold is the server's state; relists"},
-		"a list of another kind":                 {reference{anyKind: true}, "the fold is the server's state"},
-		"a resume without a resourceVersion":     {reference{nameless: true}, "relists"},
-		"a list after 503 on a watch":            {reference{listOn503: true}, "resumes"},
-		"an early end mark that is trusted":      {reference{trusting: true}, "distrusts an early mark; relists"},
-		"a silent watch that was never heard":    {reference{mutePatience: true}, "notices silence"},
-		"a wake that does not end a Retry-After": {reference{deaf: true}, "wakes"},
+		"no request budget":                             {reference{noBucket: true}, "limits requests"},
+		"free pages":                                    {reference{freePages: true}, "limits requests"},
+		"no limit on relists":                           {reference{noListBound: true}, "limits relists"},
+		"backoff after a healthy watch":                 {reference{slowResume: true}, "resumes quickly"},
+		"no backoff after an unhealthy watch":           {reference{hotResume: true}, "backs off"},
+		"no jitter":                                     {reference{noJitter: true}, "uses jitter"},
+		"ignored Retry-After":                           {reference{noRetryAfter: true}, "honors Retry-After; backs off"},
+		"constant backoff":                              {reference{noDoubling: true}, "backs off"},
+		"ignored wall clock":                            {reference{noWall: true}, "detects silence"},
+		"pages with two resourceVersions":               {reference{anyPages: true}, "equals the server's state; relists"},
+		"list of another kind":                          {reference{anyKind: true}, "equals the server's state"},
+		"resume without a resourceVersion":              {reference{nameless: true}, "relists"},
+		"list after a watch returned 503":               {reference{listOn503: true}, "resumes"},
+		"accepted early end bookmark":                   {reference{trusting: true}, "rejects early end bookmarks; relists"},
+		"longer idle timeout before the first bookmark": {reference{mutePatience: true}, "detects silence"},
+		"ignored wake during a Retry-After":             {reference{deaf: true}, "wakes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestBrokenRules(t *testing.T) {
 	}
 }
 
-// TestBrokenClocksAndDice breaks the same rules in the real engine, as far as that is possible from outside.
+// TestBrokenClocksAndDice breaks rules of the real engine by replacing its clocks and random numbers.
 func TestBrokenClocksAndDice(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		t.Parallel()
@@ -68,19 +68,19 @@ func TestBrokenClocksAndDice(t *testing.T) {
 			return in(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(ctx, func() float64 { return 0 })
 			})
-		}, "has jitter")
+		}, "uses jitter")
 	})
-	t.Run("an ignored wall clock", func(t *testing.T) {
+	t.Run("ignored wall clock", func(t *testing.T) {
 		t.Parallel()
 		found(t, func(t lw.Transport, opts *lw.Options) Subject {
 			return in(Real(t, opts), func(ctx context.Context) context.Context {
 				return clock.WithRandom(clock.With(ctx, nil), clock.From(ctx).Random)
 			})
-		}, "notices silence")
+		}, "detects silence")
 	})
 }
 
-// in runs a subject in another context. It is never reborn.
+// in runs a subject with a modified context. The subject cannot be restarted.
 func in(s Subject, with func(context.Context) context.Context) Subject {
 	s.Reborn = nil
 	changes := s.Deltas
@@ -88,7 +88,7 @@ func in(s Subject, with func(context.Context) context.Context) Subject {
 	return s
 }
 
-// found plays seeds until an engine breaks a promise, which must be one of those named.
+// found runs seeds until the engine breaks a guarantee, which must be in promises.
 func found(t *testing.T, engine Engine, promises string) {
 	for seed := range uint64(5000) {
 		r := play(t, seed, engine)
@@ -101,5 +101,5 @@ func found(t *testing.T, engine Engine, promises string) {
 		t.Logf("seed %d: %v", seed, broken)
 		return
 	}
-	t.Fatal("the bug was not found")
+	t.Fatal("the simulation did not find the bug")
 }

@@ -13,29 +13,29 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Broken is a promise that was not kept.
+// Broken is the error for a broken guarantee.
 type Broken struct{ Promise, How string }
 
 func (b *Broken) Error() string { return b.Promise + ": " + b.How }
 
-// Subject is what is put to the test: a fold that follows a collection.
+// Subject is the follower of a collection under test.
 type Subject struct {
 	Deltas  func(context.Context) iter.Seq2[lw.Event[*lw.Object], []cache.Change[*lw.Object]]
 	Held    func() []*lw.Object
 	Version func() string
 
-	// Reborn is the subject after a restart of its process, which saved its state before; ok is false if there was none.
-	// nil for subjects that do not save.
+	// Reborn returns the subject after a restart of its process. ok reports whether there was a saved state. Reborn is
+	// nil for subjects that do not save their state.
 	Reborn func() (again Subject, ok bool)
 }
 
-// Engine makes a subject that follows what a transport leads to.
+// Engine creates a subject for a transport.
 type Engine func(lw.Transport, *lw.Options) Subject
 
-// Real is the real engine.
+// Real creates a subject with the real engine.
 func Real(transport lw.Transport, opts *lw.Options) Subject { return Reflect(Client(transport), opts) }
 
-// Client is the real client of the collection that is simulated.
+// Client returns a real client for the simulated collection.
 func Client(transport lw.Transport) lw.ListerWatcher[*lw.Object] {
 	return clientOf(transport, lw.RawCodec{})
 }
@@ -48,7 +48,7 @@ func clientOf(transport lw.Transport, codec lw.Codec[*lw.Object]) lw.ListerWatch
 	return client
 }
 
-// Reflect folds what a source brings, in the real reflector.
+// Reflect creates a subject with the real reflector for a source.
 func Reflect(source lw.ListerWatcher[*lw.Object], opts *lw.Options) Subject {
 	return subjectOf(cache.NewReflector(source, opts), source, opts)
 }
@@ -60,7 +60,7 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 		err := cache.Save(&state, r.Store().Snapshot(), cache.Origin{}, (*lw.Object).Raw)
 		if err == nil {
 			if err := again.Restore(&state, cache.Origin{}, lw.ParseObject); err != nil {
-				panic(err) // what was saved is what is read
+				panic(err) // A saved state must be readable.
 			}
 		} else if err != cache.ErrNotSynced {
 			panic(err)
@@ -70,17 +70,17 @@ func subjectOf(r *cache.Reflector[*lw.Object], source lw.ListerWatcher[*lw.Objec
 	return Subject{Deltas: r.Changes, Held: r.Store().List, Version: r.Store().ResourceVersion, Reborn: reborn}
 }
 
-// Report is what came of a seed.
+// Report is the result of a seed.
 type Report struct {
 	Failure  error // a *Broken, or nil
 	Trace    string
-	Hash     uint64        // of the trace
-	Requests int           // that were made
-	Resumed  int           // runs that began with a watch
-	Settled  time.Duration // from the weather's clearing up until all was well
+	Hash     uint64        // hash of the trace
+	Requests int           // number of requests
+	Resumed  int           // number of runs that started with a watch
+	Settled  time.Duration // time between the end of the faults and convergence
 }
 
-// Play lets an engine live in a seed's world. It must be called in a synctest bubble.
+// Play runs an engine in the world of a seed. The caller must run in a synctest bubble.
 func Play(seed uint64, engine Engine) Report {
 	s := newSim(seed)
 	s.random = newDice(seed, 2)
@@ -109,16 +109,16 @@ func Play(seed uint64, engine Engine) Report {
 	return Report{Failure: s.failure, Trace: s.log.String(), Hash: hash.Sum64(), Requests: s.asked, Resumed: s.check.resumed, Settled: s.check.settled.Sub(s.check.fair)}
 }
 
-// reborn ends the subject's process and begins another with what was saved.
+// reborn restarts the subject's process with its saved state.
 func (s *sim) reborn(subject Subject) Subject {
 	again, saved := subject.Reborn()
-	s.trace("the process begins anew, with a saved state: %v", saved)
+	s.trace("the process restarts, with saved state: %v", saved)
 	s.check.reborn(saved)
 	return again
 }
 
-// run is one run of the subject. While the weather is bad it may be ended at any moment; the next one goes on with what
-// was folded.
+// run runs the subject once. While there are faults, the caller may stop it at any time. The next run continues with
+// the same store.
 func (s *sim) run(subject Subject) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stop time.Time
@@ -140,7 +140,7 @@ func (s *sim) run(subject Subject) {
 	})
 	s.check.ctx = ctx
 	s.check.begin(subject)
-	s.trace("a run begins")
+	s.trace("a run starts")
 	for event, changes := range subject.Deltas(ctx) {
 		s.check.event(event, changes)
 		if steps--; s.over() || steps == 0 {
@@ -158,6 +158,6 @@ func (s *sim) run(subject Subject) {
 			s.check.wakeLater(event.Interruption.Delay)
 		}
 	}
-	s.trace("the run is over")
+	s.trace("the run ended")
 	s.check.ended(stop)
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// traits are what a seed's server and proxies are like for good, in fair weather too.
+// traits are permanent properties of a seed's server and proxies. They persist after the faults stop.
 type traits struct {
 	streaming    streamingTrait
 	bookmarks    bookmarkTrait
 	expiredAs    expiredTrait
-	zeroPages    bool // a list of version "0" is paged, as where there is no watch cache
-	metadataLast bool // in lists, as for custom resources
+	zeroPages    bool // lists at resourceVersion "0" are paged, like those of servers without a watch cache
+	metadataLast bool // lists have their metadata last, like those of custom resources
 	pages        pagesTrait
 	habit        habit
-	marks        bool // every bookmark has the annotation that ends a streaming list
+	marks        bool // all bookmarks have the initial-events-end annotation
 }
 
 type streamingTrait int
 
 const (
 	streamsWell     streamingTrait = iota
-	streamsRefused                 // 422
-	streamsUnmarked                // the list part's end is never marked
-	streamsCutShort                // a clean end where the mark should stand
+	streamsRefused                 // rejected with 422
+	streamsUnmarked                // without an initial-events-end bookmark
+	streamsCutShort                // closed cleanly instead of the initial-events-end bookmark
 	streamsKinds
 )
 
@@ -34,39 +34,39 @@ type bookmarkTrait int
 const (
 	bookmarksByTheMinute bookmarkTrait = iota
 	bookmarksNever
-	bookmarksInWalls // thirty at once, often
+	bookmarksInWalls // frequent groups of 30 bookmarks
 	bookmarkKinds
 )
 
 type expiredTrait int
 
 const (
-	expiredByEvent expiredTrait = iota // 200 and an ERROR event
-	expiredByHTTP                      // HTTP 410, as aggregated APIs do
-	expiredByEnd                       // 200 and a clean end at once, as for Events and behind some proxies
+	expiredByEvent expiredTrait = iota // 200 with an ERROR event
+	expiredByHTTP                      // HTTP 410, like aggregated APIs
+	expiredByEnd                       // 200 with an immediate clean end, like Events or some proxies
 	expiredKinds
 )
 
-// replica is one API server in front of the storage, with a watch cache that may lag behind it.
+// replica is an API server with a watch cache that may lag behind the storage.
 type replica struct {
 	number int
-	cached int64 // the revision that the cache has reached
-	oldest int64 // the oldest revision from which the cache can serve a watch
+	cached int64 // the latest revision in the cache
+	oldest int64 // the earliest revision at which the cache can start a watch
 }
 
-// server is the storage, and the API servers in front of it.
+// server is the storage with its API servers.
 type server struct {
 	*dice
 	traits
 	log      *revlog.Log[value]
 	now      *incarnation
-	peak     int64 // the highest revision that any incarnation before this one reached
-	bumped   int64 // where the counter went on after the last restore that bumped it; none goes back beyond
+	peak     int64 // the highest revision of all previous incarnations
+	bumped   int64 // the revision after the latest bump; later restores cannot go below it
 	replicas [2]*replica
-	keys     []string // of the page that was rendered last
+	keys     []string // keys on the latest rendered page
 }
 
-// becomesWell ends the habit with which no list in pages can be completed.
+// becomesWell ends the habits that prevent clients from completing a list.
 func (s *server) becomesWell() {
 	if s.pages == pagesNameless {
 		s.pages = pagesWell
@@ -113,7 +113,7 @@ func (s *server) String() string {
 		s.habit, s.streaming, s.bookmarks, s.expiredAs, s.pages, s.marks, s.zeroPages, s.metadataLast, s.log.Revision())
 }
 
-// writeSomething writes a random object, in a third of the cases one of another collection.
+// writeSomething writes a random object. One in three writes goes to another collection.
 func (s *server) writeSomething() {
 	revision := strconv.FormatInt(s.log.Revision()+1, 10)
 	w := write{collection: watched, key: string(rune('a'+s.IntN(3))) + "/" + string(rune('p'+s.IntN(4)))}
@@ -135,7 +135,7 @@ func (s *server) writeSomething() {
 	s.apply(w)
 }
 
-// apply writes to the log what is in the books already.
+// apply writes a recorded write to the log.
 func (s *server) apply(w write) {
 	var err error
 	switch w.kind {
@@ -147,14 +147,14 @@ func (s *server) apply(w write) {
 		_, err = s.log.Delete(w.collection, w.key, 0, w.value)
 	}
 	if err != nil {
-		panic(err) // the simulation keeps wrong books
+		panic(err) // The record and the log differ.
 	}
 }
 
-// catchUp lets a watch cache see what the storage has.
+// catchUp updates a watch cache to the current revision.
 func (s *server) catchUp(r *replica) { r.cached = s.log.Revision() }
 
-// compact drops history, as far as all caches have seen it; with it the caches' windows move on.
+// compact compacts history that all caches have seen. Their earliest revisions advance with it.
 func (s *server) compact() int64 {
 	revision := s.log.Revision() - s.Int64N(30)
 	for _, r := range s.replicas {
@@ -167,11 +167,12 @@ func (s *server) compact() int64 {
 	return revision
 }
 
-// restart empties an API server's watch cache and fills it anew.
+// restart clears an API server's watch cache and fills it with the current state.
 func (s *server) restart(r *replica) { r.cached, r.oldest = s.log.Revision(), s.log.Revision() }
 
-// restore brings back the data of an older revision. If bump is set, the counter goes on from beyond all that was, as
-// etcdutl's --bump-revision --mark-compacted does; else it goes back with the data, but not to a revision that is known.
+// restore restores the data of an earlier revision. With bump, the revision counter continues above all earlier
+// revisions, like etcdutl with --bump-revision --mark-compacted. Otherwise the counter is reset with the data, but not
+// to a known revision.
 func (s *server) restore(bump bool, known func(int64) bool) {
 	old := s.now
 	s.peak = max(s.peak, s.log.Revision())
@@ -196,7 +197,7 @@ func (s *server) restore(bump bool, known func(int64) bool) {
 	}
 }
 
-// passRevision spends a revision on nothing that is watched.
+// passRevision uses a revision for a write to the other collection.
 func (s *server) passRevision() {
 	w := write{collection: others, key: "x/y", kind: revlog.Updated}
 	if _, ok := s.log.Get(others, w.key); !ok {

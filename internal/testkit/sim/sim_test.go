@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seedsByDefault is how many seeds a test run plays; fewer under the race detector.
+// seedsByDefault is the default number of seeds. It is lower with the race detector.
 var seedsByDefault uint64 = 2000
 
 func env(t *testing.T, name string, otherwise uint64) uint64 {
@@ -25,13 +25,14 @@ func env(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// play plays a seed in a bubble: a goroutine left behind is a deadlock there, and fails the test.
+// play plays a seed in a synctest bubble, where a remaining goroutine fails the test as a deadlock.
 func play(t *testing.T, seed uint64, engine Engine) (r Report) {
 	synctest.Test(t, func(*testing.T) { r = Play(seed, engine) })
 	return r
 }
 
-// TestSimulation plays SEEDS seeds, beginning with FIRST, on all cores; or SEED alone, with its trace.
+// TestSimulation runs the real engine on all cores. SEEDS sets the number of seeds and FIRST the first seed. SEED
+// selects a single seed and logs its trace.
 func TestSimulation(t *testing.T) {
 	if os.Getenv("SEED") != "" {
 		r := play(t, env(t, "SEED", 0), Real)
@@ -60,14 +61,13 @@ func TestSimulation(t *testing.T) {
 		}
 	})
 	took := time.Since(began)
-	t.Logf("%d seeds, %.0f a second; %d requests; %d runs resumed; settled after %v at the latest",
+	t.Logf("%d seeds, %.0f per second; %d requests; %d runs resumed; all settled within %v",
 		seeds, float64(seeds)/took.Seconds(), requests.Load(), resumed.Load(), time.Duration(longest.Load()))
-	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "%d runs resumed", resumed.Load())
+	require.True(t, seeds < 100 || resumed.Load() > seeds/10, "only %d runs resumed", resumed.Load())
 }
 
-// TestASeedRepeatsItself: the same seed tells the same story.
-func TestASeedRepeatsItself(t *testing.T) {
-	for name, engine := range map[string]Engine{"the engine": Real, "the reference": reference{}.engine} {
+func TestSeedsAreDeterministic(t *testing.T) {
+	for name, engine := range map[string]Engine{"real engine": Real, "reference engine": reference{}.engine} {
 		for seed := range uint64(50) {
 			first, second := play(t, seed, engine), play(t, seed, engine)
 			require.Equal(t, first.Hash, second.Hash, "%s, seed %d\n%s\n%s", name, seed, first.Trace, second.Trace)

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// sim is one seed's world. All of it lives in the goroutine of the engine's caller.
+// sim is the world of a seed. The goroutine of the engine's caller runs all of it.
 type sim struct {
 	*dice
 	*server
 	*weather
 	check   *checker
-	conn    *conn // the last one asked for
+	conn    *conn // the latest request
 	start   time.Time
-	random  *dice         // of the engine
-	next    time.Time     // when the world moves on
-	calmAt  time.Time     // when the weather clears up, for good
-	asked   int           // requests
-	failure error         // the first broken promise
-	wake    chan struct{} // Options.Wake, if the seed has it
-	offset  atomic.Int64  // of the wall clock, in nanoseconds
-	done    bool          // the engine has shown all that it should
+	random  *dice         // the engine's random numbers
+	next    time.Time     // when the next change of the world is due
+	calmAt  time.Time     // when the faults stop
+	asked   int           // number of requests
+	failure error         // the first broken guarantee
+	wake    chan struct{} // Options.Wake; may be nil
+	offset  atomic.Int64  // offset of the wall clock in nanoseconds
+	done    bool          // all checks have passed
 	log     strings.Builder
 }
 
@@ -41,14 +41,14 @@ func newSim(seed uint64) *sim {
 	return s
 }
 
-// trace tells what happens, with the time since the beginning.
+// trace adds a line with the time since the start to the trace.
 func (s *sim) trace(format string, args ...any) {
 	fmt.Fprintf(&s.log, "%12.6f ", time.Since(s.start).Seconds())
 	fmt.Fprintf(&s.log, format, args...)
 	s.log.WriteByte('\n')
 }
 
-// fail records the first promise that was not kept.
+// fail records the first broken guarantee.
 func (s *sim) fail(promise, format string, args ...any) {
 	if s.failure == nil {
 		s.failure = &Broken{Promise: promise, How: fmt.Sprintf(format, args...)}
@@ -58,7 +58,7 @@ func (s *sim) fail(promise, format string, args ...any) {
 
 func (s *sim) over() bool { return s.done || s.failure != nil }
 
-// pass lets time pass until something may have happened: until then, or until the world moves on, or ctx ends.
+// pass lets time pass until the given time, the next change of the world, or the end of ctx.
 func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 	if d := time.Until(earliest(until, s.next)); d > 0 {
@@ -76,18 +76,18 @@ func (s *sim) pass(ctx context.Context, until time.Time) {
 	s.catchUp()
 }
 
-// rouse asks the engine to look after its connection, and waits until it has.
+// rouse wakes the engine and waits until it has checked its connection.
 func (s *sim) rouse() {
 	select {
 	case s.wake <- struct{}{}:
 		s.trace("! roused")
 		s.check.budget.woke(time.Now())
 		synctest.Wait()
-	default: // nobody listens where no request is under way
+	default: // The engine only receives wakes during a request.
 	}
 }
 
-// catchUp lets happen in the world what was due by now.
+// catchUp performs all changes of the world that are due.
 func (s *sim) catchUp() {
 	for now := time.Now(); !s.next.After(now) && !s.over(); {
 		s.next = s.next.Add(s.upTo(s.weather.pause))
@@ -101,7 +101,7 @@ func (s *sim) catchUp() {
 	}
 }
 
-// badDay is one thing that happens to the server while the weather is bad.
+// badDay performs one change of the world while there are faults.
 func (s *sim) badDay(now time.Time) {
 	for range s.IntN(4) {
 		s.write()
@@ -124,11 +124,11 @@ func (s *sim) badDay(now time.Time) {
 		s.restoreBackup(true)
 	case s.strikes(curt, 12):
 		s.curt = now.Add(s.upTo(3 * time.Minute))
-		s.trace("! watches are cut short after a bookmark")
+		s.trace("! watches end after a bookmark")
 	case s.badHabit(now):
 	case s.strikes(storm, 12):
 		s.gather(now)
-		s.trace("! storm of %d", s.code)
+		s.trace("! all requests return %d", s.code)
 	default:
 		s.harm()
 	}
@@ -142,14 +142,14 @@ func (s *sim) restoreBackup(bump bool) {
 	s.cut(nil)
 }
 
-// cut ends the connection under way if it is with a replica, or with any.
+// cut ends the current connection if it uses the replica r. If r is nil, it ends any connection.
 func (s *sim) cut(r *replica) {
 	if s.conn != nil && (r == nil || r == s.conn.replica) {
 		s.conn.cut()
 	}
 }
 
-// harm does something to the connection under way.
+// harm may apply a fault to the current connection.
 func (s *sim) harm() {
 	c := s.conn
 	if c == nil || !c.open || !s.oneIn(s.trouble) {
@@ -168,23 +168,23 @@ func (s *sim) harm() {
 	}
 }
 
-// write writes something, unless it would make a lost version look like one of this incarnation.
+// write writes a random object, unless the client knows the next revision from a lost history.
 func (s *sim) write() {
 	if !s.check.known(s.server.log.Revision() + 1) {
 		s.writeSomething()
 	}
 }
 
-// clearUp ends all faults that are not under way already.
+// clearUp stops all new faults. Faults in progress continue.
 func (s *sim) clearUp() {
-	s.trace("! the weather clears up")
+	s.trace("! the faults stop")
 	s.calm = true
 	s.server.becomesWell()
 	s.weather.storm, s.weather.curt, s.weather.eager, s.weather.gateway = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 	s.check.calm()
 }
 
-// fairDay is one thing that happens when nothing goes wrong any more.
+// fairDay performs one change of the world after the faults have stopped.
 func (s *sim) fairDay(now time.Time) {
 	writing := now.Sub(s.calmAt) < time.Minute
 	if writing && s.oneIn(2) {

@@ -9,18 +9,18 @@ import (
 
 const kindAndVersion = `"kind":"ConfigMap","apiVersion":"v1",`
 
-// value is what is stored under a key.
+// value is a stored object.
 type value struct {
 	uid  string
-	data string // as it stands in JSON
+	data string // with JSON escapes
 }
 
-// text is the object as a client should hold it.
+// text returns the object as clients should store it.
 func (v value) text(key string, revision int64) string {
 	return "{" + kindAndVersion + v.members(key, revision, "")
 }
 
-// members are all of the object's members but kind and apiVersion, which the items of a list lack.
+// members returns the object's members except kind and apiVersion, which list items lack.
 func (v value) members(key string, revision int64, managedFields string) string {
 	namespace, name, _ := strings.Cut(key, "/")
 	return fmt.Sprintf(`"metadata":{"name":%q,"namespace":%q,"uid":%q,"resourceVersion":"%d"%s},"data":{"v":"%s"}}`,
@@ -39,7 +39,7 @@ func entryEvent(kind string, e revlog.Entry[value]) string {
 	return eventText(kind, "{"+kindAndVersion+e.Value.members(e.Key, e.Revision, managed))
 }
 
-// bookmark is a bookmark event; mark is the value of the annotation that ends a streaming list, if not empty.
+// bookmark returns a bookmark event. If mark is not empty, it is the value of the initial-events-end annotation.
 func bookmark(revision int64, mark string) string {
 	if mark != "" {
 		mark = `,"annotations":{"k8s.io/initial-events-end":"` + mark + `"}`
@@ -47,7 +47,7 @@ func bookmark(revision int64, mark string) string {
 	return eventText("BOOKMARK", fmt.Sprintf(`{%s"metadata":{"resourceVersion":"%d"%s}}`, kindAndVersion, revision, mark))
 }
 
-// listText is the body of a list. Built-in types put the metadata first, custom resources the items.
+// listText returns a list. Lists of built-in types have their metadata first, lists of custom resources have it last.
 func listText(items []revlog.Entry[value], revision int64, token string, metadataLast bool) string {
 	metadata := fmt.Sprintf(`"metadata":{"resourceVersion":"%d","continue":%q}`, revision, token)
 	texts := make([]string, len(items))
@@ -65,7 +65,7 @@ func listText(items []revlog.Entry[value], revision int64, token string, metadat
 	return `{"kind":"ConfigMapList","apiVersion":"v1",` + metadata + "," + array + "}\n"
 }
 
-// status is a Status as servers write it.
+// status returns a Status as JSON.
 func status(code int, reason, message, more string) string {
 	return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":%q,"reason":%q%s,"code":%d}`,
 		message, reason, more, code)

@@ -3,11 +3,11 @@ package sim
 import "github.com/seed-6d2a410a/listwatch/internal/revlog"
 
 const (
-	watched = "configmaps" // the collection that is listed and watched
-	others  = "pods"       // one that only makes versions pass
+	watched = "configmaps" // the followed collection
+	others  = "pods"       // another collection, whose writes only advance the revision
 )
 
-// write is one revision, as it happened.
+// write records the write of a revision.
 type write struct {
 	collection string
 	kind       revlog.Type
@@ -15,22 +15,23 @@ type write struct {
 	value      value
 }
 
-// state is the watched collection at one revision: each key's text. It is shared, and never changed.
+// state is the followed collection at a revision: object texts by key. It is shared and immutable.
 type state map[string]string
 
-// incarnation is the life of the server's data from one restore to the next. Its history up to fork is its parent's.
+// incarnation is the history of the server's data between two restores. Up to the revision fork, it equals the parent's
+// history.
 type incarnation struct {
 	number int
 	parent *incarnation
 	fork   int64
-	writes []write // of the revisions from fork+1
-	states []state // after each of them
+	writes []write // starting at revision fork+1
+	states []state // the state after each write
 }
 
-// last is the newest revision.
+// last returns the latest revision.
 func (i *incarnation) last() int64 { return i.fork + int64(len(i.writes)) }
 
-// add records a write and the state that it leads to.
+// add records a write and the resulting state.
 func (i *incarnation) add(w write) {
 	now := i.at(i.last())
 	i.writes = append(i.writes, w)
@@ -47,7 +48,7 @@ func (i *incarnation) add(w write) {
 	i.states = append(i.states, now)
 }
 
-// at returns the collection as it was at a revision.
+// at returns the state at a revision.
 func (i *incarnation) at(revision int64) state {
 	for ; i != nil; i = i.parent {
 		if revision > i.fork {
@@ -57,7 +58,7 @@ func (i *incarnation) at(revision int64) state {
 	return nil
 }
 
-// write returns what a revision wrote.
+// write returns the write of a revision.
 func (i *incarnation) write(revision int64) write {
 	for revision <= i.fork {
 		i = i.parent
@@ -65,7 +66,7 @@ func (i *incarnation) write(revision int64) write {
 	return i.writes[revision-i.fork-1]
 }
 
-// after finds the watched collection's first revision after one; 0 if there is none.
+// after returns the next revision of the followed collection, or 0.
 func (i *incarnation) after(revision int64) int64 {
 	for revision++; revision <= i.last(); revision++ {
 		if i.write(revision).collection == watched {
@@ -75,13 +76,13 @@ func (i *incarnation) after(revision int64) int64 {
 	return 0
 }
 
-// claim is a version with the incarnation that gave it.
+// claim is a revision with the incarnation that sent it.
 type claim struct {
 	of       *incarnation
 	revision int64
 }
 
-// lost reports whether the claimed revision is none of the history that led to now.
+// lost reports whether the history of now lacks the claimed revision.
 func (c claim) lost(now *incarnation) bool {
 	if c.of == nil {
 		return false

@@ -8,24 +8,24 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// stream is the server's side of one watch.
+// stream is the server's side of a watch.
 type stream struct {
 	*server
 	replica  *replica
 	cursor   *revlog.Cursor[value]
-	held     *revlog.Event[value] // read from the cursor, and newer than what the cache has seen
-	sent     int64                // the client has seen everything up to here
+	held     *revlog.Event[value] // read from the cursor, but newer than the watch cache
+	sent     int64                // the latest revision that the client has received
 	deadline time.Time
-	mark     time.Time // when the mark of the list part's end is due; zero: it was sent, or never will be
-	bookmark time.Time // when the next one is due
-	final    bool      // the server ends the watch when what is there is sent
-	first    string    // what is sent before any event
+	mark     time.Time // when the initial-events-end bookmark is due; zero if none is due
+	bookmark time.Time // when the next bookmark is due
+	final    bool      // the server closes the watch after the text in first
+	first    string    // the text to send before all other events
 	nameless bool      // events have no resourceVersion
-	hasty    bool      // the watch ends behind its first events
-	listed   bool      // the list part is over, or there is none
+	hasty    bool      // the watch closes after its first events
+	listed   bool      // the list part has ended or does not exist
 }
 
-// watch answers a WATCH.
+// watch responds to a watch request.
 func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	w := &stream{server: s, replica: r, deadline: now.Add(q.timeout), bookmark: now.Add(s.bookmarkPause())}
 	if q.streams {
@@ -36,10 +36,10 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 		w.listed, w.sent = true, r.cached
 		entries, err := w.log.At(watched, "", w.sent)
 		if err != nil {
-			panic(err) // caches are compacted only as far as they are read
+			panic(err) // The server compacts only revisions that all caches have passed.
 		}
 		for _, e := range entries {
-			w.first += w.told(entryEvent("ADDED", e))
+			w.first += w.encoded(entryEvent("ADDED", e))
 		}
 		return w, w.follow(w.sent)
 	}
@@ -54,7 +54,7 @@ func (s *server) watch(q query, r *replica, now time.Time) (*stream, error) {
 	return w, w.follow(from)
 }
 
-// expire tells that a version is too old, in the server's own way.
+// expire reports an expired resourceVersion in the form that expiredAs selects.
 func (w *stream) expire() error {
 	w.final = true
 	switch w.expiredAs {
@@ -91,11 +91,11 @@ func (w *stream) begin(q query, now time.Time) error {
 	w.sent = w.replica.cached
 	entries, err := w.log.At(watched, "", w.sent)
 	if err != nil {
-		panic(err) // caches are compacted only as far as they are read
+		panic(err) // The server compacts only revisions that all caches have passed.
 	}
 	for _, e := range entries {
 		w.first += entryEvent("ADDED", e)
-		if w.oneIn(6) { // the value tells, not the annotation's presence
+		if w.oneIn(6) { // The annotation's value decides, not its presence.
 			w.first += bookmark(w.sent, "false")
 		}
 	}
@@ -112,7 +112,8 @@ func (w *stream) begin(q query, now time.Time) error {
 	return w.follow(w.sent)
 }
 
-// pump returns what the server has to say now, whether it then ends the watch, and when it will speak of its own accord.
+// pump returns the text that the server sends now, whether it then closes the watch, and when the next text is due at
+// the latest.
 func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	if w.final {
 		if w.mark.After(now) {
@@ -137,16 +138,16 @@ func (w *stream) pump(now time.Time) (text string, end bool, next time.Time) {
 	return text, !w.deadline.After(now), next
 }
 
-// told is an event as the server tells it.
-func (w *stream) told(event string) string {
+// encoded returns an event as the server sends it.
+func (w *stream) encoded(event string) string {
 	if w.nameless {
 		return nameless(event)
 	}
 	return event
 }
 
-// events reads what the cache has seen. lost tells that history was dropped that the client has not been sent: the server
-// then ends the watch.
+// events returns the new events in the watch cache. lost means that unsent history was compacted, so the server closes
+// the watch.
 func (w *stream) events() (text string, lost bool) {
 	var all strings.Builder
 	for {
@@ -164,12 +165,12 @@ func (w *stream) events() (text string, lost bool) {
 		if e.Revision > w.replica.cached {
 			return all.String(), false
 		}
-		all.WriteString(w.told(entryEvent(eventKinds[w.held.Type], e)))
+		all.WriteString(w.encoded(entryEvent(eventKinds[w.held.Type], e)))
 		w.sent, w.held = e.Revision, nil
 	}
 }
 
-// bookmarkDue tells how far the collection is, if that is further than the client knows; walls repeat themselves.
+// bookmarkDue returns the due bookmarks, or "" if the bookmark trait suppresses them.
 func (w *stream) bookmarkDue(now time.Time) string {
 	w.bookmark = now.Add(w.bookmarkPause())
 	if w.bookmarks == bookmarksNever || w.nameless || w.replica.cached < w.sent {

@@ -2,37 +2,37 @@ package sim
 
 import "time"
 
-// fault is one thing that goes wrong. Each seed's bad weather has some of them, and others not.
+// fault is a kind of failure. Each seed enables a random set of them.
 type fault int
 
 const (
 	reset       fault = iota // the connection breaks
-	halfOpen                 // nothing comes any more, and nobody says so
-	stall                    // nothing comes for a while
-	throttle                 // a few bytes at a time
-	garbage                  // a byte that no JSON text has
-	cutShort                 // a clean end in the middle
-	instantEnd               // a clean end before anything
-	noAnswer                 // a request that is never answered
-	noRoute                  // a connection that cannot be made
-	html                     // 200, and a page
-	denied                   // 401, 403, 404
-	gone                     // HTTP 410, or an ERROR event 410, for no reason
-	errorEvent               // an ERROR event of another kind
-	storm                    // 429 or 5xx for a while, to all requests
-	curt                     // watches that end in good order after a bookmark, for a while
-	eager                    // watches that bring something and end at once, for a while
-	gateway                  // 502, 503, 504 for a while, to watches
-	mute                     // a watch that brings nothing from its first byte
-	foreignList              // a body that is no list of this collection
-	suspension               // the machine sleeps, and the wall clock goes on
+	halfOpen                 // nothing arrives any more, without an error
+	stall                    // nothing arrives for a while
+	throttle                 // only a few bytes arrive at a time
+	garbage                  // a byte that is invalid in JSON
+	cutShort                 // a clean end in the middle of the response
+	instantEnd               // a clean end before any bytes
+	noAnswer                 // a request without a response
+	noRoute                  // a refused connection
+	html                     // 200 with an HTML page
+	denied                   // 401, 403 or 404
+	gone                     // an unjustified HTTP 410 or ERROR event 410
+	errorEvent               // an ERROR event with another code
+	storm                    // for a while, all requests return 429 or 5xx
+	curt                     // for a while, watches close cleanly after a bookmark
+	eager                    // for a while, watches send a change and close
+	gateway                  // for a while, watches return 502, 503 or 504
+	mute                     // a watch that never sends a byte
+	foreignList              // a body that is not a list of this collection
+	suspension               // the client's machine is suspended while the wall clock continues
 	setBack                  // the wall clock is set back
-	slowCaller               // the caller takes its time
-	lag                      // watch caches that are behind
-	compaction               // of the storage, and the watch caches' windows with it
-	restart                  // of an API server
-	restore                  // from a backup; the counter goes back
-	bumpRestore              // from a backup; the counter goes on
+	slowCaller               // the caller delays the iteration
+	lag                      // watch caches lag behind
+	compaction               // the storage and the watch caches lose old revisions
+	restart                  // an API server restarts
+	restore                  // a restored backup that resets the revision counter
+	bumpRestore              // a restored backup with a bumped revision counter
 	faults
 )
 
@@ -44,19 +44,19 @@ var faultNames = [faults]string{
 
 func (f fault) String() string { return faultNames[f] }
 
-// weather is what may go wrong, and how often.
+// weather holds the enabled faults and their frequency.
 type weather struct {
 	*dice
 	kinds   [faults]bool
-	trouble int           // one in so many requests fares badly
-	pause   time.Duration // up to so long between two things that happen in the world
-	storm   time.Time     // until when all requests are refused
-	curt    time.Time     // until when watches end after a bookmark
-	eager   time.Time     // until when watches end after news
-	gateway time.Time     // until when watches get no further than a gateway
-	code    int           // with this
-	after   string        // and this Retry-After
-	calm    bool          // nothing goes wrong any more
+	trouble int           // about one in this many requests suffers a fault
+	pause   time.Duration // maximum time between two changes of the world
+	storm   time.Time     // until this time, all requests are rejected
+	curt    time.Time     // until this time, watches end after a bookmark
+	eager   time.Time     // until this time, watches end after a change
+	gateway time.Time     // until this time, a gateway rejects watches
+	code    int           // status code of the storm
+	after   string        // Retry-After of the storm
+	calm    bool          // the faults have stopped
 }
 
 func newWeather(d *dice) *weather {
@@ -67,23 +67,23 @@ func newWeather(d *dice) *weather {
 	return w
 }
 
-// strikes decides whether a kind of fault happens now, one time in n.
+// strikes decides at random whether a fault happens now, with a probability of 1/n if the seed enables it.
 func (w *weather) strikes(f fault, n int) bool { return !w.calm && w.kinds[f] && w.oneIn(n) }
 
-// among picks one of a range of faults that this seed knows.
+// among picks a random fault from a range and reports whether the seed enables it.
 func (w *weather) among(from, to fault) (fault, bool) {
 	f := from + fault(w.IntN(int(to-from)))
 	return f, !w.calm && w.kinds[f]
 }
 
-// gather begins a storm.
+// gather starts a storm: all requests are rejected for a while.
 func (w *weather) gather(now time.Time) {
 	w.storm = now.Add(w.upTo(3 * time.Minute))
 	w.code = []int{429, 500, 502, 503, 504}[w.IntN(5)]
 	w.after = []string{"", "", "1", "7", "120", "86400", "details"}[w.IntN(7)]
 }
 
-// refuse is the answer of a storm, or of a gateway.
+// refuse returns the error response of a storm or a gateway.
 func (w *weather) refuse(code int, after string) *rejection {
 	r := &rejection{code: code, body: "Too many requests, please try again later.\n"}
 	switch after {

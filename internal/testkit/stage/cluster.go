@@ -18,28 +18,28 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// command is one of a test's. Which fields count depends on what is to be done.
+// command is a test's request to the stage. Do selects the command. The comments name the commands that use each field.
 type command struct {
 	Do     string `json:"do"`
 	Server string `json:"server"`
 
-	Tokens map[string]lwtest.Access `json:"tokens"` // start: those that are known
-	Zip    bool                     `json:"zip"`    // start: compresses streaming lists, as Kubernetes 1.37 does
-	Quiet  bool                     `json:"quiet"`  // start: sends no bookmarks
+	Tokens map[string]lwtest.Access `json:"tokens"` // start: the accepted tokens
+	Zip    bool                     `json:"zip"`    // start: compress streaming lists, like Kubernetes 1.37
+	Quiet  bool                     `json:"quiet"`  // start: send no bookmarks
 	Token  string                   `json:"token"`  // revoke, allow
 	Object json.RawMessage          `json:"object"` // put: a ConfigMap
-	Name   string                   `json:"name"`   // delete; define, undefine: a plural
-	N      int                      `json:"n"`      // write, fill, touch: how many; expire: after so many events
+	Name   string                   `json:"name"`   // delete: a ConfigMap; define, undefine: a plural
+	N      int                      `json:"n"`      // write, fill, touch: number of objects; expire: number of events before the error
 	Seed   uint64                   `json:"seed"`   // write, touch
 }
 
-// cluster is a test API server, whose ConfigMaps are what the tests follow.
+// cluster is a test API server. The tests follow its ConfigMaps.
 type cluster struct {
 	*lwtest.Server
 	mu      sync.Mutex
 	revoked map[string]bool
-	release func()       // what is held
-	pods    []sample.Pod // that fill made
+	release func()       // releases the held requests
+	pods    []sample.Pod // created by fill
 }
 
 const namespace = "default"
@@ -52,7 +52,7 @@ func (c *control) do(cmd *command) (any, error) {
 	case cmd.Do == "start":
 		return c.start(cmd)
 	case at == nil:
-		return nil, errors.New("there is no server " + cmd.Server)
+		return nil, errors.New("unknown server " + cmd.Server)
 	}
 	return at.do(cmd)
 }
@@ -76,7 +76,7 @@ func (c *control) start(cmd *command) (any, error) {
 	return server.URL, nil
 }
 
-// do changes what is there, or shows it, or has something befall the server.
+// do runs a command that changes or returns objects. It passes other commands to befall.
 func (c *cluster) do(cmd *command) (any, error) {
 	switch cmd.Do {
 	case "put":
@@ -89,7 +89,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 		return nil, c.fill(cmd.N)
 	case "touch":
 		return nil, c.touch(rand.New(rand.NewPCG(cmd.Seed, 1)), cmd.N)
-	case "define": // as a CustomResourceDefinition does
+	case "define": // like creating a CustomResourceDefinition
 		c.AddResource(kind(cmd.Name))
 	case "undefine":
 		c.RemoveResource(cmd.Name + ".example.com")
@@ -101,7 +101,7 @@ func (c *cluster) do(cmd *command) (any, error) {
 	return nil, nil
 }
 
-// befall is what happens to servers, and on the way to them.
+// befall runs a command that injects a fault into the server or its connections.
 func (c *cluster) befall(cmd *command) error {
 	switch cmd.Do {
 	case "drop":
@@ -118,9 +118,9 @@ func (c *cluster) befall(cmd *command) error {
 		c.Close()
 	case "expire":
 		c.Fail(lwtest.Watches, 1, expired(cmd.N))
-	case "buffer": // as a proxy that waits for the end of a response
+	case "buffer": // like a proxy that waits for the end of the response
 		c.Fail(func(r lwtest.Request) bool { return lwtest.Watches(r) && r.Header.Get("Upgrade") == "" }, -1, lwtest.Stall())
-	case "hold": // whatever is asked waits for an answer
+	case "hold": // delays the responses to all requests
 		c.release = c.Fail(lwtest.Any, -1, lwtest.Stall())
 	case "release":
 		c.release()
@@ -130,12 +130,12 @@ func (c *cluster) befall(cmd *command) error {
 		defer c.mu.Unlock()
 		c.revoked[cmd.Token] = cmd.Do == "revoke"
 	default:
-		return errors.New("no such command")
+		return errors.New("unknown command")
 	}
 	return nil
 }
 
-// write makes n random creates, updates and deletes.
+// write performs n random creates, updates and deletes.
 func (c *cluster) write(random *rand.Rand, n int) error {
 	for range n {
 		name := fmt.Sprint("cm-", random.IntN(200))
@@ -155,7 +155,7 @@ func (c *cluster) write(random *rand.Rand, n int) error {
 	return nil
 }
 
-// look is what a test compares with what its page shows, and how the page got there.
+// look returns the server's ConfigMaps, which tests compare with their page, and the number of requests.
 func (c *cluster) look() any {
 	count := func(all []lwtest.Request) (n int) {
 		for _, r := range all {
@@ -177,7 +177,7 @@ func (c *cluster) look() any {
 	}
 }
 
-// isRevoked says whether a request comes with a token that is not good any more.
+// isRevoked reports whether the request's token has been revoked.
 func (c *cluster) isRevoked(r lwtest.Request) bool {
 	sent, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for protocol := range strings.SplitSeq(r.Header.Get("Sec-Websocket-Protocol"), ",") {
@@ -191,7 +191,7 @@ func (c *cluster) isRevoked(r lwtest.Request) bool {
 	return c.revoked[sent]
 }
 
-// fill makes n Pods of 6 kB, of which touch changes some.
+// fill creates n Pods of 6 kB, which touch can change.
 func (c *cluster) fill(n int) error {
 	c.pods = sample.Pods(1, n)
 	for _, pod := range c.pods {
@@ -202,7 +202,7 @@ func (c *cluster) fill(n int) error {
 	return nil
 }
 
-// touch changes the phases of n Pods.
+// touch sets a random phase for n random Pods.
 func (c *cluster) touch(random *rand.Rand, n int) error {
 	phases := []string{"Pending", "Running", "Succeeded", "Failed"}
 	for range n {
@@ -217,10 +217,10 @@ func (c *cluster) touch(random *rand.Rand, n int) error {
 
 var given = regexp.MustCompile(`"(uid|resourceVersion)":"[^"]*",`)
 
-// written is a Pod's text as a client writes it: without what the server gives.
+// written returns the Pod as JSON without the fields that the server sets.
 func written(pod sample.Pod) string { return given.ReplaceAllString(pod.Item(), "") }
 
-// kind is what a test adds while a page is open.
+// kind returns a resource that a test adds while a page is open.
 func kind(plural string) lwtest.Resource {
 	return lwtest.Resource{Group: "example.com", Kind: "Gadget", Plural: plural, Namespaced: true}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// tooOld is the event by which a server ends a watch that it cannot continue.
+// tooOld is the ERROR event that a server sends when a watch's resourceVersion has expired.
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 	`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 
-// expired lets n events of a watch pass, and sends the event above in place of the next one.
+// expired forwards n events of a watch and replaces the next event with tooOld.
 func expired(n int) lwtest.Fault {
 	socket := lwtest.ReplaceFrame(n, func([]byte) ([]byte, bool) { return lwtest.Frame(1, true, []byte(tooOld)), true })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -23,7 +23,7 @@ func expired(n int) lwtest.Fault {
 
 type expiring struct {
 	http.ResponseWriter
-	left int // events to pass
+	left int // number of events to forward
 }
 
 var errExpired = errors.New("the watch has expired")

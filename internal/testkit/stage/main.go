@@ -1,7 +1,8 @@
 //go:build !js
 
-// Command stage is what the tests in browsers run against: it serves their pages, under a content security policy, and the
-// package of wasm/, and runs test API servers as the tests command. It prints its URL, and ends with its standard input.
+// Command stage is the server for the browser tests. It serves the test pages under a content security policy, and the
+// npm package in wasm/. It also runs test API servers that the tests control. It prints its URL and exits when its
+// standard input is closed.
 package main
 
 import (
@@ -19,12 +20,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/browser"
 )
 
-// policy is the strictest that a page of the package can have.
+// policy is the strictest content security policy under which the package works.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src http: ws:; img-src data:"
 
 func main() {
 	pages := flag.String("pages", "e2e/browser/page", "folder of the pages, served as /")
-	library := flag.String("package", "wasm", "folder of the package, served as /listwatch/, and with a wrong type of the program as /untyped/")
+	library := flag.String("package", "wasm", "folder of the package, served as /listwatch/; also served as /untyped/ with a wrong content type for the WASM module")
 	flag.Parse()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +36,7 @@ func main() {
 	mux.Handle("/", http.FileServer(http.Dir(*pages)))
 	mux.Handle("/listwatch/", http.StripPrefix("/listwatch/", http.FileServer(http.Dir(*library))))
 	mux.Handle("/untyped/", http.StripPrefix("/untyped/", untyped(http.FileServer(http.Dir(*library)))))
-	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // under its own policy
+	mux.Handle("/ui/", http.StripPrefix("/ui/", browser.Handler("examples/browser"))) // sets a different policy
 	mux.Handle("POST /control", &control{origin: url, clusters: map[string]*cluster{}})
 	fmt.Println(url)
 	server := &http.Server{Handler: guarded(mux)}
@@ -63,7 +64,7 @@ func untyped(h http.Handler) http.Handler {
 	})
 }
 
-// control carries out the tests' commands: {"do": …, "server": URL, …}, of which cluster.go has the rest.
+// control executes the tests' commands. Each is a JSON object, see command.
 type control struct {
 	origin   string
 	mu       sync.Mutex

@@ -1,7 +1,7 @@
 //go:build !js
 
-// Package wire is a server whose answers are told by the request, for tests of transports that run on every platform. A page
-// may ask it from any origin.
+// Package wire provides a server for tests of transports on all platforms. The path and the query of each request
+// select the response. It accepts requests from web pages of any origin.
 package wire
 
 import (
@@ -16,27 +16,32 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Handler returns the server. Its paths:
+// Handler returns the server, which has these paths:
 //
-//	/echo           the request, as JSON
-//	/status/CODE    an error response with a Status, and retryAfterSeconds 7; /handshakes counts those to a WebSocket's handshake
-//	/echo/CODE      an error response with a Status that repeats the credential
-//	/event, /leave  a watch with an ERROR event, or a WebSocket's close reason, that repeats the credential
-//	/token          401 unless the bearer token is "fresh"
-//	/parts          each of the query's "say" as a chunk; then the end, or with "cut" none
-//	/endless        bytes without an end; /sent tells how many of them were written
-//	/silent         headers and nothing more; /waiting tells how many such requests are open
-//	/nothing        the connection is closed before any answer
-//	/ws             a WebSocket: each "say" as a message, "binary" for that form; then closed with the code "close", or cut
-//	                without one; "wait" leaves it open, and counts it in /waiting
-//	/once           a WebSocket that is refused whenever no request without one has come before for the same "name"
+//	/echo           returns the request as JSON
+//	/status/CODE    returns an error response with a Status and retryAfterSeconds 7
+//	/handshakes     counts the WebSocket handshakes that /status rejected
+//	/echo/CODE      returns an error response with a Status that repeats the credential
+//	/event          serves a watch with an ERROR event that repeats the credential
+//	/leave          closes a WebSocket with a reason that repeats the credential
+//	/token          returns 401 unless the bearer token is "fresh"
+//	/parts          sends each "say" of the query as a chunk; "cut" then drops the connection
+//	/endless        sends bytes forever
+//	/sent           returns the number of bytes that /endless sent
+//	/silent         sends headers and then nothing
+//	/waiting        returns the number of waiting requests to /silent and /ws
+//	/nothing        closes the connection without a response
+//	/ws             sends each "say" as a WebSocket message; "binary" makes the messages binary
+//	                "close" then closes it with that code; the default drops the connection
+//	                "wait" first waits until the client closes the WebSocket
+//	/once           rejects a WebSocket until a plain request with the same "name" has arrived
 func Handler() http.Handler {
 	s := &server{seen: make(chan map[string]bool, 1)}
 	s.seen <- map[string]bool{}
 	mux := http.NewServeMux()
 	for path, f := range map[string]http.HandlerFunc{
 		"/echo": s.echo, "/status/{code}": s.status, "/token": s.token, "/parts": s.parts, "/endless": s.endless,
-		"/sent": s.told(&s.sent), "/handshakes": s.told(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.told(&s.waiting), "/nothing": nothing,
+		"/sent": s.count(&s.sent), "/handshakes": s.count(&s.handshakes), "/echo/{code}": echoStatus, "/event": event, "/leave": leave, "/silent": s.silent, "/waiting": s.count(&s.waiting), "/nothing": nothing,
 		"/ws": s.webSocket, "/once": s.once,
 	} {
 		mux.HandleFunc(path, f)
@@ -49,7 +54,7 @@ type server struct {
 	seen                      chan map[string]bool
 }
 
-// allow lets pages of any origin in.
+// allow adds the CORS headers that let pages of any origin send requests.
 func allow(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {
@@ -77,7 +82,7 @@ func (s *server) echo(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// credential is how the request carries its token.
+// credential returns the subprotocol or header that carries the request's token.
 func credential(r *http.Request) string {
 	if protocols := websocket.Subprotocols(r); len(protocols) > 0 {
 		return protocols[0]
@@ -147,7 +152,7 @@ func (s *server) endless(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-func (s *server) told(n *atomic.Int64) http.HandlerFunc {
+func (s *server) count(n *atomic.Int64) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, n.Load()) }
 }
 
@@ -176,7 +181,7 @@ func (s *server) webSocket(w http.ResponseWriter, r *http.Request) {
 	if query.Has("wait") {
 		s.waiting.Add(1)
 		defer s.waiting.Add(-1)
-		_, _, _ = conn.ReadMessage() // until the client leaves
+		_, _, _ = conn.ReadMessage() // returns when the client closes
 	}
 	if code, err := strconv.Atoi(query.Get("close")); err == nil {
 		end(conn, code, "reason")
@@ -196,7 +201,8 @@ func (s *server) once(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// upgrade takes the last subprotocol that is offered, as a kube-apiserver takes the one that is no token.
+// upgrade accepts the last subprotocol that the client offers. Like a kube-apiserver, it does not select subprotocols
+// that carry tokens.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	if offered := websocket.Subprotocols(r); len(offered) > 0 {
@@ -204,7 +210,7 @@ func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	}
 	conn, err := upgrader.Upgrade(w, r, nil)
 	if err != nil {
-		return nil // the client has been told
+		return nil // Upgrade has sent the error response.
 	}
 	return conn
 }
@@ -213,7 +219,7 @@ func say(conn *websocket.Conn, form int, message string) {
 	_ = conn.WriteMessage(form, []byte(message))
 }
 
-// end closes a WebSocket, and waits until the client does so too.
+// end sends a close message and waits until the client closes the WebSocket, too.
 func end(conn *websocket.Conn, code int, reason string) {
 	_ = conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Minute))
 	_, _, _ = conn.ReadMessage()

@@ -1,8 +1,8 @@
 package wire
 
-// Request is what /echo answers.
+// Request is the JSON that /echo returns.
 type Request struct {
 	URL       string
 	Header    map[string][]string
-	Protocols []string // of a WebSocket
+	Protocols []string // WebSocket subprotocols
 }

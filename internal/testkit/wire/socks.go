@@ -11,13 +11,15 @@ import (
 	"sync"
 )
 
-// Proxy is a proxy for tests: HTTP's CONNECT as a handler, and SOCKS5 (RFC 1928, 1929) with ServeSocks.
+// Proxy is a proxy for tests. As an http.Handler it implements HTTP CONNECT. ServeSocks implements SOCKS5 (RFC 1928 and
+// 1929).
 type Proxy struct {
-	// Dial connects to what a client asks for, as "k8s.example:6443". user is "name:password", or empty.
+	// Dial connects to the address that a client requests, for example "k8s.example:6443". user is "name:password" or
+	// empty.
 	Dial func(address, user string) (net.Conn, error)
 }
 
-// ServeHTTP answers a CONNECT. The user is what stands in Proxy-Authorization.
+// ServeHTTP handles a CONNECT request. It passes the user of the Proxy-Authorization header to Dial.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Header.Set("Authorization", r.Header.Get("Proxy-Authorization"))
 	name, password, ok := r.BasicAuth()
@@ -38,7 +40,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	join(client, server)
 }
 
-// ServeSocks serves until the listener is closed, and until all tunnels are.
+// ServeSocks serves until the listener and all tunnels are closed.
 func (p *Proxy) ServeSocks(l net.Listener) {
 	var tunnels sync.WaitGroup
 	defer tunnels.Wait()
@@ -57,7 +59,7 @@ func (p *Proxy) ServeSocks(l net.Listener) {
 	}
 }
 
-// greet reads what a client asks for, and connects to it.
+// greet performs the SOCKS5 handshake and dials the requested address.
 func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	methods, err := field(client, 1)
 	if err != nil {
@@ -76,7 +78,7 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := field(client, 4) // a version, a command, nothing, a kind of address, of which this knows names
+	host, err := field(client, 4) // version, command, reserved byte and address type; only host names are supported
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +95,21 @@ func (p *Proxy) greet(client net.Conn) (net.Conn, error) {
 	return server, err
 }
 
-// field reads some bytes that are skipped, a length and as many bytes.
+// field skips some bytes, reads a length byte, and returns that number of bytes.
 func field(r io.Reader, skip int) ([]byte, error) {
 	head := make([]byte, skip+1)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, err
 	}
 	if skip == 4 && head[3] != 3 {
-		return nil, errors.New("this proxy for tests knows names only")
+		return nil, errors.New("the test proxy supports only host names")
 	}
 	text := make([]byte, head[skip])
 	_, err := io.ReadFull(r, text)
 	return text, err
 }
 
-// join copies both ways until both have ended, and closes both connections.
+// join copies data in both directions until both connections are closed.
 func join(client, server net.Conn) {
 	var both sync.WaitGroup
 	both.Go(func() {

@@ -1,4 +1,4 @@
-// Package wire tells tests that run as WebAssembly of the server that was started beside them.
+// Package wire gives tests that run as WebAssembly the URL of a running test server.
 package wire
 
 import (
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// URL returns the server's URL. Who runs the tests starts it: make test-wasm does.
+// URL returns the URL of the test server, which make test-wasm starts.
 func URL(t *testing.T) string {
 	url := os.Getenv("LISTWATCH_WIRE")
 	if url == "" {
-		t.Fatal("there is no server: run the tests by make test-wasm")
+		t.Fatal("LISTWATCH_WIRE is not set; run the tests with make test-wasm")
 	}
 	return url
 }

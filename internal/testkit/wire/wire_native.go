@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// URL starts a server for a test, and returns its URL.
+// URL starts a test server and returns its URL. The server stops at the end of the test.
 func URL(t *testing.T) string {
 	server := httptest.NewServer(Handler())
 	t.Cleanup(func() {

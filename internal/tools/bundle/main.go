@@ -1,9 +1,9 @@
 //go:build js
 
-// Command bundle is a wasm program of one's own, as opposed to the package's in wasm/. It uses of the engine and the cache
-// what a page would use, all but a transport: it follows a collection as a projection, from a saved state, with an index,
-// tells what changed from one snapshot to the next, and saves. make size weighs it. What it does not call the linker leaves
-// out, so it must not call less than what it stands for.
+// Command bundle is a custom WASM program for measuring the size of the library with make size. It uses everything that
+// a page would use except a transport. It restores a saved state, follows a collection as a projection with an index,
+// prints the differences between snapshots, and saves. The linker removes unused code, so the program must call every
+// feature that a page needs.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// page stands for JavaScript: it gives bytes, and takes bytes.
+// page stands in for JavaScript as the source and destination of bytes.
 type page struct{}
 
 func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -24,7 +24,7 @@ func (page) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 func (page) Read([]byte) (int, error)    { return 0, io.EOF }
 func (page) Write(p []byte) (int, error) { return len(p), nil }
 
-// follower is one collection that a page follows.
+// follower follows one collection.
 type follower struct {
 	origin    cache.Origin
 	stop      context.CancelFunc
@@ -52,7 +52,7 @@ func newFollower(resource lw.Resource, selector string, paths ...string) (*follo
 	return f, nil
 }
 
-// run tells what happens until the server refuses, or the page has enough.
+// run prints events until a permanent error occurs or stop is called.
 func (f *follower) run() error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -78,7 +78,7 @@ func (f *follower) run() error {
 	return context.Cause(ctx)
 }
 
-// show tells what changed since it was called last.
+// show prints the changes since the previous call.
 func (f *follower) show() error {
 	snapshot := f.reflector.Store().Snapshot()
 	changes, err := cache.Diff(f.shown, snapshot)
@@ -97,7 +97,7 @@ func (f *follower) show() error {
 	return nil
 }
 
-// read answers a page's questions of what is shown.
+// read prints objects of the shown snapshot like a page that queries them.
 func (f *follower) read(namespace, name, key string) {
 	object, ok := f.shown.Get(lw.Key{Namespace: namespace, Name: name})
 	if ok {

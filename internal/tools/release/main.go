@@ -1,5 +1,5 @@
-// Command release completes the folder of a release, which holds lwcat for each platform. It adds the npm package, a bill of
-// materials and the checksums of all files. The same files give the same bytes.
+// Command release completes a release folder, which already contains lwcat for each platform. It adds the npm package,
+// a bill of materials and the checksums of all files. The output is reproducible.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pack writes the tarball of an npm package into a folder, with the files that npm pack takes.
+// pack writes the tarball of an npm package into a folder. It contains the same files as that of npm pack.
 func pack(from, folder string) error {
 	text, err := os.ReadFile(filepath.Join(from, "package.json"))
 	if err != nil {
@@ -55,7 +55,7 @@ func packed(from string, patterns []string) (names []string, err error) {
 			return nil, fmt.Errorf("%s: %w", pattern, err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("no file matches %s in %s; make wasm builds the generated files", pattern, from)
+			return nil, fmt.Errorf("no file matches %s in %s; run make wasm to build the generated files", pattern, from)
 		}
 		for _, file := range found {
 			names = append(names, filepath.Base(file))
@@ -65,7 +65,7 @@ func packed(from string, patterns []string) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// add appends a file to a tarball, with the fixed time and mode of npm's tarballs.
+// add appends a file to the archive with the time and mode that npm uses.
 func add(archive *tar.Writer, from, name string) error {
 	content, err := os.ReadFile(filepath.Join(from, name))
 	if err != nil {

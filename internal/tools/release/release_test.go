@@ -48,7 +48,7 @@ func TestBillOfMaterialsListsCompiledModules(t *testing.T) {
 	require.Empty(t, versions["github.com/stretchr/testify"], "a module that only tests import")
 }
 
-func TestSumsHaveTheFormatOfSha256sum(t *testing.T) {
+func TestWritesSumsInFormatOfSha256sum(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, map[string]string{"a": "1", "b": "2"})
 	require.NoError(t, writeSums(folder))
@@ -57,7 +57,7 @@ func TestSumsHaveTheFormatOfSha256sum(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%x  a\n%x  b\n", sha256.Sum256([]byte("1")), sha256.Sum256([]byte("2"))), string(sums))
 }
 
-func TestTarballHasTheFilesOfThePackage(t *testing.T) {
+func TestTarballContainsPackageFiles(t *testing.T) {
 	from, folder := t.TempDir(), t.TempDir()
 	files := map[string]string{
 		"package.json": `{"name":"p","version":"1.2.3","files":["*.js","x.wasm"]}`,

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs targets of the Makefile in lanes, and prints how long each target took. Fails if a target fails.
+# Runs Makefile targets in lanes and prints the duration of each target. Fails if a target fails.
 #
 #   internal/tools/stages/stages.sh 'test lint' 'e2e test-js'
 #
-# Each argument is a lane. The targets of a lane run one after the other, and the lanes run side by side. The output of a
-# target is printed when the target ends. The output of the first target that failed is printed once more at the end.
+# Each argument is a lane. The targets of a lane run one after another. The lanes run concurrently. The output of a
+# target is printed when the target ends. The output of the first failed target is repeated at the end.
 set -euo pipefail
 
 logs=$(mktemp -d)
 lanes=()
-# Kills the processes of the lanes that still run. Bash says on stderr which ones do not.
+# Kills the running lanes. Ignores those that have exited.
 stop() {
 	for lane in "${lanes[@]}"; do kill -- "-$lane" 2>/dev/null || true; done
 	rm -rf "$logs"
@@ -17,7 +17,7 @@ stop() {
 trap stop EXIT
 trap 'exit 130' INT TERM
 
-# Runs targets, and writes "target seconds result" to stdout when one ends.
+# Runs targets and writes "target seconds result" to stdout after each.
 lane() {
 	local target began result
 	for target in "$@"; do
@@ -28,7 +28,7 @@ lane() {
 }
 
 mkfifo "$logs/ended"
-set -m # Each lane becomes a process group, so that stop also reaches what it started.
+set -m # Each lane becomes a process group, so stop also kills its child processes.
 for targets in "$@"; do
 	# shellcheck disable=SC2086 # A lane is a list of words.
 	lane $targets >"$logs/ended" &
@@ -43,8 +43,8 @@ while read -r target seconds result; do
 	[[ $result == ok || $first ]] || first=$target
 done <"$logs/ended"
 
-printf '\n=== The stages, in the order of their ends:\n'
-printf '%s\n' "${table[@]}" "$(printf '%-16s %5d s' 'all of them' "$SECONDS")"
+printf '\n=== Targets in the order of completion:\n'
+printf '%s\n' "${table[@]}" "$(printf '%-16s %5d s' total "$SECONDS")"
 if [[ $first ]]; then
 	printf '\n=== %s failed first. Its output:\n' "$first"
 	cat "$logs/$first"

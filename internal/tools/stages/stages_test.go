@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The targets left and right end only if they run at the same time. The target hang keeps the pipe open while it runs.
+// The targets left and right only finish if they run at the same time. The target hang keeps the pipe open while it
+// runs.
 const makefile = `
 left:; @echo left runs; echo met > pipe
 right:; @cat pipe
@@ -26,7 +27,7 @@ bad:; @echo bad runs; exit 3
 worse:; @echo worse runs; exit 4
 `
 
-// stages returns a command that runs lanes in a folder with the Makefile.
+// stages returns a command that runs the lanes in a folder with the Makefile.
 func stages(t *testing.T, lanes ...string) *exec.Cmd {
 	need.Program(t, "make", "on Debian: apt install make")
 	need.Program(t, "bash", "on Debian: apt install bash")
@@ -39,27 +40,27 @@ func stages(t *testing.T, lanes ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestLanesRunSideBySide(t *testing.T) {
+func TestLanesRunConcurrently(t *testing.T) {
 	out, err := stages(t, "left good", "right").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, section := range []string{
 		`=== left: ok after \d+ s\nleft runs\n`, `=== right: ok after \d+ s\nmet\n`, `=== good: ok after \d+ s\ngood runs\n`,
-		`\nleft +\d+ s  ok\n`, `\nright +\d+ s  ok\n`, `\ngood +\d+ s  ok\n`, `\nall of them +\d+ s\n$`,
+		`\nleft +\d+ s  ok\n`, `\nright +\d+ s  ok\n`, `\ngood +\d+ s  ok\n`, `\ntotal +\d+ s\n$`,
 	} {
 		require.Regexp(t, section, string(out))
 	}
 }
 
-func TestAFailureFailsTheRunAndItsOutputIsLast(t *testing.T) {
+func TestPrintsOutputOfFirstFailureLast(t *testing.T) {
 	out, err := stages(t, "bad worse good").CombinedOutput()
 	require.ErrorContains(t, err, "exit status 1", "%s", out)
-	require.Contains(t, string(out), "good runs\n", "the lane goes on after a failure")
+	require.Contains(t, string(out), "good runs\n", "the lane continues after a failure")
 	table, last, _ := strings.Cut(string(out), "\n=== bad failed first. Its output:\n")
-	require.Regexp(t, `\nbad +\d+ s  FAILED\nworse +\d+ s  FAILED\ngood +\d+ s  ok\nall of them`, table)
+	require.Regexp(t, `\nbad +\d+ s  FAILED\nworse +\d+ s  FAILED\ngood +\d+ s  ok\ntotal`, table)
 	require.Regexp(t, `^bad runs\nmake.*: .*Error 3\n$`, last)
 }
 
-func TestAnInterruptStopsTheLanes(t *testing.T) {
+func TestInterruptStopsLanes(t *testing.T) {
 	cmd := stages(t, "hang", "good")
 	require.NoError(t, cmd.Start())
 	pipe, err := os.Open(filepath.Join(cmd.Dir, "pipe"))
@@ -71,7 +72,7 @@ func TestAnInterruptStopsTheLanes(t *testing.T) {
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.ErrorContains(t, cmd.Wait(), "exit status 130")
-	rest, err := io.ReadAll(pipe) // returns when no process has the pipe open any more
+	rest, err := io.ReadAll(pipe) // returns when all processes have closed the pipe
 	require.NoError(t, err)
 	require.Empty(t, rest)
 }

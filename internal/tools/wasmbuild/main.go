@@ -1,6 +1,7 @@
-// Command wasmbuild makes what is not in the repository of the package in wasm/: the program listwatch.wasm, go.js, which is
-// Go's wasm_exec.js as a module that leaves nothing in the page's global scope and has what the program imports, and the
-// licences of both. Given a file as well, it makes that of the program in the folder, and nothing else. It needs nothing but Go.
+// Command wasmbuild generates the files of the package in wasm/ that are not in the repository: the WASM module
+// listwatch.wasm, the script go.js, and the licences. go.js is Go's wasm_exec.js as a JavaScript module without global
+// variables and without functions that listwatch.wasm does not import. With a second argument, wasmbuild only compiles
+// the WASM module of the folder to that file. It needs only Go.
 package main
 
 import (
@@ -61,16 +62,16 @@ func build(folder string) error {
 	return replace(filepath.Join(folder, "go.js"), asModule(script, program))
 }
 
-// coldly are packages of Go's that are compiled without inlining. In the runtime it would cost 7 % of the bytes, and gain 4 to
-// 12 % of the time of a stream, and 17 % of that of a restored state, which collects garbage above all. In the others it would
-// cost 8 kB and gain next to nothing: they are seldom called, or take a lock, of which there are a few for an event. Maps are
-// 6 % of a restored state. The package redact of ours runs after errors only.
+// coldly lists packages that are compiled without inlining to save space. Inlining in the runtime would add 7 % to the
+// size. It would save 4 to 12 % of the time of a stream and 17 % of the time of a restore, which mostly collects
+// garbage. Inlining in the others would add 8 kB without a noticeable gain, because they are rarely called or only take
+// locks. Maps take 6 % of the time of a restore. Package redact runs only after errors.
 var coldly = []string{
 	"runtime", "time", "context", "syscall", "syscall/js", "internal/godebug", "internal/bisect", "internal/strconv", "sync",
 	"internal/sync", "internal/runtime/maps", "github.com/seed-6d2a410a/listwatch/internal/redact",
 }
 
-// compile makes the program in a folder.
+// compile builds the WASM module of the main package in a folder.
 func compile(folder, program string) error {
 	program, err := filepath.Abs(program)
 	if err != nil {
@@ -99,7 +100,7 @@ func compile(folder, program string) error {
 	return replace(program, packed)
 }
 
-// replace writes a file. A process that reads the file at the same time sees all of its old or all of its new content.
+// replace writes a file atomically. Concurrent readers see either the complete old content or the complete new content.
 func replace(path string, content []byte) error {
 	if err := os.WriteFile(path+".new", content, 0o666); err != nil {
 		return err
@@ -107,8 +108,8 @@ func replace(path string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// The script adds to globalThis what a browser lacks, and defines Go there. It is given a scope of its own in its place, with
-// what the program looks for.
+// The script adds missing APIs to globalThis and defines Go there. The generated module gives it a local globalThis
+// with the APIs that the WASM module needs.
 const (
 	before = `// Made by internal/tools/wasmbuild from wasm_exec.js of Go; LICENSE-GO is its licence
 const real = globalThis
@@ -123,17 +124,19 @@ export function makeGo() {
 `
 )
 
-// functions matches the functions that the script offers to programs, by name: imports, the group of Go's own tests,
-// functions of the fake file system and process that only fail, and the function that wraps Go functions for JavaScript.
+// functions matches functions of the script that a WASM module may not need, and captures their names. These are
+// imports, Go's own test functions, functions of the fake file system and process that only fail, and the wrapper for
+// Go functions.
 var functions = regexp.MustCompile(`(?ms)^\t{5}"([^"]+)": \(\w+\) => \{\n.*?^\t{5}\},\n|^\t{4}(_gotest): \{\n.*?^\t{4}\},\n|^\t{3}(\w+)\([^)]*\) \{ (?:callback\(enosys\(\)\)|throw enosys\(\)|return -1); \},\n|^\t{2}(_makeFuncWrapper)\(.*?^\t{2}\}\n`)
 
-// checks matches checks that cannot fail: supported browsers have the APIs, there are no arguments, and glue.js does not resume a
-// program that has exited.
+// checks matches checks that always succeed. Supported browsers have the required APIs, programs have no arguments, and
+// glue.js does not resume a program that has exited.
 var checks = regexp.MustCompile(`(?m)^\t+if \(.*\) \{\n\t+throw new Error\(.*\);\n\t+\}\n`)
 
-// asModule makes the script a module, without the checks and without the functions that the program does not name.
+// asModule returns the script as a module, without the checks and without functions that the WASM module does not
+// mention.
 func asModule(script, program []byte) []byte {
-	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are strict
+	script = bytes.Replace(script, []byte(`"use strict";`), nil, 1) // modules are always strict
 	script = checks.ReplaceAll(script, nil)
 	script = functions.ReplaceAllFunc(script, func(function []byte) []byte {
 		if bytes.Contains(program, bytes.Join(functions.FindSubmatch(function)[1:], nil)) {

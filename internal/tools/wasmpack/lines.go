@@ -5,12 +5,13 @@ import (
 	"encoding/binary"
 )
 
-// tableStart begins the pcHeader of Go's function table, for wasm and Go 1.20 or later: a magic number, two zeros, the size
-// of an instruction and the size of a pointer. See runtime/symtab.go and runtime/runtime2.go for the layout.
+// tableStart is the start of the pcHeader of Go's function table for wasm and Go 1.20 or later. It contains a magic
+// number, two zeros, the size of an instruction and the size of a pointer. See runtime/symtab.go and
+// runtime/runtime2.go for the layout.
 var tableStart = []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}
 
-// dropLines clears the source positions in Go's function table. They are used by stack traces only, which then show
-// functions without files and lines. It does nothing if the data have no such table.
+// dropLines clears the source positions in Go's function table. Only stack traces use them. Without positions, traces
+// show function names without files and lines. Data without a function table remain unchanged.
 func dropLines(data []byte) error {
 	start := bytes.Index(data, tableStart)
 	if start < 0 {
@@ -38,14 +39,14 @@ func dropLines(data []byte) error {
 	return nil
 }
 
-// lineDropper collects the tables of values per instruction that are still needed.
+// lineDropper collects the pc-value tables that remain in use.
 type lineDropper struct {
 	values []byte // all tables
-	kept   []byte // the same, with zeros in place of the others
-	short  bool   // a table had no end
+	kept   []byte // the tables in use, with zeros in place of the others
+	short  bool   // a table had no terminator
 }
 
-// function reads a runtime._func, and clears its references to positions.
+// function reads a runtime._func and clears its references to source positions.
 func (d *lineDropper) function(f *reader) {
 	f.bytes(4 * 4) // entryOff, nameOff, args, deferreturn
 	d.keep(f.uint32())
@@ -59,8 +60,8 @@ func (d *lineDropper) function(f *reader) {
 	}
 }
 
-// keep copies the table at an offset. It has pairs of numbers, and ends with a zero in place of another pair. An offset of
-// zero means that there is no table.
+// keep copies the table at an offset. A table is a sequence of pairs of numbers and ends with a zero. Offset zero means
+// no table.
 func (d *lineDropper) keep(offset uint32) {
 	if offset == 0 {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// functionTable makes a table of one function, with offsets for its stack, file and line, and then for its other values.
+// functionTable returns a table with one function. The arguments are the offsets of its stack, file, line and other
+// tables.
 func functionTable(values []byte, startLine uint32, stack, file, line uint32, others ...uint32) []byte {
 	const header = 72
 	u32, u64 := binary.LittleEndian.AppendUint32, binary.LittleEndian.AppendUint64
@@ -16,7 +17,7 @@ func functionTable(values []byte, startLine uint32, stack, file, line uint32, ot
 		table = u64(table, uint64(n))
 	}
 	table = append(table, values...)
-	table = u32(u32(table, 7), 8) // the function's address, and where it is described
+	table = u32(u32(table, 7), 8) // the function's address and the offset of its description
 	for _, n := range []uint32{7, 6, 5, 4, stack, file, line, uint32(len(others)), 3, startLine, 0x02010003} {
 		table = u32(table, n)
 	}
@@ -34,14 +35,14 @@ func TestDropsLines(t *testing.T) {
 	require.Equal(t, append([]byte("before"), functionTable(kept, 0, 1, 0, 0, 4, 0, 13)...), data)
 }
 
-func TestRefusesBrokenFunctionTables(t *testing.T) {
+func TestRejectsMalformedFunctionTables(t *testing.T) {
 	good := functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 1)
 	require.NoError(t, dropLines(append([]byte(nil), good...)))
 	for cut := len(tableStart); cut < len(good); cut++ {
 		require.ErrorIs(t, dropLines(append([]byte(nil), good[:cut]...)), errShape, "cut at %d", cut)
 	}
-	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4}, 77, 1, 0, 0)), errShape, "a table without an end")
-	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 9)), errShape, "a table behind the last one")
+	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4}, 77, 1, 0, 0)), errShape, "a table without a terminator")
+	require.ErrorIs(t, dropLines(functionTable([]byte{0, 2, 4, 0}, 77, 1, 0, 0, 9)), errShape, "an offset after the last table")
 	_, err := Pack(module(segment{100, good[:len(good)-1]}))
 	require.ErrorIs(t, err, errShape)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// module has one section before the data, and one behind them.
+// module returns a wasm module with one section before the data section and one after it.
 func module(segments ...segment) []byte {
 	content := appendSegments(nil, segments)
 	m := append([]byte(header), 1, 2, 'a', 'b', dataSection)
@@ -20,15 +20,15 @@ func module(segments ...segment) []byte {
 	return append(m, 0, 3, 'x', 'y', 'z')
 }
 
-func TestJoinsWhatIsNear(t *testing.T) {
+func TestJoinsCloseSegments(t *testing.T) {
 	for name, c := range map[string]struct{ from, to []segment }{
-		"none":                     {nil, nil},
-		"neighbours":               {[]segment{{100, []byte("ab")}, {102, []byte("c")}}, []segment{{100, []byte("abc")}}},
-		"zeros between":            {[]segment{{100, []byte("ab")}, {105, []byte("c")}, {107, []byte("d")}}, []segment{{100, []byte("ab\x00\x00\x00c\x00d")}}},
-		"a gap that is too wide":   {[]segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}, []segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}},
-		"out of order":             {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
-		"one over another":         {[]segment{{100, []byte("ab")}, {101, []byte("c")}}, []segment{{100, []byte("ab")}, {101, []byte("c")}}},
-		"addresses of every width": {[]segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}, []segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}},
+		"none":                   {nil, nil},
+		"neighbours":             {[]segment{{100, []byte("ab")}, {102, []byte("c")}}, []segment{{100, []byte("abc")}}},
+		"zeros between":          {[]segment{{100, []byte("ab")}, {105, []byte("c")}, {107, []byte("d")}}, []segment{{100, []byte("ab\x00\x00\x00c\x00d")}}},
+		"wide gap":               {[]segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}, []segment{{100, []byte("ab")}, {103 + widest, []byte("c")}}},
+		"out of order":           {[]segment{{100, []byte("ab")}, {50, []byte("c")}}, []segment{{100, []byte("ab")}, {50, []byte("c")}}},
+		"overlap":                {[]segment{{100, []byte("ab")}, {101, []byte("c")}}, []segment{{100, []byte("ab")}, {101, []byte("c")}}},
+		"addresses of all sizes": {[]segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}, []segment{{63, []byte("a")}, {1 << 13, []byte("b")}, {1 << 31, []byte("c")}}},
 	} {
 		packed, err := Pack(module(c.from...))
 		require.NoError(t, err, name)
@@ -36,7 +36,7 @@ func TestJoinsWhatIsNear(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatGoDoesNotWrite(t *testing.T) {
+func TestRejectsModulesOfOtherCompilers(t *testing.T) {
 	good := module(segment{100, []byte("ab")})
 	for cut := range good {
 		if section := cut == len(header) || cut == len(header)+4 || cut == len(good)-5; !section {
@@ -50,10 +50,9 @@ func TestRefusesWhatGoDoesNotWrite(t *testing.T) {
 	_, err = Pack(append([]byte(header), dataCount, 1, 1))
 	require.ErrorIs(t, err, errShape)
 	_, err = Pack(append([]byte(header), dataSection, 2, 0, 0))
-	require.ErrorIs(t, err, errShape, "more follows the last segment")
+	require.ErrorIs(t, err, errShape, "the data section continues after the last segment")
 }
 
-// TestPackedProgramRuns packs a program of maps, texts and variables, and sees the same output in fewer segments.
 func TestPackedProgramRuns(t *testing.T) {
 	from, to := programs(t)
 	plain, ended := run(t, from)
@@ -66,8 +65,8 @@ func TestPackedProgramRuns(t *testing.T) {
 	require.Greater(t, segmentsOf(t, from), 10_000)
 }
 
-// TestPackedTracesNameFunctions lets a deep stack grow, be scanned and panic. The trace names functions, but no lines.
-func TestPackedTracesNameFunctions(t *testing.T) {
+// The program grows a deep stack, runs the garbage collector, and panics.
+func TestPackedProgramPrintsFunctionNamesInTraces(t *testing.T) {
 	from, to := programs(t)
 	plain, ended := run(t, from, "panic")
 	require.False(t, ended)
@@ -81,7 +80,7 @@ func TestPackedTracesNameFunctions(t *testing.T) {
 	require.Equal(t, calls.FindAllString(plain, -1), calls.FindAllString(packed, -1))
 }
 
-// programs returns the program in testdata before and after it was packed.
+// programs returns the program in testdata before and after Pack.
 func programs(t *testing.T) (from, to []byte) {
 	file := filepath.Join(t.TempDir(), "plain.wasm")
 	build := exec.Command("go", "build", "-o", file, "./testdata/program")
@@ -95,9 +94,9 @@ func programs(t *testing.T) (from, to []byte) {
 	return from, to
 }
 
-// run runs a program in Node, and returns its output and whether it ended without an error.
+// run runs a program in Node and returns its output and whether it exited without an error.
 func run(t *testing.T, program []byte, args ...string) (output string, ended bool) {
-	node := need.Program(t, "node", "with Node 20 or later: go test ./internal/tools/wasmpack")
+	node := need.Program(t, "node", "install Node 20 or later")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
 	runner := filepath.Join(string(goroot[:len(goroot)-1]), "lib", "wasm", "wasm_exec_node.js")

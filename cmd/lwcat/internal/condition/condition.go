@@ -117,13 +117,13 @@ func parseTerm(text string) (t term, problem string) {
 	return nil, "expected one of = == != < <= > >= after " + left
 }
 
-// alone are words that are no fields.
-var alone = map[string]bool{"exists": true, "deleted": true, "condition": true, "any": true, "all": true, "none": true}
+// reserved words cannot name a field.
+var reserved = map[string]bool{"exists": true, "deleted": true, "condition": true, "any": true, "all": true, "none": true}
 
 // parsePath takes a path as lw.Value.Get does, and in the forms that kubectl's users know: .status.phase and {.status.phase}.
 func parsePath(text string) (path, problem string) {
 	path = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(unquote(text), "{"), "}"), ".")
-	if alone[strings.ToLower(path)] {
+	if reserved[strings.ToLower(path)] {
 		return "", path + " is no field: exists and deleted stand alone, and a condition is named as condition=Ready"
 	}
 	if _, err := lw.Project(path); err != nil || strings.ContainsAny(path, " \t\n") {
@@ -173,7 +173,7 @@ func compare(a, b string) int {
 	return cmp.Compare(a, b)
 }
 
-func (c *Condition) fulfilled(o *lw.Object) bool {
+func (c *Condition) matches(o *lw.Object) bool {
 	for _, term := range c.terms {
 		if !term(o) {
 			return false

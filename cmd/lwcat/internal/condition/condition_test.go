@@ -63,7 +63,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-func TestMistakesAreTold(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      `condition "": expected the path of a field, as status.phase, and found ""`,
 		"status..phase":         `condition "status..phase": expected the path of a field, as status.phase, and found "status..phase"`,
@@ -83,8 +83,8 @@ func TestMistakesAreTold(t *testing.T) {
 	}
 }
 
-// TestCollections: all and none wait for every list, and follow what comes and goes.
-func TestCollections(t *testing.T) {
+// TestConditionsOfCollections checks that "all" and "none" wait for every list.
+func TestConditionsOfCollections(t *testing.T) {
 	good, bad := object(t, `{"metadata":{"name":"a"},"ok":1}`), object(t, `{"metadata":{"name":"a"},"ok":0}`)
 	watch := func(text string) *Watcher {
 		condition, err := Parse(text)

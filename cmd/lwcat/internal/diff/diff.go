@@ -70,11 +70,11 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 		was, ok := namesOf(before, key)
 		is, too := namesOf(after, key)
 		if ok && too {
-			c.named(path, was, is)
+			c.namedArrays(path, was, is)
 			return
 		}
 	}
-	first, last := trim(before, after)
+	first, last := commonEnds(before, after)
 	for i := first; i < len(after)-last; i++ {
 		value := lw.Value("")
 		if i < len(before)-last {
@@ -87,17 +87,17 @@ func (c *comparison) arrays(path Path, old, new lw.Value) {
 	}
 }
 
-// named compares arrays whose elements have names.
-func (c *comparison) named(path Path, before, after members) {
+// namedArrays compares arrays whose elements have names.
+func (c *comparison) namedArrays(path Path, before, after members) {
 	eachMember(path, before, after, true, c.values)
-	was, is := common(before, after), common(after, before)
+	was, is := sharedNames(before, after), sharedNames(after, before)
 	if !slices.Equal(was, is) {
 		c.changes = append(c.changes, Change{Path: path, Old: arrayOf(was), New: arrayOf(is), Reorder: true})
 	}
 }
 
-// common returns the names that both have, in the order of a.
-func common(a, b members) (names []string) {
+// sharedNames returns the names that both have, in the order of a.
+func sharedNames(a, b members) (names []string) {
 	for _, name := range a.names {
 		if _, there := b.values[name]; there {
 			names = append(names, name)
@@ -106,8 +106,8 @@ func common(a, b members) (names []string) {
 	return names
 }
 
-// trim returns how many elements at the beginning and at the end are the same.
-func trim(old, new []lw.Value) (first, last int) {
+// commonEnds returns how many elements at both ends are equal.
+func commonEnds(old, new []lw.Value) (first, last int) {
 	shorter := min(len(old), len(new))
 	for first < shorter && equal(old[first], new[first]) {
 		first++
@@ -166,7 +166,7 @@ func (p *patch) values(path Path, old, new lw.Value) {
 // arrays changes, then adds or removes, between the elements at both ends that are the same. Each operation is about the array
 // as those before it left it.
 func (p *patch) arrays(path Path, before, after []lw.Value) {
-	first, last := trim(before, after)
+	first, last := commonEnds(before, after)
 	both := min(len(before), len(after)) - last
 	for i := first; i < both; i++ {
 		p.values(path.to(Step{Index: i, Element: true}), before[i], after[i])

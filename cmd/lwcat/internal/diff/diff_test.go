@@ -15,8 +15,8 @@ func value(t *testing.T, text string) lw.Value {
 	return v
 }
 
-// told makes one text of changes.
-func told(changes []Change) string {
+// describe formats changes as lines of text.
+func describe(changes []Change) string {
 	var lines []string
 	for _, c := range changes {
 		line := c.Path.String() + ": " + string(c.Old) + " -> " + string(c.New)
@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 		{"an array in place of an object", `{"a":{}}`, `{"a":[]}`, `a: {} -> []`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, told(Compare(value(t, c.old), value(t, c.new), Filter{})))
+			require.Equal(t, c.want, describe(Compare(value(t, c.old), value(t, c.new), Filter{})))
 		})
 	}
 }
@@ -71,11 +71,11 @@ func TestFilter(t *testing.T) {
 	} {
 		filter, err := Ignoring(strings.Fields(c.ignore), c.only)
 		require.NoError(t, err)
-		require.Equal(t, c.want, told(Compare(old, new, filter)), c.ignore)
+		require.Equal(t, c.want, describe(Compare(old, new, filter)), c.ignore)
 	}
 	filter, err := Ignoring([]string{"metadata.annotations.b"}, "")
 	require.NoError(t, err)
-	require.Equal(t, `metadata.annotations.c:  -> "2"`, told(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within what is new")
+	require.Equal(t, `metadata.annotations.c:  -> "2"`, describe(Compare(`{"metadata":{}}`, `{"metadata":{"annotations":{"b":"1","c":"2"}}}`, filter)), "within what is new")
 	for text, want := range map[string]string{"": "leads nowhere", "a..b": "without a name", "a.": "ends with a dot", "a[": "lacks a closing bracket", "a[].b": "without a name"} {
 		_, err := Ignoring([]string{text}, "")
 		require.ErrorContains(t, err, want)

@@ -29,14 +29,14 @@ func TestPatch(t *testing.T) {
 	}
 }
 
-// TestPatchMakesTheNewOfTheOld, over random values and changes of them.
-func TestPatchMakesTheNewOfTheOld(t *testing.T) {
+// TestPatchTransformsOldIntoNew checks random values and random changes.
+func TestPatchTransformsOldIntoNew(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5_000 {
 		before := randomValue(random, 4)
 		after := before
 		for range random.IntN(4) {
-			after = changed(random, after, 4)
+			after = mutate(random, after, 4)
 		}
 		old, new := text(t, before), text(t, after)
 		patch := Patch(old, new, Filter{})
@@ -54,12 +54,12 @@ func apply(t *testing.T, document any, patch string) any {
 	require.NoError(t, json.Unmarshal([]byte(patch), &operations))
 	for _, o := range operations {
 		steps := strings.Split(o.Path, "/")[1:] // the whole document has the empty path, and no steps
-		document = applied(t, document, steps, o.Op, string(o.Value))
+		document = applyPatch(t, document, steps, o.Op, string(o.Value))
 	}
 	return document
 }
 
-func applied(t *testing.T, at any, steps []string, op, value string) any {
+func applyPatch(t *testing.T, at any, steps []string, op, value string) any {
 	if len(steps) == 0 {
 		return decode(t, value)
 	}
@@ -71,7 +71,7 @@ func applied(t *testing.T, at any, steps []string, op, value string) any {
 		if op == "remove" && len(steps) == 1 {
 			delete(at, name)
 		} else {
-			at[name] = applied(t, old, steps[1:], op, value)
+			at[name] = applyPatch(t, old, steps[1:], op, value)
 		}
 		return at
 	case []any:
@@ -83,7 +83,7 @@ func applied(t *testing.T, at any, steps []string, op, value string) any {
 		case len(steps) == 1 && op == "remove":
 			return append(at[:i:i], at[i+1:]...)
 		}
-		at[i] = applied(t, at[i], steps[1:], op, value)
+		at[i] = applyPatch(t, at[i], steps[1:], op, value)
 		return at
 	}
 	require.Fail(t, "a step into a leaf", "%s of %v", name, at)
@@ -127,8 +127,8 @@ func randomValue(random *rand.Rand, depth int) any {
 	return json.Number(fmt.Sprint(random.Int64N(3) + 9007199254740992))
 }
 
-// changed returns a value with one change, somewhere in it.
-func changed(random *rand.Rand, v any, depth int) any {
+// mutate returns a value with one change, somewhere in it.
+func mutate(random *rand.Rand, v any, depth int) any {
 	switch v := v.(type) {
 	case map[string]any:
 		copied := map[string]any{}
@@ -139,7 +139,7 @@ func changed(random *rand.Rand, v any, depth int) any {
 		if _, there := v[name]; there && random.IntN(3) == 0 {
 			delete(copied, name)
 		} else if there {
-			copied[name] = changed(random, v[name], depth-1)
+			copied[name] = mutate(random, v[name], depth-1)
 		} else {
 			copied[name] = randomValue(random, depth-1)
 		}
@@ -153,7 +153,7 @@ func changed(random *rand.Rand, v any, depth int) any {
 			return append(v[:i:i], v[i+1:]...)
 		}
 		copied := append([]any{}, v...)
-		copied[i] = changed(random, v[i], depth-1)
+		copied[i] = mutate(random, v[i], depth-1)
 		return copied
 	}
 	return randomValue(random, depth)

@@ -106,8 +106,8 @@ func cutName(name *strings.Builder, rest string) string {
 	return ""
 }
 
-// leadsTo reports whether the pattern's first steps are this path.
-func (p pattern) leadsTo(path Path) bool {
+// isPrefixOf reports whether the pattern's first steps are this path.
+func (p pattern) isPrefixOf(path Path) bool {
 	if len(p) < len(path) {
 		return false
 	}
@@ -152,7 +152,7 @@ func (f *Filter) skips(path Path) bool {
 		return true
 	}
 	for _, p := range f.ignored {
-		if len(p) == len(path) && p.leadsTo(path) {
+		if len(p) == len(path) && p.isPrefixOf(path) {
 			return true
 		}
 	}
@@ -162,7 +162,7 @@ func (f *Filter) skips(path Path) bool {
 // skipsWithin reports whether something beneath a path may not be looked at.
 func (f *Filter) skipsWithin(path Path) bool {
 	for _, p := range f.ignored {
-		if len(p) > len(path) && p.leadsTo(path) {
+		if len(p) > len(path) && p.isPrefixOf(path) {
 			return true
 		}
 	}

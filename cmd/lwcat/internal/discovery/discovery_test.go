@@ -69,8 +69,8 @@ var cluster = map[string]string{
 	),
 }
 
-// TestFindAsKubectl holds what kubectl's REST mapper does, for names that are ambiguous too.
-func TestFindAsKubectl(t *testing.T) {
+// TestFindMatchesKubectl holds what kubectl's REST mapper does, for names that are ambiguous too.
+func TestFindMatchesKubectl(t *testing.T) {
 	all, s := ask(t, cluster)
 	require.EqualValues(t, 2, s.asked.Load())
 	for name, want := range map[string]string{
@@ -101,7 +101,7 @@ func TestFindAsKubectl(t *testing.T) {
 	}
 }
 
-func TestFindSaysWhatIsWrong(t *testing.T) {
+func TestFindErrors(t *testing.T) {
 	all, _ := ask(t, cluster)
 	for name, want := range map[string]string{
 		"componentstatuses": "componentstatuses cannot be watched: the server offers to get, list",
@@ -118,8 +118,8 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestNamesAreFoundAgain: each name that completion offers stands for the resource that it was offered for.
-func TestNamesAreFoundAgain(t *testing.T) {
+// TestFindsCompletedNames: each name that completion offers stands for the resource that it was offered for.
+func TestFindsCompletedNames(t *testing.T) {
 	all, _ := ask(t, cluster)
 	var names []string
 	for _, name := range all.Names() {
@@ -132,8 +132,8 @@ func TestNamesAreFoundAgain(t *testing.T) {
 		strings.Join(names, " "))
 }
 
-// TestAPartThatDoesNotAnswer costs nothing but itself, and is told.
-func TestAPartThatDoesNotAnswer(t *testing.T) {
+// TestPartlyUnavailableServer costs nothing but itself, and is told.
+func TestPartlyUnavailableServer(t *testing.T) {
 	all, _ := ask(t, cluster)
 	require.Equal(t, []string{"metrics.k8s.io/v1beta1: it does not answer the API server"}, all.Missing)
 
@@ -157,8 +157,8 @@ func TestAPartThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestOldDiscovery of servers that know no aggregated one: all group versions are asked for, the preferred ones first.
-func TestOldDiscovery(t *testing.T) {
+// TestUnaggregatedDiscovery of servers that know no aggregated one: all group versions are asked for, the preferred ones first.
+func TestUnaggregatedDiscovery(t *testing.T) {
 	all, s := ask(t, map[string]string{
 		"/api": `{"kind":"APIVersions","versions":["v1"]}`,
 		"/apis": `{"kind":"APIGroupList","groups":[

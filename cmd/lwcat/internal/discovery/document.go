@@ -10,19 +10,19 @@ import (
 // where it stands: structs would be fifty times as large as what a server that wants so can say of them.
 type document lw.Value
 
-func (d document) text(path string) string { return textOf(lw.Value(d).Get(path)) }
+func (d document) string(path string) string { return stringOf(lw.Value(d).Get(path)) }
 
-// textOf is a string's content; "" for what is none.
-func textOf(v lw.Value) string {
+// stringOf is a string's content; "" for what is none.
+func stringOf(v lw.Value) string {
 	if v == "" || v[0] != '"' {
 		return ""
 	}
 	return v.String()
 }
 
-func (d document) texts(name string) (all []string) {
+func (d document) strings(name string) (all []string) {
 	for element := range lw.Value(d).Member(name).Elements() {
-		all = append(all, textOf(element))
+		all = append(all, stringOf(element))
 	}
 	return all
 }
@@ -35,20 +35,20 @@ func (d document) each(name string, visit func(document)) {
 
 // aggregated returns all resources. Of a version that is stale, as its server does not answer, those count that were known
 // before.
-func (d document) aggregated() (a answer) {
+func (d document) aggregated() (a response) {
 	d.each("items", func(of document) {
-		group := of.text("metadata.name")
+		group := of.string("metadata.name")
 		of.each("versions", func(of document) {
-			version := of.text("version")
-			if of.text("freshness") == "Stale" {
+			version := of.string("version")
+			if of.string("freshness") == "Stale" {
 				a.missing = append(a.missing, group+"/"+version+": it does not answer the API server")
 			}
 			of.each("resources", func(r document) {
-				if name := r.text("resource"); name != "" {
+				if name := r.string("resource"); name != "" {
 					a.resources = append(a.resources, Resource{
-						Group: group, Version: version, Plural: name, Singular: r.text("singularResource"),
-						Kind: r.text("responseKind.kind"), ShortNames: r.texts("shortNames"),
-						Namespaced: r.text("scope") == "Namespaced", Verbs: r.texts("verbs"),
+						Group: group, Version: version, Plural: name, Singular: r.string("singularResource"),
+						Kind: r.string("responseKind.kind"), ShortNames: r.strings("shortNames"),
+						Namespaced: r.string("scope") == "Namespaced", Verbs: r.strings("verbs"),
 					})
 				}
 			})
@@ -61,19 +61,19 @@ func (d document) aggregated() (a answer) {
 func (d document) groupVersions() (all []string, err error) {
 	seen := map[string]bool{}
 	add := func(groupVersion string) {
-		if len(all) == mostGroupVersions {
+		if len(all) == maxGroupVersions {
 			err = ErrTooLarge
 		} else if groupVersion != "" && !seen[groupVersion] {
 			seen[groupVersion] = true
 			all = append(all, groupVersion)
 		}
 	}
-	for _, version := range d.texts("versions") {
+	for _, version := range d.strings("versions") {
 		add(version)
 	}
 	d.each("groups", func(group document) {
-		add(group.text("preferredVersion.groupVersion"))
-		group.each("versions", func(version document) { add(version.text("groupVersion")) })
+		add(group.string("preferredVersion.groupVersion"))
+		group.each("versions", func(version document) { add(version.string("groupVersion")) })
 	})
 	return all, err
 }
@@ -81,13 +81,13 @@ func (d document) groupVersions() (all []string, err error) {
 // resources returns those of an APIResourceList.
 func (d document) resources(group, version string) (all []Resource) {
 	d.each("resources", func(r document) {
-		name := r.text("name") // of a subresource "pods/status"
+		name := r.string("name") // of a subresource "pods/status"
 		if name == "" || strings.Contains(name, "/") {
 			return
 		}
 		all = append(all, Resource{
-			Group: group, Version: version, Plural: name, Singular: r.text("singularName"), Kind: r.text("kind"),
-			ShortNames: r.texts("shortNames"), Namespaced: lw.Value(r).Member("namespaced").Bool(), Verbs: r.texts("verbs"),
+			Group: group, Version: version, Plural: name, Singular: r.string("singularName"), Kind: r.string("kind"),
+			ShortNames: r.strings("shortNames"), Namespaced: lw.Value(r).Member("namespaced").Bool(), Verbs: r.strings("verbs"),
 		})
 	})
 	return all

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// saying is a server with an answer for /api, one for /apis, and one for every group version.
-type saying struct{ core, groups, version string }
+// staticServer answers /api, /apis and every group version with fixed texts.
+type staticServer struct{ core, groups, version string }
 
-func (s saying) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (s staticServer) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
 	text := s.version
 	switch req.Path {
 	case "/api":
@@ -38,7 +38,7 @@ func FuzzAsk(f *testing.F) {
 	f.Add(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":7},"versions":[{"version":null,"freshness":"Stale","resources":[{"resource":"a"},{"resource":["b"]},3]}]},null]}`, `{} x`, "[]", ".")
 	f.Add(strings.Repeat("[", 5000), `{"kind":"APIVersions","kind":"APIGroup\u004cist","versions":{},"groups":[{"versions":["a"]}]}`, "", "\xff..")
 	f.Fuzz(func(t *testing.T, core, groups, version, name string) {
-		all, err := discovery.Ask(t.Context(), saying{core, groups, version})
+		all, err := discovery.Ask(t.Context(), staticServer{core, groups, version})
 		if tooDeep(core) || tooDeep(groups) || tooDeep(version) {
 			return
 		}
@@ -98,8 +98,8 @@ func reference(text, root, version string) (all []discovery.Resource) {
 					kind, _ := r["responseKind"].(object)
 					metadata, _ := group["metadata"].(object)
 					all = append(all, discovery.Resource{
-						Group: str(metadata["name"]), Version: str(v["version"]), Plural: str(r["resource"]), Singular: str(r["singularResource"]),
-						Kind: str(kind["kind"]), ShortNames: strs(r["shortNames"]), Namespaced: r["scope"] == "Namespaced", Verbs: strs(r["verbs"]),
+						Group: stringOf(metadata["name"]), Version: stringOf(v["version"]), Plural: stringOf(r["resource"]), Singular: stringOf(r["singularResource"]),
+						Kind: stringOf(kind["kind"]), ShortNames: stringsOf(r["shortNames"]), Namespaced: r["scope"] == "Namespaced", Verbs: stringsOf(r["verbs"]),
 					})
 				}
 			}
@@ -126,12 +126,12 @@ func reference(text, root, version string) (all []discovery.Resource) {
 }
 
 func groupVersions(document object) []string {
-	all := strs(document["versions"])
+	all := stringsOf(document["versions"])
 	for _, group := range objects(document["groups"]) {
 		preferred, _ := group["preferredVersion"].(object)
-		all = append(all, str(preferred["groupVersion"]))
+		all = append(all, stringOf(preferred["groupVersion"]))
 		for _, v := range objects(group["versions"]) {
-			all = append(all, str(v["groupVersion"]))
+			all = append(all, stringOf(v["groupVersion"]))
 		}
 	}
 	return all
@@ -144,13 +144,13 @@ func listed(groupVersion, text string) (all []discovery.Resource) {
 		group, version = "", groupVersion
 	}
 	for _, r := range objects(decode(text)["resources"]) {
-		name := str(r["name"])
+		name := stringOf(r["name"])
 		if strings.Contains(name, "/") {
 			continue
 		}
 		all = append(all, discovery.Resource{
-			Group: group, Version: version, Plural: name, Singular: str(r["singularName"]), Kind: str(r["kind"]),
-			ShortNames: strs(r["shortNames"]), Namespaced: r["namespaced"] == true, Verbs: strs(r["verbs"]),
+			Group: group, Version: version, Plural: name, Singular: stringOf(r["singularName"]), Kind: stringOf(r["kind"]),
+			ShortNames: stringsOf(r["shortNames"]), Namespaced: r["namespaced"] == true, Verbs: stringsOf(r["verbs"]),
 		})
 	}
 	return all
@@ -177,15 +177,15 @@ func objects(value any) (all []object) {
 	return all
 }
 
-func str(value any) string {
+func stringOf(value any) string {
 	text, _ := value.(string)
 	return text
 }
 
-func strs(value any) (all []string) {
+func stringsOf(value any) (all []string) {
 	elements, _ := value.([]any)
 	for _, element := range elements {
-		all = append(all, str(element))
+		all = append(all, stringOf(element))
 	}
 	return all
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// endless is a server that says the same for ever.
-type endless struct {
+// endlessServer repeats a text forever.
+type endlessServer struct {
 	first, then string
 	heap        *hostile.Heap
 	asked       atomic.Int32
 }
 
-func (e *endless) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+func (e *endlessServer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	e.asked.Add(1)
 	return &hostile.Endless{First: e.first, Then: e.then, Most: 64 << 20, Heap: e.heap}, nil
 }
 
-// TestHostileDocuments are too large from 8 MiB on, whatever they say without an end.
-func TestHostileDocuments(t *testing.T) {
+// TestDocumentSizeLimit are too large from 8 MiB on, whatever they say without an end.
+func TestDocumentSizeLimit(t *testing.T) {
 	for name, c := range map[string]struct{ first, then string }{
 		"a string":    {`{"kind":"`, "x"},
 		"white space": {"", " "},
@@ -37,19 +37,19 @@ func TestHostileDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()
-			server := &endless{first: c.first, then: c.then, heap: heap}
+			server := &endlessServer{first: c.first, then: c.then, heap: heap}
 			_, err := discovery.Ask(t.Context(), server)
 			require.ErrorIs(t, err, discovery.ErrTooLarge)
 			require.Less(t, heap.Grown(), int64(64<<20))
 			require.EqualValues(t, 2, server.asked.Load())
 		})
 	}
-	_, err := discovery.Ask(t.Context(), &endless{first: strings.Repeat("[", 20000)})
+	_, err := discovery.Ask(t.Context(), &endlessServer{first: strings.Repeat("[", 20000)})
 	require.ErrorContains(t, err, "the answer is no JSON")
 }
 
-// TestLargeDocuments, as large as one may be, cost what they are made of and not what structs of them would take.
-func TestLargeDocuments(t *testing.T) {
+// TestLargeDocumentMemory, as large as one may be, cost what they are made of and not what structs of them would take.
+func TestLargeDocumentMemory(t *testing.T) {
 	const first = `{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"g"},"versions":[{"version":"v1","resources":[{"resource":"a"}`
 	s := &server{answers: map[string]string{"/api": first + strings.Repeat(",{}", 800_000) + "]}]}]}"}}
 	var before, after runtime.MemStats
@@ -61,8 +61,8 @@ func TestLargeDocuments(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(24<<20), "bytes in all, garbage and all")
 }
 
-// TestManyGroupVersions are no reason to make a request for each.
-func TestManyGroupVersions(t *testing.T) {
+// TestGroupVersionLimit are no reason to make a request for each.
+func TestGroupVersionLimit(t *testing.T) {
 	s := &server{answers: map[string]string{"/api": `{"kind":"APIVersions","versions":["v1"` + strings.Repeat(`,"v1"`, 500_000) + `]}`}}
 	_, err := discovery.Ask(t.Context(), s)
 	require.ErrorContains(t, err, "v1: the server answered 404", "the same again is one")

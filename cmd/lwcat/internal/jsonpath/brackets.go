@@ -16,14 +16,14 @@ func (p *parser) brackets() (s step) {
 		s = toAll
 	case p.take("?("):
 		f := p.filter()
-		p.need(")")
+		p.expect(")")
 		s = f.to
 	case c == '"' || c == '\'':
 		s = toMembers(list(p, p.quoted))
 	default:
 		s = toSlices(list(p, p.slice))
 	}
-	p.need("]")
+	p.expect("]")
 	return s
 }
 

@@ -34,7 +34,7 @@ func (o *operand) value(in scope) lw.Value {
 // to leads to the elements for which the filter holds.
 func (f *filter) to(from, root lw.Value, yield func(lw.Value) bool) bool {
 	return toAll(from, root, func(element lw.Value) bool {
-		return !f.holds(scope{root: root, here: element}) || yield(element)
+		return !f.holds(scope{root: root, current: element}) || yield(element)
 	})
 }
 

@@ -26,7 +26,7 @@ type node struct {
 // Append appends what the template makes of an object. Strings are printed as they are, other values as JSON; several values
 // of one path are separated by a space.
 func (t *Template) Append(out []byte, object lw.Value) []byte {
-	return appendNodes(out, t.nodes, scope{root: object, here: object})
+	return appendNodes(out, t.nodes, scope{root: object, current: object})
 }
 
 func appendNodes(out []byte, nodes []node, in scope) []byte {
@@ -38,7 +38,7 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 		first := true
 		for value := range n.path.find(in) {
 			if n.loops {
-				out = appendNodes(out, n.body, scope{root: in.root, here: value})
+				out = appendNodes(out, n.body, scope{root: in.root, current: value})
 				continue
 			}
 			if !first {
@@ -53,8 +53,8 @@ func appendNodes(out []byte, nodes []node, in scope) []byte {
 
 // scope is where a path begins.
 type scope struct {
-	root lw.Value // of $
-	here lw.Value // of @, and of a path that begins with neither
+	root    lw.Value // of $
+	current lw.Value // of @, and of a path that begins with neither
 }
 
 // Path leads to values.
@@ -65,12 +65,12 @@ type Path struct {
 
 // Find iterates over the values that the path leads to.
 func (p *Path) Find(object lw.Value) iter.Seq[lw.Value] {
-	return p.find(scope{root: object, here: object})
+	return p.find(scope{root: object, current: object})
 }
 
 func (p *Path) find(in scope) iter.Seq[lw.Value] {
 	return func(yield func(lw.Value) bool) {
-		from := in.here
+		from := in.current
 		if p.fromRoot {
 			from = in.root
 		}

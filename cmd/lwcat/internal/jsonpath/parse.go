@@ -68,7 +68,7 @@ func (p *parser) take(prefix string) bool {
 	return true
 }
 
-func (p *parser) need(prefix string) {
+func (p *parser) expect(prefix string) {
 	if p.spaces(); !p.take(prefix) {
 		p.expected(prefix)
 	}
@@ -94,19 +94,19 @@ func (p *parser) nodes(inRange bool) (nodes []node) {
 		switch {
 		case p.peek() == '"' || p.peek() == '\'':
 			nodes = append(nodes, node{text: p.quoted()})
-			p.need("}")
+			p.expect("}")
 		case p.word("range"):
 			p.spaces()
 			n := node{path: p.path(), loops: true}
-			p.need("}")
+			p.expect("}")
 			n.body = p.nodes(true)
 			nodes = append(nodes, n)
 		case inRange && p.word("end"):
-			p.need("}")
+			p.expect("}")
 			return nodes
 		default:
 			nodes = append(nodes, node{path: p.path()})
-			p.need("}")
+			p.expect("}")
 		}
 	}
 	if inRange {

@@ -13,8 +13,8 @@ const (
 	faint   color = "2"
 )
 
-// paint makes a text appear in a color, if there are any.
-func (o *Options) paint(c color, text string) string {
+// colorize makes a text appear in a color, if there are any.
+func (o *Options) colorize(c color, text string) string {
 	if !o.Color || c == noColor || text == "" {
 		return text
 	}

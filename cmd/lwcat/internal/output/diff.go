@@ -46,8 +46,8 @@ func newDiff(_ string, opts *Options) (Format, error) {
 }
 
 func printDiffHead(out *bufio.Writer, e *Event, opts *Options) {
-	out.WriteString(opts.paint(faint, e.Time.Format(clock)) + " ")
-	out.WriteString(opts.paint(typeColor(e.Type), e.Type.String()))
+	out.WriteString(opts.colorize(faint, e.Time.Format(clock)) + " ")
+	out.WriteString(opts.colorize(typeColor(e.Type), e.Type.String()))
 	out.WriteString(Plain(" " + e.Resource + " " + e.Object.Key().String() + " "))
 	if e.Old != nil {
 		out.WriteString(Plain(e.Old.GetResourceVersion()) + " → ")
@@ -70,7 +70,7 @@ func printChange(out *bufio.Writer, c *diff.Change, opts *Options) {
 	case c.New == "":
 		text, paint = "- "+path+": "+old, red
 	}
-	out.WriteString("  " + opts.paint(paint, Plain(text)) + "\n")
+	out.WriteString("  " + opts.colorize(paint, Plain(text)) + "\n")
 }
 
 // readable is a value's JSON without the escapes that servers write for the sake of HTML.

@@ -78,6 +78,6 @@ func TestStates(t *testing.T) {
 	} {
 		o, err := lw.ParseObject([]byte(object))
 		require.NoError(t, err)
-		require.Equal(t, want, state(o), object)
+		require.Equal(t, want, summarize(o), object)
 	}
 }

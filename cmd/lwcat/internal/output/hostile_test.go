@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHostileNames: whatever an object is called, it controls no terminal, begins no line, and breaks no JSON.
-func TestHostileNames(t *testing.T) {
+// TestNamesAreEscaped checks that a name cannot control a terminal, start a line or break JSON.
+func TestNamesAreEscaped(t *testing.T) {
 	for _, nasty := range []string{
 		`\u001b[2J`, `a\nb`, `a\r\n--- # x`, `\u0007`, `\u007f`, "\u009b2J", `\u202ex`, `\u2028`, `\"`, `\\`, `\u0000`, `\ud800`, "\xff", `\u0000\u001b]0;x\u0007`, "\U000e0001", `</script>`,
 	} {
@@ -39,8 +39,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestHostileHeaders: a server also names the columns of -o wide, which --redraw draws too.
-func TestHostileHeaders(t *testing.T) {
+// TestHeadersAreEscaped checks the column names of the server, with and without --redraw.
+func TestHeadersAreEscaped(t *testing.T) {
 	for _, nasty := range []string{"\x1b[2J", "\x1b]0;x\a", "a\nb", "\r", "\u009b2J", "\x9b2J", "\u202ex", "\u2028", "\x7f"} {
 		e := added(t, "pods", web0)
 		e.Row = &Row{Columns: []string{"Na" + nasty + "me", "Age"}, Cells: `["web-0","5s"]`}
@@ -50,7 +50,7 @@ func TestHostileHeaders(t *testing.T) {
 		require.Equal(t, 2, strings.Count(all, "\n"), "%q", all)
 		for _, line := range append(screen.Lines(noon, 200, 20), strings.Split(all, "\n")...) {
 			require.True(t, utf8.ValidString(line), "%q", line)
-			require.False(t, strings.ContainsFunc(line, controls), "%q", line)
+			require.False(t, strings.ContainsFunc(line, isControl), "%q", line)
 		}
 	}
 }

@@ -14,7 +14,7 @@ const clock = "15:04:05.000"
 func newLine(_ string, opts *Options) (Format, error) {
 	bare := *opts
 	bare.NoHeaders = true // they would be one line of many kinds' lines
-	return lines{newTable(&bare, func(e *Event) row {
+	return lineFormat{newTable(&bare, func(e *Event) row {
 		var r row
 		if !opts.States {
 			r.add("TIME", e.Time.Format(clock), faint)
@@ -23,7 +23,7 @@ func newLine(_ string, opts *Options) (Format, error) {
 		r.add("KIND", e.Object.Kind(), noColor)
 		r.add("OBJECT", e.Object.Key().String(), noColor)
 		r.add("AGE", age(e), faint)
-		r.add("STATE", state(e.Object), noColor)
+		r.add("STATE", summarize(e.Object), noColor)
 		return r
 	})}, nil
 }
@@ -34,11 +34,11 @@ func age(e *Event) string {
 	if err != nil {
 		return ""
 	}
-	return short(e.Time.Sub(created))
+	return formatDuration(e.Time.Sub(created))
 }
 
-// short is a duration in its largest unit, of those in which it is 2 or more.
-func short(d time.Duration) string {
+// formatDuration formats a duration in its largest unit that has a value of 2 or more.
+func formatDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
 		of   time.Duration
@@ -50,8 +50,8 @@ func short(d time.Duration) string {
 	return strconv.Itoa(max(0, int(d/time.Second))) + "s"
 }
 
-// state sums up an object in a word or two, where it has what most objects have.
-func state(object *lw.Object) string {
+// summarize returns the state of an object in one or two words.
+func summarize(object *lw.Object) string {
 	if object.Get("metadata.deletionTimestamp").Exists() {
 		return "Terminating"
 	}

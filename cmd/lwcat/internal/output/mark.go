@@ -37,13 +37,13 @@ func (m *Mark) frame() []byte {
 	return text
 }
 
-// marking is a format that is a function, with another for marks.
-type marking struct {
+// markFormat is a format function with a second function for marks.
+type markFormat struct {
 	formatFunc
 	mark func(out *bufio.Writer, m *Mark)
 }
 
-func (f marking) Mark(out *bufio.Writer, m *Mark) { f.mark(out, m) }
+func (f markFormat) Mark(out *bufio.Writer, m *Mark) { f.mark(out, m) }
 
 // markJSONL prints
 //
@@ -71,15 +71,15 @@ func markWire(out *bufio.Writer, m *Mark) {
 	out.WriteString("}\n")
 }
 
-// lines is the table for people, with marks between its rows.
-type lines struct{ *table }
+// lineFormat is a table with marks between its rows.
+type lineFormat struct{ *table }
 
 // Mark implements [Marker].
-func (l lines) Mark(out *bufio.Writer, m *Mark) {
+func (l lineFormat) Mark(out *bufio.Writer, m *Mark) {
 	l.Flush(out)
 	text := m.Resource + " is at version " + m.ResourceVersion
 	if m.Frame != nil {
 		text = m.Resource + " " + string(m.frame())
 	}
-	out.WriteString(l.opts.paint(faint, m.Time.Format(clock)+"   "+m.name()+"   "+Plain(text)) + "\n")
+	out.WriteString(l.opts.colorize(faint, m.Time.Format(clock)+"   "+m.name()+"   "+Plain(text)) + "\n")
 }

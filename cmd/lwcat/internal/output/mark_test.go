@@ -35,8 +35,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarksComeBehindTheRowsBeforeThem, which may still wait for the widths of others.
-func TestMarksComeBehindTheRowsBeforeThem(t *testing.T) {
+// TestMarksFollowEarlierRows checks rows that wait for column widths.
+func TestMarksFollowEarlierRows(t *testing.T) {
 	made, err := New("line", &Options{})
 	require.NoError(t, err)
 	var text strings.Builder

@@ -64,25 +64,25 @@ var formats = []struct {
 	name, argument string
 	make           func(argument string, opts *Options) (Format, error)
 }{
-	{"jsonl", "", printing(printJSONL, markJSONL)},
-	{"wire", "", printing(printWire, markWire)},
+	{"jsonl", "", newFactory(printJSONL, markJSONL)},
+	{"wire", "", newFactory(printWire, markWire)},
 	{"line", "", newLine},
 	{"wide", "", newWide},
 	{"diff", "", newDiff},
 	{"jsonpatch", "", newPatch},
-	{"name", "", printing(printName, nil)},
-	{"yaml", "", printing(printYAML, nil)},
+	{"name", "", newFactory(printName, nil)},
+	{"yaml", "", newFactory(printYAML, nil)},
 	{"custom-columns", "HEADER:PATH,...", newCustomColumns},
 	{"jsonpath", "TEMPLATE", newJSONPath},
 }
 
-func printing(print func(*bufio.Writer, *Event, *Options), mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
+func newFactory(print func(*bufio.Writer, *Event, *Options), mark func(*bufio.Writer, *Mark)) func(string, *Options) (Format, error) {
 	return func(_ string, opts *Options) (Format, error) {
 		f := formatFunc(func(out *bufio.Writer, e *Event) { print(out, e, opts) })
 		if mark == nil {
 			return f, nil
 		}
-		return marking{f, mark}, nil
+		return markFormat{f, mark}, nil
 	}
 }
 

@@ -105,8 +105,8 @@ func TestWide(t *testing.T) {
 	require.Equal(t, "EVENT      NAME    AGE\nADDED      web-0\n", printed(t, "wide", &Options{}, added(t, "pods", web0)), "of a server without Tables")
 }
 
-// TestHeadersAreForEachResource, and widths too; they grow, and do not shrink.
-func TestHeadersAreForEachResource(t *testing.T) {
+// TestHeadersPerResource checks that each resource has its own widths, which never shrink.
+func TestHeadersPerResource(t *testing.T) {
 	format, err := New("custom-columns=NAME:metadata.name,V:metadata.resourceVersion", &Options{})
 	require.NoError(t, err)
 	require.Equal(t, "NAME    V\nweb-0   7\n", printedBy(t, format, added(t, "pods", web0)))
@@ -115,7 +115,7 @@ func TestHeadersAreForEachResource(t *testing.T) {
 	require.Equal(t, "NAME    V\nweb-0   7\n", printedBy(t, format, added(t, "jobs", web0)))
 }
 
-func TestCellsDoNothingToATerminal(t *testing.T) {
+func TestCellsAreEscaped(t *testing.T) {
 	const evil = `{"metadata":{"name":"x","annotations":{"a":"\u001b[2Jb\nc"}}}`
 	require.Equal(t, "A\n�[2Jb c\n", printed(t, "custom-columns=A:.metadata.annotations.a", &Options{}, added(t, "pods", evil)))
 }
@@ -128,7 +128,7 @@ func TestJSONPath(t *testing.T) {
 	require.Empty(t, printed(t, `jsonpath={range .status.conditions[*]}{.type}{end}`, &Options{}, added(t, "pods", web0)))
 }
 
-func TestMistakesAreToldAtTheStart(t *testing.T) {
+func TestInvalidFormats(t *testing.T) {
 	for spec, want := range map[string]string{
 		"x":                             `unknown output format "x"; the formats are jsonl, wire`,
 		"jsonl=x":                       `output format jsonl takes no argument, and has "x"`,

@@ -37,13 +37,13 @@ type screenRow struct {
 	cells row
 }
 
-// marked is how long a change is.
-const marked = 3 * time.Second
+// markDuration is how long a change stays marked.
+const markDuration = 3 * time.Second
 
 // NewScreen returns a screen of the rows that a format prints, or an error if it prints none.
 func NewScreen(format Format, opts *Options) (*Screen, error) {
 	t, ok := format.(*table)
-	if people, is := format.(lines); is {
+	if people, is := format.(lineFormat); is {
 		t, ok = people.table, true
 	}
 	if !ok {
@@ -72,7 +72,7 @@ func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.rows, func(_ screenKey, r *screenRow) bool {
-		return r.event.Type == lw.Deleted && now.Sub(r.event.Time) >= marked
+		return r.event.Type == lw.Deleted && now.Sub(r.event.Time) >= markDuration
 	})
 	keys := slices.SortedFunc(maps.Keys(s.rows), func(a, b screenKey) int {
 		return cmp.Or(strings.Compare(a.resource, b.resource), strings.Compare(a.key.Namespace, b.key.Namespace), strings.Compare(a.key.Name, b.key.Name))
@@ -89,18 +89,18 @@ func (s *Screen) Lines(now time.Time, width, height int) (lines []string) {
 		hidden := len(body) - max(0, room-1)
 		body = append(body[:max(0, room-1)], fmt.Sprintf("  … %d lines more", hidden))
 	}
-	lines = append(lines, cut(count(there)+" at "+now.Format(time.TimeOnly), width))
+	lines = append(lines, truncate(countObjects(there)+" at "+now.Format(time.TimeOnly), width))
 	for _, line := range body[:min(len(body), room)] {
 		mark, _ := utf8.DecodeRuneInString(line)
-		lines = append(lines, s.opts.paint(markColors[mark], cut(line, width)))
+		lines = append(lines, s.opts.colorize(markColors[mark], truncate(line, width)))
 	}
 	if s.message != "" && len(lines) < height {
-		lines = append(lines, s.opts.paint(faint, cut(s.message, width)))
+		lines = append(lines, s.opts.colorize(faint, truncate(s.message, width)))
 	}
 	return lines
 }
 
-func count(objects int) string {
+func countObjects(objects int) string {
 	if objects == 1 {
 		return "1 object"
 	}
@@ -113,13 +113,13 @@ var markColors = map[rune]color{'+': green, '~': yellow, '-': red}
 func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
 	var c *columns
 	for i, key := range keys {
-		r := s.rows[key].seen(s, now)
+		r := s.rows[key].render(s, now)
 		if c == nil || !slices.Equal(c.headers, r.headers) {
 			c = &columns{headers: r.headers, widths: make([]int, len(r.headers))}
-			c.fit(r.headers)
+			c.widen(r.headers)
 			for _, other := range keys[i:] {
 				if cells := s.rows[other].cells; slices.Equal(cells.headers, c.headers) {
-					c.fit(cells.cells)
+					c.widen(cells.cells)
 				}
 			}
 			lines = append(lines, "  "+c.line(r.headers, nil, s.opts))
@@ -129,8 +129,8 @@ func (s *Screen) body(now time.Time, keys []screenKey) (lines []string) {
 	return lines
 }
 
-// seen is the row as it is now: ages grow.
-func (r *screenRow) seen(s *Screen, now time.Time) row {
+// render returns the row with current ages.
+func (r *screenRow) render(s *Screen, now time.Time) row {
 	e := r.event
 	e.Time = now
 	r.cells = s.row(&e)
@@ -138,13 +138,13 @@ func (r *screenRow) seen(s *Screen, now time.Time) row {
 }
 
 func (r *screenRow) mark(now time.Time) string {
-	if now.Sub(r.event.Time) >= marked {
+	if now.Sub(r.event.Time) >= markDuration {
 		return " "
 	}
 	return map[lw.EventType]string{lw.Added: "+", lw.Modified: "~", lw.Deleted: "-"}[r.event.Type]
 }
 
-func cut(line string, width int) string {
+func truncate(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line
 	}

@@ -52,7 +52,7 @@ lwcat: pods: broken`, show(10*time.Second, 80, 10))
 	}
 }
 
-// TestScreenOfSeveralResources has headers for each whose columns are others.
+// TestScreenOfSeveralResources checks that each set of columns has its own headers.
 func TestScreenOfSeveralResources(t *testing.T) {
 	s := screen(t, "wide", &Options{Color: true})
 	pod, deploy := added(t, "pods", web0), deleted(t, "deployments.apps", webster)
@@ -68,8 +68,8 @@ func TestScreenOfSeveralResources(t *testing.T) {
 	}, s.Lines(noon, 80, 10))
 }
 
-// TestAgesGrow, though the server told an age once.
-func TestAgesGrow(t *testing.T) {
+// TestScreenUpdatesAges checks ages that the server sent once.
+func TestScreenUpdatesAges(t *testing.T) {
 	s := screen(t, "wide", &Options{})
 	e := added(t, "pods", `{"metadata":{"name":"x","creationTimestamp":"2026-11-21T11:59:55Z"}}`)
 	e.Row = &Row{Columns: []string{"Name", "Age"}, Cells: `["x","5s"]`}
@@ -77,7 +77,7 @@ func TestAgesGrow(t *testing.T) {
 	require.Equal(t, "+ x      7s", s.Lines(noon.Add(2*time.Second), 80, 9)[2])
 }
 
-func TestScreenIsForTables(t *testing.T) {
+func TestScreenRequiresTable(t *testing.T) {
 	format, err := New("jsonl", &Options{})
 	require.NoError(t, err)
 	_, err = NewScreen(format, &Options{})

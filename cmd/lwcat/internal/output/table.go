@@ -23,22 +23,22 @@ func (r *row) add(header, cell string, c color) {
 
 // Plain makes of a text one line that does nothing to a terminal.
 func Plain(text string) string {
-	if !strings.ContainsFunc(text, controls) {
+	if !strings.ContainsFunc(text, isControl) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case controls(r):
+		case isControl(r):
 			return '�'
 		}
 		return r
 	}, text)
 }
 
-// controls reports whether a character moves the cursor, ends a line, or turns the direction of what follows.
-func controls(r rune) bool {
+// isControl reports whether a character moves the cursor, ends a line or changes the text direction.
+func isControl(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r)
 }
 
@@ -73,14 +73,14 @@ func (t *table) Print(_ *bufio.Writer, e *Event) {
 	if r.columns == nil || !slices.Equal(r.columns.headers, r.headers) {
 		r.columns = &columns{headers: r.headers, widths: make([]int, len(r.headers)), printed: t.opts.NoHeaders}
 		if !r.columns.printed {
-			r.columns.fit(r.headers)
+			r.columns.widen(r.headers)
 		}
 		if at := slices.Index(r.headers, "EVENT"); at >= 0 {
 			r.columns.widths[at] = len("MODIFIED") // which sooner or later is there
 		}
 		t.known[resource] = r.columns
 	}
-	r.columns.fit(r.cells)
+	r.columns.widen(r.cells)
 	t.pending = append(t.pending, r)
 }
 
@@ -97,14 +97,14 @@ func (t *table) Flush(out *bufio.Writer) {
 	t.pending = t.pending[:0]
 }
 
-func (c *columns) fit(cells []string) {
+func (c *columns) widen(cells []string) {
 	for i, cell := range cells {
 		c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell))
 	}
 }
 
-// gap is how far columns are apart.
-const gap = 3
+// columnGap is how far columns are apart.
+const columnGap = 3
 
 // line aligns the cells of a row, up to the last one that is not empty. colors may be nil.
 func (c *columns) line(cells []string, colors []color, opts *Options) string {
@@ -115,12 +115,12 @@ func (c *columns) line(cells []string, colors []color, opts *Options) string {
 	var text strings.Builder
 	for i, cell := range cells[:last+1] {
 		if colors != nil {
-			text.WriteString(opts.paint(colors[i], cell))
+			text.WriteString(opts.colorize(colors[i], cell))
 		} else {
 			text.WriteString(cell)
 		}
 		if i < last {
-			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+gap-utf8.RuneCountInString(cell))))
+			text.WriteString(strings.Repeat(" ", max(1, c.widths[i]+columnGap-utf8.RuneCountInString(cell))))
 		}
 	}
 	return text.String()

@@ -118,8 +118,8 @@ func newFailure(ctx context.Context, err error) *failure {
 	return f
 }
 
-// error is the failure as the engine met it. ended is what the reader's own end stands for.
-func (f *failure) error(ended error) error {
+// toError is the failure as the engine met it. ended is what the reader's own end stands for.
+func (f *failure) toError(ended error) error {
 	switch {
 	case f == nil:
 		return nil

@@ -7,43 +7,43 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answer is what comes of a request.
-type answer struct {
-	number  int
-	watch   bool
-	pending []byte
-	last    int64 // when the last of them came
+// response is the recorded part of a response.
+type response struct {
+	number   int
+	watch    bool
+	pending  []byte
+	lastRead int64 // when the pending bytes arrived
 }
 
-func (w *Writer) begin(req *lw.Request) *answer {
+func (w *Writer) startRequest(req *lw.Request) *response {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.streams++
-	w.line(entry{
+	w.writeEntry(entry{
 		At: w.now(), Kind: kindOpen, Stream: w.streams, Path: req.Path, Query: req.Query, Accept: req.Accept, Watch: req.Watch,
 	})
-	return &answer{number: w.streams, watch: req.Watch}
+	return &response{number: w.streams, watch: req.Watch}
 }
 
-func (w *Writer) opened(s *answer, transport string, refused *failure) {
+func (w *Writer) writeOpened(s *response, transport string, refused *failure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Transport: transport, Failure: refused})
+	w.writeEntry(entry{At: w.now(), Kind: kindOpened, Stream: s.number, Transport: transport, Failure: refused})
 	if refused == nil {
 		w.open[s] = struct{}{}
 	}
 }
 
-// bytes takes what has come of an answer. A watch's frames end with its lines.
-func (w *Writer) bytes(s *answer, data []byte) {
+// writeBytes splits the bytes of a response into frames. A watch's frames end with a line.
+func (w *Writer) writeBytes(s *response, data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, open := w.open[s]; !open {
 		return
 	}
-	s.last = w.now()
+	s.lastRead = w.now()
 	for len(data) > 0 {
-		part := data[:min(len(data), mostInFrame-len(s.pending))]
+		part := data[:min(len(data), maxFrame-len(s.pending))]
 		end := -1
 		if s.watch {
 			end = endOfLine(s.pending, part)
@@ -54,9 +54,9 @@ func (w *Writer) bytes(s *answer, data []byte) {
 		s.pending = append(s.pending, part...)
 		data = data[len(part):]
 		if end >= 0 {
-			w.frame(s, len(s.pending), false)
-		} else if len(s.pending) == mostInFrame {
-			w.frame(s, wholeRunes(s.pending), s.watch)
+			w.writeFrame(s, len(s.pending), false)
+		} else if len(s.pending) == maxFrame {
+			w.writeFrame(s, completeRunes(s.pending), s.watch)
 		}
 	}
 }
@@ -74,8 +74,8 @@ func endOfLine(pending, data []byte) int {
 	return -1
 }
 
-// wholeRunes returns the length of text without a character that it has the beginning of.
-func wholeRunes(text []byte) int {
+// completeRunes returns the length of text without an incomplete character at its end.
+func completeRunes(text []byte) int {
 	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(text[i]) {
 			if !utf8.FullRune(text[i:]) {
@@ -87,25 +87,25 @@ func wholeRunes(text []byte) int {
 	return len(text)
 }
 
-// frame writes so many of the pending bytes.
-func (w *Writer) frame(s *answer, n int, part bool) {
+// writeFrame writes the first n pending bytes.
+func (w *Writer) writeFrame(s *response, n int, part bool) {
 	if n == 0 {
 		return
 	}
-	e := entry{At: s.last, Kind: kindFrame, Stream: s.number, Part: part}
+	e := entry{At: s.lastRead, Kind: kindFrame, Stream: s.number, Part: part}
 	if utf8.Valid(s.pending[:n]) {
 		e.Text = string(s.pending[:n])
 	} else {
 		e.Base64 = s.pending[:n]
 	}
-	w.line(e)
+	w.writeEntry(e)
 	s.pending = append(s.pending[:0], s.pending[n:]...)
 }
 
-func (w *Writer) closed(s *answer, f *failure) {
+func (w *Writer) writeClosed(s *response, f *failure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.frame(s, len(s.pending), false)
+	w.writeFrame(s, len(s.pending), false)
 	delete(w.open, s)
-	w.line(entry{At: w.now(), Kind: kindClosed, Stream: s.number, Failure: f})
+	w.writeEntry(entry{At: w.now(), Kind: kindClosed, Stream: s.number, Failure: f})
 }

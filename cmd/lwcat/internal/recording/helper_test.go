@@ -12,34 +12,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted answers a request by what is said at which time, and how that ends.
-type scripted struct {
+// scriptedTransport answers each request with a scripted body.
+type scriptedTransport struct {
 	after time.Duration // until the answer begins
 	err   error         // in its place
-	says  []said
+	says  []timedText
 	end   error // io.EOF if nil
 }
 
-type said struct {
+// timedText is a text that arrives after a delay.
+type timedText struct {
 	after time.Duration
 	text  string
 }
 
-func (s *scripted) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+func (s *scriptedTransport) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
 	time.Sleep(s.after)
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &speaking{scripted: s, ctx: ctx}, nil
+	return &scriptedBody{scriptedTransport: s, ctx: ctx}, nil
 }
 
-type speaking struct {
-	*scripted
+type scriptedBody struct {
+	*scriptedTransport
 	ctx  context.Context
 	next int
 }
 
-func (b *speaking) Read(p []byte) (int, error) {
+func (b *scriptedBody) Read(p []byte) (int, error) {
 	if b.ctx.Err() != nil {
 		return 0, context.Cause(b.ctx)
 	}
@@ -55,38 +56,38 @@ func (b *speaking) Read(p []byte) (int, error) {
 	return copy(p, say.text), nil
 }
 
-func (b *speaking) Close() error { return nil }
+func (b *scriptedBody) Close() error { return nil }
 
-// shelf is a file in memory.
-type shelf struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-	room int // for so many bytes; 0: any number
+// memoryFile is a file in memory.
+type memoryFile struct {
+	mu       sync.Mutex
+	text     bytes.Buffer
+	capacity int // for so many bytes; 0: any number
 }
 
-func (s *shelf) Write(p []byte) (int, error) {
+func (s *memoryFile) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.room > 0 && s.text.Len()+len(p) > s.room {
-		n, _ := s.text.Write(p[:s.room-s.text.Len()])
-		return n, errFull
+	if s.capacity > 0 && s.text.Len()+len(p) > s.capacity {
+		n, _ := s.text.Write(p[:s.capacity-s.text.Len()])
+		return n, errDiskFull
 	}
 	return s.text.Write(p)
 }
 
-func (s *shelf) Truncate(n int64) error { s.text.Truncate(int(n)); return nil }
+func (s *memoryFile) Truncate(n int64) error { s.text.Truncate(int(n)); return nil }
 
-func (s *shelf) String() string {
+func (s *memoryFile) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
-type full struct{}
+type fullDisk struct{}
 
-func (full) Error() string { return "no space left" }
+func (fullDisk) Error() string { return "no space left" }
 
-var errFull error = full{}
+var errDiskFull error = fullDisk{}
 
 func watchOf(path string) *lw.Request {
 	return &lw.Request{Path: path, Query: "watch=1&resourceVersion=5&timeoutSeconds=300", Watch: true}
@@ -113,7 +114,7 @@ func read(t *testing.T, began time.Time, body io.ReadCloser) (text string, times
 }
 
 // record records one request to its end.
-func record(t *testing.T, w *Writer, req *lw.Request, s *scripted) (text string, end error) {
+func record(t *testing.T, w *Writer, req *lw.Request, s *scriptedTransport) (text string, end error) {
 	t.Helper()
 	body, err := w.Transport(Named("ws", s)).Open(t.Context(), req)
 	if err != nil {
@@ -123,8 +124,8 @@ func record(t *testing.T, w *Writer, req *lw.Request, s *scripted) (text string,
 	return text, end
 }
 
-func begin(t *testing.T) (*Writer, *shelf) {
-	out := new(shelf)
+func begin(t *testing.T) (*Writer, *memoryFile) {
+	out := new(memoryFile)
 	return NewWriter(out, func(err error) { t.Errorf("the recording failed: %v", err) }), out
 }
 

@@ -43,21 +43,21 @@ type Player struct {
 	recording *Recording
 	speed     float64
 	played    atomic.Int64 // frames
-	begin     sync.Once
-	begun     time.Time
+	startOnce sync.Once
+	started   time.Time
 
-	mu     sync.Mutex
-	queues map[string][]*stream // what is left, by key
-	views  map[*Playback]place  // of those that are played side by side
-	moved  chan struct{}        // closed and replaced when one of these has changed
+	mu      sync.Mutex
+	queues  map[string][]*stream   // remaining requests by key
+	views   map[*Playback]position // positions of the views that are played together
+	changed chan struct{}          // closed and replaced after every change of a view
 }
 
 // Play returns a player. speed is how many times as fast as it was recorded; 0 waits for nothing. The time begins with the
 // first request.
 func (r *Recording) Play(speed float64) *Player {
-	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]place{}, moved: make(chan struct{})}
+	p := &Player{recording: r, speed: speed, queues: map[string][]*stream{}, views: map[*Playback]position{}, changed: make(chan struct{})}
 	for _, s := range r.streams {
-		key := keyOf(s.path, s.query)
+		key := requestKey(s.path, s.query)
 		p.queues[key] = append(p.queues[key], s)
 	}
 	return p
@@ -66,8 +66,8 @@ func (r *Recording) Play(speed float64) *Player {
 // Frames is how many frames were played until now.
 func (p *Player) Frames() int { return int(p.played.Load()) }
 
-// keyOf is what a request is answered by: its path, and of its query what says which objects and in which form.
-func keyOf(path, query string) string {
+// requestKey returns the path and the query parameters that select the objects and their format.
+func requestKey(path, query string) string {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return path + "?" + query
@@ -81,8 +81,8 @@ func keyOf(path, query string) string {
 	return strings.TrimSuffix(path+"?"+values.Encode(), "?")
 }
 
-// what names a kind of request.
-func what(watch bool, query string) string {
+// requestKind describes a request in error messages.
+func requestKind(watch bool, query string) string {
 	switch {
 	case watch && strings.Contains(query, "sendInitialEvents=true"):
 		return "a streaming list"
@@ -92,9 +92,9 @@ func what(watch bool, query string) string {
 	return "a list"
 }
 
-// next takes the request that is next of the same path and query.
-func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
-	key, asked := keyOf(req.Path, req.Query), what(req.Watch, req.Query)
+// take removes the next recorded request with the same path and query.
+func (p *Player) take(req *lw.Request) (s *stream, last bool, err error) {
+	key, asked := requestKey(req.Path, req.Query), requestKind(req.Watch, req.Query)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	queue, known := p.queues[key]
@@ -111,7 +111,7 @@ func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
 	case len(queue) == 0:
 		return nil, true, ErrEnd
 	}
-	if has := what(queue[0].watch, queue[0].query); has != asked {
+	if has := requestKind(queue[0].watch, queue[0].query); has != asked {
 		return nil, true, &RequestError{Asked: asked + " of " + key, Has: []string{has}, Line: queue[0].line}
 	}
 	p.queues[key] = queue[1:]
@@ -119,47 +119,49 @@ func (p *Player) next(req *lw.Request) (s *stream, last bool, err error) {
 }
 
 // Now returns the time at which the last played record was recorded. A replayed stream dates its events by it.
-func (c *Playback) Now() time.Time { return c.player.recording.Start.Add(time.Duration(c.now.Load())) }
+func (c *Playback) Now() time.Time {
+	return c.player.recording.Start.Add(time.Duration(c.reached.Load()))
+}
 
 // Open implements [lw.Transport] by the recording, in its order: resource versions and continue tokens need not be those
 // that were asked for then. Where it ends, the error is [ErrEnd]; what it does not hold is a *[RequestError].
 func (c *Playback) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	s, last, err := c.player.next(req)
+	s, last, err := c.player.take(req)
 	if err != nil {
 		return nil, err
 	}
 	if !s.answered {
 		return nil, ErrEnd
 	}
-	if err := c.reach(ctx, s.opened); err != nil {
+	if err := c.wait(ctx, s.opened); err != nil {
 		return nil, err
 	}
-	if s.refused != nil {
-		return nil, s.refused.error(ended(last))
+	if s.rejected != nil {
+		return nil, s.rejected.toError(closeError(last))
 	}
-	return &played{ctx: ctx, view: c, stream: s, last: last}, nil
+	return &replayBody{ctx: ctx, view: c, stream: s, last: last}, nil
 }
 
-// errClosedThen is where the recorded run stopped reading, and this one has not.
-var errClosedThen = errors.New("the recorded run closed this request here")
+// errRecordedClose reports that the recorded run stopped reading here.
+var errRecordedClose = errors.New("the recorded run closed this request here")
 
-// played is a recorded answer.
-type played struct {
+// replayBody is a recorded response body.
+type replayBody struct {
 	ctx    context.Context
 	view   *Playback
 	stream *stream
-	last   bool // of the recording
+	last   bool // no request of this key follows
 	next   int  // frame
 	text   []byte
 }
 
-func (b *played) Read(into []byte) (int, error) {
+func (b *replayBody) Read(into []byte) (int, error) {
 	for len(b.text) == 0 {
 		if b.next == len(b.stream.frames) {
-			return 0, b.end()
+			return 0, b.endError()
 		}
 		frame := b.stream.frames[b.next]
-		if err := b.view.reach(b.ctx, frame.at); err != nil {
+		if err := b.view.wait(b.ctx, frame.at); err != nil {
 			return 0, err
 		}
 		text, err := b.view.player.recording.text(frame)
@@ -175,26 +177,26 @@ func (b *played) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// end is how the answer ended.
-func (b *played) end() error {
+// endError returns the error that ends the body.
+func (b *replayBody) endError() error {
 	if !b.stream.closed {
 		return ErrEnd
 	}
-	if err := b.view.reach(b.ctx, b.stream.end); err != nil {
+	if err := b.view.wait(b.ctx, b.stream.end); err != nil {
 		return err
 	}
 	if b.stream.failure == nil {
 		return io.EOF
 	}
-	return b.stream.failure.error(ended(b.last))
+	return b.stream.failure.toError(closeError(b.last))
 }
 
-// ended is what it means that the recorded run closed a request itself.
-func ended(last bool) error {
+// closeError returns the error for a request that the recorded run closed itself.
+func closeError(last bool) error {
 	if last {
 		return ErrEnd
 	}
-	return errClosedThen
+	return errRecordedClose
 }
 
-func (b *played) Close() error { return nil }
+func (b *replayBody) Close() error { return nil }

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostInLine bounds a line, in bytes: a frame's text may be six times as long in JSON.
-const mostInLine = 1 << 20
+// maxLine bounds a line, in bytes: a frame's text may be six times as long in JSON.
+const maxLine = 1 << 20
 
 // Recording is what a file holds. The frames stay in the file until they are played.
 type Recording struct {
@@ -36,15 +36,15 @@ type stream struct {
 	watch    bool
 	answered bool
 	opened   int64 // when, if it was answered
-	refused  *failure
-	frames   []frameAt
+	rejected *failure
+	frames   []frameOffset
 	closed   bool
 	end      int64 // when, if it was closed
 	failure  *failure
 }
 
-// frameAt is where a frame's line lies in the file.
-type frameAt struct {
+// frameOffset is where a frame's line lies in the file.
+type frameOffset struct {
 	at     int64
 	offset int64
 	length int
@@ -88,7 +88,7 @@ func (r *Recording) Close() error {
 // wrong with a later line is left in Broken, as all before it can be played.
 func Read(file io.ReaderAt) (*Recording, error) {
 	r := &Recording{file: file, numbers: map[int]*stream{}}
-	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), mostInLine)
+	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, 1<<62), maxLine)
 	offset := int64(0)
 	for number := 1; ; number++ {
 		line, err := in.ReadSlice('\n')
@@ -163,14 +163,14 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	case e.Kind == kindOpen && s == nil && e.Path != "":
 		s = &stream{line: number, path: e.Path, query: e.Query, watch: e.Watch}
 		r.streams, r.numbers[e.Stream] = append(r.streams, s), s
-	case s == nil || !s.takes(e.Kind):
+	case s == nil || !s.accepts(e.Kind):
 		return fmt.Errorf("%q of stream %d stands where it cannot", e.Kind, e.Stream)
 	case e.At < s.latest():
 		return errors.New("its time is before that of the line before it")
 	case e.Kind == kindOpened:
-		s.answered, s.opened, s.refused = true, e.At, e.Failure
+		s.answered, s.opened, s.rejected = true, e.At, e.Failure
 	case e.Kind == kindFrame:
-		s.frames = append(s.frames, frameAt{e.At, offset, len(line)})
+		s.frames = append(s.frames, frameOffset{e.At, offset, len(line)})
 		r.Frames++
 	case e.Kind == kindClosed:
 		s.closed, s.end, s.failure = true, e.At, e.Failure
@@ -179,13 +179,13 @@ func (r *Recording) entry(line []byte, number int, offset int64) error {
 	return nil
 }
 
-// takes reports whether a kind of entry may come next.
-func (s *stream) takes(kind string) bool {
+// accepts reports whether an entry of this kind may follow.
+func (s *stream) accepts(kind string) bool {
 	switch kind {
 	case kindOpened:
 		return !s.answered
 	case kindFrame, kindClosed:
-		return s.answered && s.refused == nil && !s.closed
+		return s.answered && s.rejected == nil && !s.closed
 	}
 	return false
 }
@@ -199,7 +199,7 @@ func (s *stream) latest() int64 {
 }
 
 // text reads a frame from the file.
-func (r *Recording) text(f frameAt) ([]byte, error) {
+func (r *Recording) text(f frameOffset) ([]byte, error) {
 	line := make([]byte, f.length)
 	if _, err := r.file.ReadAt(line, f.offset); err != nil {
 		return nil, fmt.Errorf("reading the recording: %w", err)

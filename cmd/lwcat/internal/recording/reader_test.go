@@ -21,7 +21,7 @@ const (
 	closed = `{"at":4,"kind":"closed","stream":1}` + "\n"
 )
 
-func TestWhatIsNoRecordingIsRefused(t *testing.T) {
+func TestRejectsOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "line 1: the file is empty",
 		"\n":                                    "line 1: this is no recording of lwcat's",
@@ -42,7 +42,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsBeforeADamageIsPlayed(t *testing.T) {
+func TestPlaysUpToDamage(t *testing.T) {
 	for damage, want := range map[string]string{
 		closed[:20]:                           "it is cut short",
 		"\n":                                  "it is damaged",

@@ -13,19 +13,19 @@ import (
 func (w *Writer) Transport(over lw.Transport) lw.Transport { return &recorder{w, over} }
 
 type recorder struct {
-	writer *Writer
-	over   lw.Transport
+	writer    *Writer
+	transport lw.Transport
 }
 
 func (r *recorder) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	s := r.writer.begin(req)
+	s := r.writer.startRequest(req)
 	var name atomic.Pointer[string]
-	body, err := r.over.Open(context.WithValue(ctx, nameKey{}, &name), req)
+	body, err := r.transport.Open(context.WithValue(ctx, nameKey{}, &name), req)
 	transport := ""
 	if known := name.Load(); known != nil {
 		transport = *known
 	}
-	r.writer.opened(s, transport, newFailure(ctx, err))
+	r.writer.writeOpened(s, transport, newFailure(ctx, err))
 	if err != nil {
 		return nil, err
 	}
@@ -37,17 +37,17 @@ type recordedBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	writer *Writer
-	stream *answer
+	stream *response
 	end    sync.Once
 }
 
 func (b *recordedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {
-		b.writer.bytes(b.stream, p[:n])
+		b.writer.writeBytes(b.stream, p[:n])
 	}
 	if err != nil {
-		b.end.Do(func() { b.writer.closed(b.stream, newFailure(b.ctx, err)) })
+		b.end.Do(func() { b.writer.writeClosed(b.stream, newFailure(b.ctx, err)) })
 	}
 	return n, err
 }
@@ -56,22 +56,22 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 func (b *recordedBody) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
 
 func (b *recordedBody) Close() error {
-	b.end.Do(func() { b.writer.closed(b.stream, &failure{Kind: failedReader}) })
+	b.end.Do(func() { b.writer.writeClosed(b.stream, &failure{Kind: failedReader}) })
 	return b.ReadCloser.Close()
 }
 
 type nameKey struct{}
 
 // Named returns a transport whose watches are recorded under a name, as "ws"; what is no watch goes over HTTP.
-func Named(name string, over lw.Transport) lw.Transport { return &named{name, over} }
+func Named(name string, over lw.Transport) lw.Transport { return &namedTransport{name, over} }
 
-type named struct {
-	name string
-	over lw.Transport
+type namedTransport struct {
+	name      string
+	transport lw.Transport
 }
 
-func (t *named) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
-	body, err := t.over.Open(ctx, req)
+func (t *namedTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	body, err := t.transport.Open(ctx, req)
 	if told, ok := ctx.Value(nameKey{}).(*atomic.Pointer[string]); ok && err == nil {
 		name := "http"
 		if req.Watch {

@@ -18,10 +18,10 @@ import (
 
 const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}` + "\n"
 
-// TestEveryByteComesBack, whatever it is and however it is cut, in frames of at most 64 kB.
-func TestEveryByteComesBack(t *testing.T) {
+// TestReplayIsByteExact checks any content and any split, in frames of at most 64 kB.
+func TestReplayIsByteExact(t *testing.T) {
 	large := `{"a":"` + strings.Repeat("ö☃", 50<<10) + `"}` + "\n"
-	for name, says := range map[string][]said{
+	for name, says := range map[string][]timedText{
 		"events":                     {{0, event}, {0, event + event[:20]}, {0, event[20:]}},
 		"of a WebSocket":             {{0, event}, {0, "\n"}, {0, event}},
 		"without a newline":          {{0, event[:len(event)-1]}, {5 * time.Second, "\n" + event}},
@@ -37,10 +37,10 @@ func TestEveryByteComesBack(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w, out := begin(t)
-					want, _ := record(t, w, req, &scripted{says: says})
+					want, _ := record(t, w, req, &scriptedTransport{says: says})
 					require.NoError(t, w.Close())
 					for line := range strings.Lines(out.String()) {
-						require.Less(t, len(line), 4*mostInFrame)
+						require.Less(t, len(line), 4*maxFrame)
 					}
 					require.Equal(t, !utf8.ValidString(want), strings.Contains(out.String(), `"base64"`), "text stays text")
 					body, err := load(t, out.String()).Play(0).Discovery().Open(t.Context(), req)
@@ -60,11 +60,11 @@ func FuzzRecord(f *testing.F) {
 	f.Add([]byte("\"\xe2\x98\x83\"\n\n\xff\x00\u2028<&>"), uint32(1), uint8(1), true)
 	f.Add([]byte("{\"items\":[\r\n]}\xe2\x98"), uint32(2), uint8(2), false)
 	f.Fuzz(func(t *testing.T, text []byte, cuts uint32, end uint8, watch bool) {
-		s := &scripted{end: []error{io.EOF, lw.ErrSilent, io.ErrUnexpectedEOF, errors.New("reset"), &lw.StatusError{Status: lw.Status{Code: 410}}}[end%5]}
+		s := &scriptedTransport{end: []error{io.EOF, lw.ErrSilent, io.ErrUnexpectedEOF, errors.New("reset"), &lw.StatusError{Status: lw.Status{Code: 410}}}[end%5]}
 		for rest := string(text); rest != ""; {
 			cuts = cuts*1664525 + 1013904223
 			n := min(1+int(cuts>>24), len(rest))
-			s.says, rest = append(s.says, said{text: rest[:n]}), rest[n:]
+			s.says, rest = append(s.says, timedText{text: rest[:n]}), rest[n:]
 		}
 		req := listOf("/x")
 		if watch {
@@ -83,12 +83,12 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestAnEventIsAFrame, with the time at which it was whole, also where its newline comes later.
-func TestAnEventIsAFrame(t *testing.T) {
+// TestEventsAreFrames checks that a frame has the time of its last byte, even if its newline arrives later.
+func TestEventsAreFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		bare := strings.TrimSuffix(event, "\n")
-		_, _ = record(t, w, watchOf("/x"), &scripted{after: time.Second, says: []said{
+		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{after: time.Second, says: []timedText{
 			{time.Second, event + event}, {time.Minute + time.Second/2, event[:9]}, {time.Millisecond, event[9:]}, {time.Second, bare}, {time.Hour, "\n" + bare},
 		}})
 		require.NoError(t, w.Close())
@@ -106,14 +106,14 @@ func TestAnEventIsAFrame(t *testing.T) {
 	})
 }
 
-// TestWhatHasComeIsWrittenWithinASecond, also a part of an event.
-func TestWhatHasComeIsWrittenWithinASecond(t *testing.T) {
+// TestFlushesEverySecond checks the flush of complete and partial events.
+func TestFlushesEverySecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{0, event[:9]}, {time.Hour, event[9:]}}})
+			_, _ = record(t, w, watchOf("/x"), &scriptedTransport{says: []timedText{{0, event[:9]}, {time.Hour, event[9:]}}})
 		}()
 		time.Sleep(flushEvery + time.Millisecond)
 		synctest.Wait()
@@ -123,12 +123,12 @@ func TestWhatHasComeIsWrittenWithinASecond(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsTheTime divided by the speed, of answers, of frames and of ends; or waits for nothing.
-func TestReplayKeepsTheTime(t *testing.T) {
+// TestReplaySpeed checks the delays of responses, frames and ends for several speeds.
+func TestReplaySpeed(t *testing.T) {
 	for speed, factor := range map[float64]float64{1: 1, 10: 0.1, 0.5: 2, 0: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			w, out := begin(t)
-			_, _ = record(t, w, watchOf("/x"), &scripted{after: time.Second, says: []said{{time.Second, event}, {time.Minute, event}}})
+			_, _ = record(t, w, watchOf("/x"), &scriptedTransport{after: time.Second, says: []timedText{{time.Second, event}, {time.Minute, event}}})
 			require.NoError(t, w.Close())
 			time.Sleep(time.Hour)
 			began, view := time.Now(), load(t, out.String()).Play(speed).Discovery()
@@ -144,11 +144,11 @@ func TestReplayKeepsTheTime(t *testing.T) {
 	}
 }
 
-// TestContextEndsAReplay, with its cause.
-func TestContextEndsAReplay(t *testing.T) {
+// TestReplayReturnsContextCause, with its cause.
+func TestReplayReturnsContextCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
-		_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{time.Hour, event}}})
+		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{says: []timedText{{time.Hour, event}}})
 		require.NoError(t, w.Close())
 		ctx, cancel := context.WithCancelCause(t.Context())
 		body, err := load(t, out.String()).Play(1).Discovery().Open(ctx, watchOf("/x"))
@@ -160,13 +160,13 @@ func TestContextEndsAReplay(t *testing.T) {
 	})
 }
 
-// TestFailuresComeBackAsTheyWere, as far as the engine tells them apart.
-func TestFailuresComeBackAsTheyWere(t *testing.T) {
+// TestReplayReturnsRecordedErrors checks all errors that the engine distinguishes.
+func TestReplayReturnsRecordedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := &lw.StatusError{Status: lw.Status{Code: 410, Reason: "Expired", Details: lw.StatusDetails{Causes: []lw.StatusCause{{Reason: "x"}}}}, RetryAfter: 3 * time.Second}
 		for _, want := range []error{gone, lw.ErrSilent, &lw.FrameTooLargeError{Limit: 9}, io.ErrUnexpectedEOF, errors.New("connection reset")} {
 			w, out := begin(t)
-			for _, s := range []*scripted{{err: want}, {end: want}, {}} {
+			for _, s := range []*scriptedTransport{{err: want}, {end: want}, {}} {
 				_, _ = record(t, w, watchOf("/x"), s)
 			}
 			require.NoError(t, w.Close())
@@ -187,11 +187,11 @@ func TestFailuresComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-// TestRequestsThatAreNotRecorded are told apart from the end of what is.
-func TestRequestsThatAreNotRecorded(t *testing.T) {
+// TestUnrecordedRequestsFail checks that their error differs from the end of the recording.
+func TestUnrecordedRequestsFail(t *testing.T) {
 	w, out := begin(t)
-	_, _ = record(t, w, listOf("/a"), &scripted{})
-	_, _ = record(t, w, watchOf("/a"), &scripted{})
+	_, _ = record(t, w, listOf("/a"), &scriptedTransport{})
+	_, _ = record(t, w, watchOf("/a"), &scriptedTransport{})
 	require.NoError(t, w.Close())
 	view := load(t, out.String()).Play(0).Discovery()
 	_, err := view.Open(t.Context(), listOf("/b"))
@@ -211,24 +211,24 @@ func TestRequestsThatAreNotRecorded(t *testing.T) {
 	require.True(t, Over(err))
 }
 
-// TestWhatTheRecordedRunClosed is the end of the recording, if nothing follows.
-func TestWhatTheRecordedRunClosed(t *testing.T) {
+// TestRecordedCloseEndsReplay checks the last request of a recording.
+func TestRecordedCloseEndsReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		for range 2 {
-			body, err := w.Transport(&scripted{}).Open(t.Context(), watchOf("/a"))
+			body, err := w.Transport(&scriptedTransport{}).Open(t.Context(), watchOf("/a"))
 			require.NoError(t, err)
 			require.NoError(t, body.Close())
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		body, err := w.Transport(&scripted{}).Open(ctx, watchOf("/a"))
+		body, err := w.Transport(&scriptedTransport{}).Open(ctx, watchOf("/a"))
 		require.NoError(t, err)
 		cancel(errors.New("^C"))
 		_, err = body.Read(make([]byte, 9))
 		require.EqualError(t, err, "^C")
 		require.NoError(t, w.Close())
 		view := load(t, out.String()).Play(0).Discovery()
-		for _, want := range []error{errClosedThen, errClosedThen, ErrEnd} {
+		for _, want := range []error{errRecordedClose, errRecordedClose, ErrEnd} {
 			body, err := view.Open(t.Context(), watchOf("/a"))
 			require.NoError(t, err)
 			_, err = body.Read(make([]byte, 9))
@@ -237,19 +237,19 @@ func TestWhatTheRecordedRunClosed(t *testing.T) {
 	})
 }
 
-// TestCollectionsAreReplayedInTheRecordedOrder at any speed.
-func TestCollectionsAreReplayedInTheRecordedOrder(t *testing.T) {
+// TestReplayKeepsOrderOfCollections checks the order at several speeds.
+func TestReplayKeepsOrderOfCollections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, out := begin(t)
 		done := make(chan struct{})
 		for _, path := range []string{"/a", "/b"} {
-			says := []said{}
+			says := []timedText{}
 			for range 20 {
-				says = append(says, said{time.Duration(len(says)%3+len(path)) * time.Millisecond, event})
+				says = append(says, timedText{time.Duration(len(says)%3+len(path)) * time.Millisecond, event})
 			}
 			wait := time.Duration(path[1]-'a') * time.Millisecond / 2
 			go func() {
-				_, _ = record(t, w, watchOf(path), &scripted{after: wait, says: says})
+				_, _ = record(t, w, watchOf(path), &scriptedTransport{after: wait, says: says})
 				done <- struct{}{}
 			}()
 		}
@@ -283,21 +283,21 @@ func TestCollectionsAreReplayedInTheRecordedOrder(t *testing.T) {
 	})
 }
 
-// TestDiskFull: it is told at once, and what was written before can be played.
-func TestDiskFull(t *testing.T) {
+// TestReportsFullDisk checks that the error is reported at once and that the written part can be replayed.
+func TestReportsFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out, failed := &shelf{room: 1000}, error(nil)
+		out, failed := &memoryFile{capacity: 1000}, error(nil)
 		w := NewWriter(out, func(err error) { failed = err })
-		_, _ = record(t, w, watchOf("/x"), &scripted{says: []said{{0, event}, {2 * time.Second, strings.Repeat(event, 20)}, {time.Hour, event}}})
-		require.Equal(t, errFull, failed)
-		require.Equal(t, errFull, w.Close())
+		_, _ = record(t, w, watchOf("/x"), &scriptedTransport{says: []timedText{{0, event}, {2 * time.Second, strings.Repeat(event, 20)}, {time.Hour, event}}})
+		require.Equal(t, errDiskFull, failed)
+		require.Equal(t, errDiskFull, w.Close())
 		r := load(t, out.String())
 		require.GreaterOrEqual(t, r.Frames, 2)
 	})
 }
 
-// TestFiles are for their owner's eyes, and not written over.
-func TestFiles(t *testing.T) {
+// TestFilePermissions checks that a recording is private and never overwrites a file.
+func TestFilePermissions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	fail := func(err error) { t.Error(err) }
 	require.NoError(t, os.WriteFile(path, []byte("precious"), 0o644))

@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	mostInFrame = 64 << 10    // bytes; more of an event or of a list come in several frames
-	flushEvery  = time.Second // and this is how long what has come may wait to be written
+	maxFrame   = 64 << 10    // bytes; more of an event or of a list come in several frames
+	flushEvery = time.Second // and this is how long what has come may wait to be written
 )
 
 // Writer writes a recording. All methods may run concurrently.
 type Writer struct {
-	out   io.Writer
-	start time.Time
-	fail  func(error)
-	stop  chan struct{}
-	done  chan struct{}
+	out     io.Writer
+	start   time.Time
+	onError func(error)
+	stop    chan struct{}
+	done    chan struct{}
 
 	mu      sync.Mutex
 	lines   []byte // whole ones, to be written
 	written int64  // of whole lines, in bytes
 	streams int
-	open    map[*answer]struct{}
+	open    map[*response]struct{}
 	err     error // the first one; nothing is written after it
 }
 
@@ -69,11 +69,11 @@ func Create(path string, overwrite bool, fail func(error)) (*Writer, error) {
 // NewWriter begins a recording. What out offers of Close and of an os.File's Truncate is used.
 func NewWriter(out io.Writer, fail func(error)) *Writer {
 	w := &Writer{
-		out: out, start: time.Now(), fail: fail, open: map[*answer]struct{}{},
+		out: out, start: time.Now(), onError: fail, open: map[*response]struct{}{},
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
-	w.line(Header{Format: formatName, Version: formatVersion, Lwcat: version(), Start: w.start})
-	go w.tick()
+	w.writeEntry(Header{Format: formatName, Version: formatVersion, Lwcat: version(), Start: w.start})
+	go w.flushLoop()
 	return w
 }
 
@@ -89,13 +89,13 @@ func version() string {
 func (w *Writer) Follow(c Collection) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line(entry{At: w.now(), Kind: kindFollow, Collection: &c})
+	w.writeEntry(entry{At: w.now(), Kind: kindFollow, Collection: &c})
 }
 
 func (w *Writer) now() int64 { return int64(time.Since(w.start)) }
 
-// line adds a line.
-func (w *Writer) line(value any) {
+// writeEntry adds a line.
+func (w *Writer) writeEntry(value any) {
 	if w.err != nil {
 		return
 	}
@@ -103,10 +103,10 @@ func (w *Writer) line(value any) {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil { // which the types do not allow
-		w.broke(err)
+		w.fail(err)
 		return
 	}
-	if w.lines = append(w.lines, text.Bytes()...); len(w.lines) >= mostInFrame {
+	if w.lines = append(w.lines, text.Bytes()...); len(w.lines) >= maxFrame {
 		w.write()
 	}
 }
@@ -123,17 +123,17 @@ func (w *Writer) write() {
 		if file, ok := w.out.(interface{ Truncate(int64) error }); ok {
 			_ = file.Truncate(w.written) // a pipe or a device has no length
 		}
-		w.broke(err)
+		w.fail(err)
 	}
 }
 
-func (w *Writer) broke(err error) {
+func (w *Writer) fail(err error) {
 	w.err = err
-	w.fail(err)
+	w.onError(err)
 }
 
-// tick writes once a second what has come.
-func (w *Writer) tick() {
+// flushLoop writes once a second what has come.
+func (w *Writer) flushLoop() {
 	defer close(w.done)
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
@@ -156,9 +156,9 @@ func (w *Writer) flush(last bool) error {
 	for s := range w.open {
 		n := len(s.pending)
 		if !last {
-			n = wholeRunes(s.pending)
+			n = completeRunes(s.pending)
 		}
-		w.frame(s, n, s.watch)
+		w.writeFrame(s, n, s.watch)
 	}
 	w.write()
 	return w.err

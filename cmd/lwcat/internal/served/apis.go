@@ -67,8 +67,8 @@ func pathOf(c recording.Collection) (of api, ok bool) {
 	return api{Group: c.Group, Version: c.Version, Plural: c.Plural, Namespaced: c.Namespace != ""}, true
 }
 
-// complete adds what discovery has told, or what the first object shows.
-func complete(ctx context.Context, recorded *recording.Recording, c recording.Collection, of api, apis []discovery.Resource) api {
+// completeAPI adds what discovery has told, or what the first object shows.
+func completeAPI(ctx context.Context, recorded *recording.Recording, c recording.Collection, of api, apis []discovery.Resource) api {
 	i := slices.IndexFunc(apis, func(r discovery.Resource) bool { return api(r).path() == of.path() })
 	if i >= 0 {
 		return api(apis[i])

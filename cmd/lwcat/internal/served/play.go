@@ -23,19 +23,19 @@ func (s *Server) Run(ctx context.Context, speed float64) (frames int, err error)
 			continue
 		}
 		view := player.Collection()
-		playing.Go(func() { failures[i] = c.play(ctx, view, s.recorded.Collections[i]) })
+		playing.Go(func() { failures[i] = c.replay(ctx, view, s.recorded.Collections[i]) })
 	}
 	playing.Wait()
 	return player.Frames(), errors.Join(append(failures, context.Cause(ctx), s.recorded.Broken)...)
 }
 
-// play makes the collection what the recording tells, as it tells it.
-func (c *collection) play(ctx context.Context, view *recording.Playback, recorded recording.Collection) error {
-	known := sync.OnceFunc(c.known)
-	defer known() // a collection that was never listed is empty
+// replay applies the recorded events to the collection at the recorded times.
+func (c *collection) replay(ctx context.Context, view *recording.Playback, recorded recording.Collection) error {
+	markListed := sync.OnceFunc(c.markListed)
+	defer markListed() // a collection that was never listed is empty
 	if recorded.From != "" {
 		c.PlayTo(recorded.From)
-		known()
+		markListed()
 	}
 	var listed []cache.Change[*lw.Object]
 	listing := false
@@ -54,29 +54,29 @@ func (c *collection) play(ctx context.Context, view *recording.Playback, recorde
 			return fmt.Errorf("%s: %w", recorded.Resource(), err)
 		}
 		if listed = nil; event.Type == lw.Synced {
-			known()
+			markListed()
 		}
 	}
 	return nil
 }
 
-// apply takes what has changed up to a version: objects in the order of their versions, then what a list has shown to be gone.
+// apply applies the changes up to a resourceVersion: first changed objects by resourceVersion, then deletions.
 func (c *collection) apply(version string, changes []cache.Change[*lw.Object]) error {
 	slices.SortStableFunc(changes, func(a, b cache.Change[*lw.Object]) int {
 		if a.New == nil || b.New == nil {
-			return btoi(a.New == nil) - btoi(b.New == nil)
+			return boolToInt(a.New == nil) - boolToInt(b.New == nil)
 		}
 		order, _ := lw.CompareResourceVersions(a.New.GetResourceVersion(), b.New.GetResourceVersion())
 		return order
 	})
 	for _, d := range changes {
 		if d.New != nil {
-			if _, err := c.Play(c.id, d.New.Raw()); err != nil {
+			if _, err := c.Play(c.resource, d.New.Raw()); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := c.PlayDelete(c.id, d.Old.Raw()); err != nil {
+		if err := c.PlayDelete(c.resource, d.Old.Raw()); err != nil {
 			return err
 		}
 	}
@@ -84,18 +84,18 @@ func (c *collection) apply(version string, changes []cache.Change[*lw.Object]) e
 	return nil
 }
 
-func btoi(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// known says that one of the recorded collections has been listed. When all have been, what was before is too old.
-func (c *collection) known() {
+// markListed records one complete list. After the last one, it compacts the history and accepts requests.
+func (c *collection) markListed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wants--; c.wants == 0 {
+	if c.unlisted--; c.unlisted == 0 {
 		c.Compact()
 		close(c.ready)
 	}

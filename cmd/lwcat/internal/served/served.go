@@ -21,17 +21,17 @@ type Server struct {
 	recorded    *recording.Recording
 	collections map[string]*collection // by path, as "/apis/apps/v1/deployments"
 	discovery   *lwtest.Server
-	followed    []*collection // of the recording's, in their order
+	followed    []*collection // the recording's collections, in their order
 }
 
 // collection is what one server has of a recording. Each has its own, as a collection's versions come in their order, and those of
 // several collections do not.
 type collection struct {
 	*lwtest.Server
-	id    string     // in lwtest
-	wants int        // how many recorded collections it waits for, guarded by mu
-	mu    sync.Mutex // with them
-	ready chan struct{}
+	resource string     // resource name in lwtest
+	unlisted int        // recorded collections without a complete list, guarded by mu
+	mu       sync.Mutex // with them
+	ready    chan struct{}
 }
 
 // New returns a server for what the recording has followed. apis is what is known of its collections from discovery; what is
@@ -46,7 +46,7 @@ func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Re
 			s.followed = append(s.followed, nil)
 			continue
 		}
-		own, err := s.add(ctx, c, of, apis, &resources)
+		own, err := s.addCollection(ctx, c, of, apis, &resources)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -55,36 +55,36 @@ func New(ctx context.Context, recorded *recording.Recording, apis []discovery.Re
 	if len(resources) == 0 {
 		return nil, skipped, errors.New("the recording has followed no collection that an API server could have")
 	}
-	s.discovery, err = start(resources...)
+	s.discovery, err = newServer(resources...)
 	return s, skipped, err
 }
 
-func (s *Server) add(ctx context.Context, c recording.Collection, of api, apis []discovery.Resource, resources *[]lwtest.Resource) (*collection, error) {
+func (s *Server) addCollection(ctx context.Context, c recording.Collection, of api, apis []discovery.Resource, resources *[]lwtest.Resource) (*collection, error) {
 	own := s.collections[of.path()]
 	if own == nil {
-		resource := complete(ctx, s.recorded, c, of, apis).resource()
-		server, err := start(resource)
+		resource := completeAPI(ctx, s.recorded, c, of, apis).resource()
+		server, err := newServer(resource)
 		if err != nil {
 			return nil, err
 		}
-		own = &collection{Server: server, id: strings.TrimSuffix(of.Plural+"."+of.Group, "."), ready: make(chan struct{})}
+		own = &collection{Server: server, resource: strings.TrimSuffix(of.Plural+"."+of.Group, "."), ready: make(chan struct{})}
 		s.collections[of.path()] = own
 		*resources = append(*resources, resource)
 	}
-	own.wants++
+	own.unlisted++
 	return own, nil
 }
 
-func start(resources ...lwtest.Resource) (*lwtest.Server, error) {
-	return lwtest.Start(&lwtest.Options{Resources: resources, OnlyResources: true, History: 1 << 62, Listener: nowhere{}})
+func newServer(resources ...lwtest.Resource) (*lwtest.Server, error) {
+	return lwtest.Start(&lwtest.Options{Resources: resources, OnlyResources: true, History: 1 << 62, Listener: closedListener{}})
 }
 
-// nowhere is a listener that nobody reaches: all requests come through the Server.
-type nowhere struct{}
+// closedListener accepts no connections. All requests arrive through Server.ServeHTTP.
+type closedListener struct{}
 
-func (nowhere) Accept() (net.Conn, error) { return nil, net.ErrClosed }
-func (nowhere) Close() error              { return nil }
-func (nowhere) Addr() net.Addr            { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (closedListener) Accept() (net.Conn, error) { return nil, net.ErrClosed }
+func (closedListener) Close() error              { return nil }
+func (closedListener) Addr() net.Addr            { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
 // Close ends all requests.
 func (s *Server) Close() {
@@ -96,7 +96,7 @@ func (s *Server) Close() {
 
 // ServeHTTP implements [http.Handler]. A request for a collection waits until its first list has been played.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if why := foreign(r); why != "" {
+	if why := rejectReason(r); why != "" {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
@@ -118,9 +118,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// foreign says why a request may be a page's that has no business here: it has another origin, or a name that leads here by
-// DNS. What is recorded may be secret, and a browser asks this machine for any page.
-func foreign(r *http.Request) string {
+// rejectReason returns why a request is rejected, or "". It rejects other origins and DNS rebinding because recordings may
+// contain Secrets.
+func rejectReason(r *http.Request) string {
 	if text := r.Header.Get("Origin"); text != "" {
 		if origin, err := url.Parse(text); err != nil || origin.Host != r.Host {
 			return "a page of another origin may not read recordings"

@@ -16,29 +16,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tape writes a recording by hand.
-type tape struct {
+// recordingBuilder writes a recording by hand.
+type recordingBuilder struct {
 	text    strings.Builder
 	streams int
 }
 
-func newTape() *tape {
-	t := new(tape)
+func newRecordingBuilder() *recordingBuilder {
+	t := new(recordingBuilder)
 	t.line(map[string]any{"format": "lwcat-recording", "version": 1, "start": time.Now()})
 	return t
 }
 
-func (t *tape) line(v any) { _ = json.NewEncoder(&t.text).Encode(v) }
+func (t *recordingBuilder) line(v any) { _ = json.NewEncoder(&t.text).Encode(v) }
 
-func (t *tape) add(at time.Duration, kind string, members map[string]any) {
+func (t *recordingBuilder) add(at time.Duration, kind string, members map[string]any) {
 	members["at"], members["kind"] = int64(at), kind
 	t.line(members)
 }
 
-func (t *tape) follow(c recording.Collection) { t.add(0, "follow", map[string]any{"collection": c}) }
+func (t *recordingBuilder) follow(c recording.Collection) {
+	t.add(0, "follow", map[string]any{"collection": c})
+}
 
 // open begins a request, and returns what adds to its answer.
-func (t *tape) open(at time.Duration, path string, watch bool) (say func(at time.Duration, text string), end func(at time.Duration)) {
+func (t *recordingBuilder) open(at time.Duration, path string, watch bool) (say func(at time.Duration, text string), end func(at time.Duration)) {
 	t.streams++
 	n := t.streams
 	t.add(at, "open", map[string]any{"stream": n, "path": path, "watch": watch})
@@ -51,7 +53,7 @@ func (t *tape) open(at time.Duration, path string, watch bool) (say func(at time
 }
 
 // list is a request for a streaming list that was refused, and one for a list.
-func (t *tape) list(at time.Duration, path, version string, items ...string) {
+func (t *recordingBuilder) list(at time.Duration, path, version string, items ...string) {
 	t.streams++
 	t.add(at, "open", map[string]any{"stream": t.streams, "path": path, "query": "sendInitialEvents=true", "watch": true})
 	refusal := map[string]any{"kind": "status", "status": map[string]any{"Code": 422}}
@@ -59,7 +61,7 @@ func (t *tape) list(at time.Duration, path, version string, items ...string) {
 	t.relist(at, path, version, items...)
 }
 
-func (t *tape) relist(at time.Duration, path, version string, items ...string) {
+func (t *recordingBuilder) relist(at time.Duration, path, version string, items ...string) {
 	say, end := t.open(at, path, false)
 	say(at, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"`+version+`"},"items":[`+strings.Join(items, ",")+"]}")
 	end(at)
@@ -71,7 +73,7 @@ func object(kind, name, version string) string {
 
 func event(what, object string) string { return `{"type":"` + what + `","object":` + object + "}\n" }
 
-func (t *tape) serve(tt *testing.T, apis ...discovery.Resource) *Server {
+func (t *recordingBuilder) serve(tt *testing.T, apis ...discovery.Resource) *Server {
 	recorded, err := recording.Read(bytes.NewReader([]byte(t.text.String())))
 	require.NoError(tt, err)
 	require.NoError(tt, recorded.Broken)
@@ -113,8 +115,8 @@ func state(t *testing.T, s *Server, path string) string {
 const pods = "/api/v1/pods"
 
 // busy is a recording of two collections, whose versions cross.
-func busy() *tape {
-	t := newTape()
+func busy() *recordingBuilder {
+	t := newRecordingBuilder()
 	t.follow(recording.Collection{Version: "v1", Plural: "pods"})
 	t.follow(recording.Collection{Version: "v1", Plural: "secrets", Namespace: "t"})
 	t.list(time.Second, pods, "50", object("Pod", "a", "40"), object("Pod", "b", "30"))
@@ -133,8 +135,8 @@ func busy() *tape {
 	return t
 }
 
-// TestStateIsTheFoldOfWhatWasRecordedTillThen, under the recorded versions, of each collection by itself.
-func TestStateIsTheFoldOfWhatWasRecordedTillThen(t *testing.T) {
+// TestServesRecordedState checks each collection's state and resourceVersion after every event.
+func TestServesRecordedState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy().serve(t)
 		defer s.Close()
@@ -159,10 +161,10 @@ func TestStateIsTheFoldOfWhatWasRecordedTillThen(t *testing.T) {
 	})
 }
 
-// TestAListThatBreaksOffShowsNothing: what it has begun with comes when it is complete, in the order of versions.
-func TestAListThatBreaksOffShowsNothing(t *testing.T) {
+// TestInterruptedListIsNotServed checks that a list appears only when it is complete.
+func TestInterruptedListIsNotServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tape := newTape()
+		tape := newRecordingBuilder()
 		tape.follow(recording.Collection{Version: "v1", Plural: "pods"})
 		tape.list(0, pods, "50")
 		watch, end := tape.open(time.Second, pods, true)
@@ -185,8 +187,8 @@ func TestAListThatBreaksOffShowsNothing(t *testing.T) {
 	})
 }
 
-// TestHistoryCanBeWatched from the first list's version on, and not from before.
-func TestHistoryCanBeWatched(t *testing.T) {
+// TestWatchesRecordedHistory checks watches from the first list's resourceVersion and before it.
+func TestWatchesRecordedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := busy().serve(t)
 		defer s.Close()
@@ -205,9 +207,9 @@ func TestHistoryCanBeWatched(t *testing.T) {
 	})
 }
 
-// TestDiscovery has what was followed and nothing else; what nobody has told is guessed from the objects.
-func TestDiscovery(t *testing.T) {
-	tape := newTape()
+// TestServesDiscovery checks that missing discovery data is derived from the objects.
+func TestServesDiscovery(t *testing.T) {
+	tape := newRecordingBuilder()
 	tape.follow(recording.Collection{Raw: "/apis/x.example.com/v2/namespaces/t/gadgets"})
 	tape.list(0, "/apis/x.example.com/v2/namespaces/t/gadgets", "5", object("Gadget", "g", "3"))
 	s := tape.serve(t)
@@ -221,7 +223,7 @@ func TestDiscovery(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, ask(s, "GET", pods).Code)
 	require.Equal(t, "5: g@3", state(t, s, "/apis/x.example.com/v2/namespaces/t/gadgets"))
 
-	tape = newTape()
+	tape = newRecordingBuilder()
 	tape.follow(recording.Collection{Group: "x.example.com", Version: "v2", Plural: "gadgets"})
 	told := tape.serve(t, discovery.Resource{Group: "x.example.com", Version: "v2", Plural: "gadgets", Kind: "Gizmo", ShortNames: []string{"gz"}})
 	defer told.Close()
@@ -229,8 +231,8 @@ func TestDiscovery(t *testing.T) {
 	require.Contains(t, ask(told, "GET", "/apis/x.example.com/v2").Body.String(), `"shortNames":["gz"]`)
 }
 
-// TestNobodyElseReadsOrWrites: no page of another origin, not by a name that leads here, and nothing is changed.
-func TestNobodyElseReadsOrWrites(t *testing.T) {
+// TestRejectsForeignRequests checks other origins, other host names and writes.
+func TestRejectsForeignRequests(t *testing.T) {
 	s := busy().serve(t)
 	defer s.Close()
 	_, err := s.Run(t.Context(), 0)
@@ -244,9 +246,9 @@ func TestNobodyElseReadsOrWrites(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeServed is told.
-func TestWhatCannotBeServed(t *testing.T) {
-	tape := newTape()
+// TestReportsUnservedPaths is told.
+func TestReportsUnservedPaths(t *testing.T) {
+	tape := newRecordingBuilder()
 	tape.follow(recording.Collection{Raw: "/custom"})
 	recorded, err := recording.Read(bytes.NewReader([]byte(tape.text.String())))
 	require.NoError(t, err)

@@ -9,9 +9,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// mostInMember bounds all of a Table but its rows, in bytes. One row at a time is held, or one frame of a watch, and each is
+// maxMember bounds all of a Table but its rows, in bytes. One row at a time is held, or one frame of a watch, and each is
 // bounded as those of lists and watches are.
-const mostInMember = 1 << 20
+const maxMember = 1 << 20
 
 // body reads Tables and is read as lists, or as a watch.
 type body struct {
@@ -38,10 +38,10 @@ func (b *body) Read(p []byte) (n int, err error) {
 // Redact is for lw.Redact.
 func (b *body) Redact(text string) string { return lw.Redact(b.ReadCloser, text) }
 
-// head begins a list if what comes is a Table, of which servers tell the kind first; all else passes as it is.
-func (b *body) head() ([]byte, error) {
+// readHead begins a list if what comes is a Table, of which servers tell the kind first; all else passes as it is.
+func (b *body) readHead() ([]byte, error) {
 	b.source.seen = new(bytes.Buffer)
-	b.source.left = mostInMember
+	b.source.remaining = maxMember
 	opened, err := b.decoder.Token()
 	kind := ""
 	for err == nil && opened == json.Delim('{') && kind == "" && b.decoder.More() {
@@ -57,15 +57,15 @@ func (b *body) head() ([]byte, error) {
 	}
 	if kind != "Table" { // whoever reads on says what is wrong
 		all := io.MultiReader(b.source.seen, b.ReadCloser)
-		b.next = func() ([]byte, error) { return part(all) }
+		b.next = func() ([]byte, error) { return readPrefix(all) }
 		return nil, nil
 	}
 	b.source.seen = nil
-	b.next = b.member
+	b.next = b.readMember
 	return []byte(`{"kind":"List","apiVersion":"v1"`), nil
 }
 
-func part(of io.Reader) ([]byte, error) {
+func readPrefix(of io.Reader) ([]byte, error) {
 	text := make([]byte, 4<<10)
 	n, err := of.Read(text)
 	if n > 0 {
@@ -74,18 +74,18 @@ func part(of io.Reader) ([]byte, error) {
 	return text[:n], err
 }
 
-// member makes what a list has of the Table's next member.
-func (b *body) member() ([]byte, error) {
-	b.source.left = mostInMember
+// readMember makes what a list has of the Table's next member.
+func (b *body) readMember() ([]byte, error) {
+	b.source.remaining = maxMember
 	if !b.decoder.More() {
-		return b.end()
+		return b.readEnd()
 	}
 	name, err := b.token()
 	if err != nil {
 		return nil, err
 	}
 	if name == "rows" {
-		return b.open()
+		return b.openRows()
 	}
 	var text json.RawMessage
 	if err := b.decode(&text); err != nil {
@@ -95,18 +95,18 @@ func (b *body) member() ([]byte, error) {
 	case "metadata":
 		return append([]byte(`,"metadata":`), text...), nil
 	case "columnDefinitions":
-		b.tables.learn(text)
+		b.tables.setColumns(text)
 	}
 	return nil, nil
 }
 
-// open begins the rows.
-func (b *body) open() ([]byte, error) {
+// openRows begins the rows.
+func (b *body) openRows() ([]byte, error) {
 	switch opened, err := b.token(); {
 	case err != nil:
 		return nil, err
 	case opened == json.Delim('['):
-		b.next = b.row
+		b.next = b.readRow
 		return []byte(`,"items":[`), nil
 	case opened == nil:
 		return []byte(`,"items":null`), nil
@@ -114,11 +114,11 @@ func (b *body) open() ([]byte, error) {
 	return nil, &lw.MalformedError{Offset: b.decoder.InputOffset() - 1, Expected: "rows to be an array", Found: "something else"}
 }
 
-// row makes an item of the next row.
-func (b *body) row() ([]byte, error) {
-	b.source.left = b.source.frame
+// readRow makes an item of the next row.
+func (b *body) readRow() ([]byte, error) {
+	b.source.remaining = b.source.frame
 	if !b.decoder.More() {
-		b.next = b.member
+		b.next = b.readMember
 		_, err := b.token()
 		return []byte("]"), err
 	}
@@ -134,17 +134,17 @@ func (b *body) row() ([]byte, error) {
 	return next.appendObject(text), nil
 }
 
-// end closes the list. What is behind it is for whoever reads on.
-func (b *body) end() ([]byte, error) {
+// readEnd closes the list. What is behind it is for whoever reads on.
+func (b *body) readEnd() ([]byte, error) {
 	_, err := b.token()
 	rest := io.MultiReader(b.decoder.Buffered(), b.ReadCloser)
-	b.next = func() ([]byte, error) { return part(rest) }
+	b.next = func() ([]byte, error) { return readPrefix(rest) }
 	return []byte("}\n"), err
 }
 
-// frame makes an event about an object of one about a Table.
-func (b *body) frame() ([]byte, error) {
-	b.source.left = b.source.frame
+// readFrame makes an event about an object of one about a Table.
+func (b *body) readFrame() ([]byte, error) {
+	b.source.remaining = b.source.frame
 	var text json.RawMessage
 	if err := b.decoder.Decode(&text); err != nil {
 		return nil, malformed(err)
@@ -160,7 +160,7 @@ func (b *body) frame() ([]byte, error) {
 	if json.Unmarshal(text, &event) != nil || event.Object.Kind != "Table" {
 		return append(text, '\n'), nil
 	}
-	b.tables.learn(event.Object.ColumnDefinitions)
+	b.tables.setColumns(event.Object.ColumnDefinitions)
 	if len(event.Object.Rows) != 1 {
 		return append(text, '\n'), nil
 	}
@@ -170,8 +170,8 @@ func (b *body) frame() ([]byte, error) {
 	return append(event.Object.Rows[0].appendObject(frame), "}\n"...), nil
 }
 
-// learn takes the names of columns, if there are any.
-func (t *Transport) learn(definitions []byte) {
+// setColumns takes the names of columns, if there are any.
+func (t *Transport) setColumns(definitions []byte) {
 	var columns []struct{ Name string }
 	if json.Unmarshal(definitions, &columns) != nil || columns == nil {
 		return
@@ -202,20 +202,20 @@ func (r *row) appendObject(text []byte) []byte {
 // token and decode read what is within a document, whose end is none in good order there.
 func (b *body) token() (json.Token, error) {
 	token, err := b.decoder.Token()
-	return token, within(err)
+	return token, unexpectedEOF(err)
 }
 
-func (b *body) decode(into any) error { return within(b.decoder.Decode(into)) }
+func (b *body) decode(into any) error { return unexpectedEOF(b.decoder.Decode(into)) }
 
-func within(err error) error {
-	if err == io.EOF || isCut(err) {
+func unexpectedEOF(err error) error {
+	if err == io.EOF || isTruncated(err) {
 		return io.ErrUnexpectedEOF
 	}
 	return malformed(err)
 }
 
-// isCut tells whether it is the end that is wrong, which since Go 1.27 is a mistake of syntax like others.
-func isCut(err error) bool {
+// isTruncated tells whether it is the end that is wrong, which since Go 1.27 is a mistake of syntax like others.
+func isTruncated(err error) bool {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	return ok && syntax.Error() == "unexpected end of JSON input"
 }
@@ -233,18 +233,18 @@ func malformed(err error) error {
 
 // budget fails when more is read than may be.
 type budget struct {
-	from  io.Reader
-	frame int // the most bytes of a row or a frame
-	left  int
-	seen  *bytes.Buffer // what was read, unless nil
+	reader    io.Reader
+	frame     int // the most bytes of a row or a frame
+	remaining int
+	seen      *bytes.Buffer // what was read, unless nil
 }
 
 func (b *budget) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, &lw.FrameTooLargeError{Limit: b.frame}
 	}
-	n, err := b.from.Read(p[:min(len(p), b.left)])
-	if b.left -= n; b.seen != nil {
+	n, err := b.reader.Read(p[:min(len(p), b.remaining)])
+	if b.remaining -= n; b.seen != nil {
 		b.seen.Write(p[:n])
 	}
 	return n, err

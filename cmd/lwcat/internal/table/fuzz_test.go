@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cut is a transport whose one answer comes byte by byte.
-type cut struct{ text string }
+// byteTransport returns a body one byte at a time.
+type byteTransport struct{ text string }
 
-func (c cut) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+func (c byteTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(iotest.OneByteReader(strings.NewReader(c.text))), nil
 }
 
@@ -30,9 +30,9 @@ func FuzzTables(f *testing.F) {
 	f.Add(`{"type":"ERROR","object":{"kind":"Status","code":410}}`, true)
 	f.Fuzz(func(t *testing.T, text string, watch bool) {
 		req := &lw.Request{Path: "/p", Watch: watch}
-		tables := New(&answers{text: text}, false)
+		tables := New(&recordingTransport{text: text}, false)
 		whole, err := read(t, tables, req)
-		again := New(cut{text}, false)
+		again := New(byteTransport{text}, false)
 		single, singleErr := read(t, again, req)
 		require.Equal(t, whole, single)
 		require.Equal(t, err, singleErr)

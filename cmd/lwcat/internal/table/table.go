@@ -15,9 +15,9 @@ import (
 
 // Transport is a lw.Transport for one collection. A server that does not know Tables of it sends ordinary objects, which pass.
 type Transport struct {
-	over    lw.Transport
-	include string
-	frame   int // the most bytes of a row, or a frame
+	transport lw.Transport
+	include   string
+	frame     int // the most bytes of a row, or a frame
 
 	mu      sync.Mutex
 	columns []string
@@ -29,7 +29,7 @@ func New(over lw.Transport, metadataOnly bool) *Transport {
 	if metadataOnly {
 		include = "Metadata"
 	}
-	return &Transport{over: over, include: include, frame: lw.DefaultMaxFrame}
+	return &Transport{transport: over, include: include, frame: lw.DefaultMaxFrame}
 }
 
 // Columns returns the columns' names, as the server last told them.
@@ -55,15 +55,15 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		asked.Query += "&"
 	}
 	asked.Query += "includeObject=" + t.include
-	source, err := t.over.Open(ctx, &asked)
+	source, err := t.transport.Open(ctx, &asked)
 	if err != nil {
 		return nil, err
 	}
-	b := &body{ReadCloser: source, tables: t, source: &budget{from: source, frame: t.frame}}
+	b := &body{ReadCloser: source, tables: t, source: &budget{reader: source, frame: t.frame}}
 	b.decoder = json.NewDecoder(b.source)
-	b.next = b.head
+	b.next = b.readHead
 	if req.Watch {
-		b.next = b.frame
+		b.next = b.readFrame
 	}
 	return b, nil
 }

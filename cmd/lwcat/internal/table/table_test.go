@@ -12,21 +12,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers is a transport that answers with a text, and notes what it was asked.
-type answers struct {
+// recordingTransport answers with a text and stores the request.
+type recordingTransport struct {
 	text string
 	err  error
 	req  *lw.Request
 }
 
-func (a *answers) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+func (a *recordingTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
 	a.req = req
-	return io.NopCloser(io.MultiReader(strings.NewReader(a.text), failing{a.err})), nil
+	return io.NopCloser(io.MultiReader(strings.NewReader(a.text), failingTransport{a.err})), nil
 }
 
-type failing struct{ err error }
+type failingTransport struct{ err error }
 
-func (f failing) Read([]byte) (int, error) {
+func (f failingTransport) Read([]byte) (int, error) {
 	if f.err == nil {
 		return 0, io.EOF
 	}
@@ -45,7 +45,7 @@ func read(t *testing.T, tables *Transport, req *lw.Request) (string, error) {
 const columns = `"columnDefinitions":[{"name":"Name"},{"name":"Ready"}]`
 
 func TestListsOfTables(t *testing.T) {
-	a := &answers{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
+	a := &recordingTransport{text: `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7","continue":"x"},` + columns + `,
 		"rows":[{"cells":["a",1],"object":{"kind":"Pod","metadata":{"name":"a"}}},{"cells":["b","<\u003e"],"object":{"kind":"Pod","metadata":{"name":"b"}}}]}`}
 	tables := New(a, false)
 	text, err := read(t, tables, &lw.Request{Path: "/p", Query: "limit=500", Accept: "application/json;drop=metadata.managedFields"})
@@ -58,7 +58,7 @@ func TestListsOfTables(t *testing.T) {
 }
 
 func TestMetadataOnly(t *testing.T) {
-	a := &answers{text: "{}"}
+	a := &recordingTransport{text: "{}"}
 	_, err := read(t, New(a, true), &lw.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "includeObject=Metadata", a.req.Query)
@@ -67,7 +67,7 @@ func TestMetadataOnly(t *testing.T) {
 func TestWatchesOfTables(t *testing.T) {
 	const status = `{"type":"ERROR","object":{"kind":"Status","code":410}}` + "\n"
 	broken := errors.New("broken")
-	a := &answers{err: broken, text: `{"type":"ADDED","object":{"kind":"Table",` + columns + `,"rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}}]}}
+	a := &recordingTransport{err: broken, text: `{"type":"ADDED","object":{"kind":"Table",` + columns + `,"rows":[{"cells":["a"],"object":{"metadata":{"name":"a"}}}]}}
 		{"type":"BOOKMARK","object":{"kind":"Table","columnDefinitions":null,"rows":[{"cells":[""],"object":{"metadata":{"resourceVersion":"9"}}}]}}` + status}
 	tables := New(a, false)
 	text, err := read(t, tables, &lw.Request{Watch: true})
@@ -77,45 +77,45 @@ func TestWatchesOfTables(t *testing.T) {
 	require.Equal(t, []string{"Name", "Ready"}, tables.Columns(), "null leaves them")
 }
 
-// TestWhatIsNoTablePasses: not every server makes one of every resource, and what is garbage is told by who reads it.
-func TestWhatIsNoTablePasses(t *testing.T) {
+// TestOtherResponsesPassThrough checks that responses other than tables are left to the decoder.
+func TestOtherResponsesPassThrough(t *testing.T) {
 	for _, text := range []string{`{"kind":"PodList","items":[]}`, `{"kind":"Status"}`, `[]`, `"x"`, `<html>`, ``, ` `, `{"metadata":{},"kind":"Table"}`, `{"kind":7}`} {
-		got, err := read(t, New(&answers{text: text}, true), &lw.Request{})
+		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{})
 		require.NoError(t, err)
 		require.Equal(t, text, got)
 	}
 	for _, text := range []string{`{"type":"ADDED","object":{"kind":"Pod"}}`, `[1]`} {
-		got, err := read(t, New(&answers{text: text}, true), &lw.Request{Watch: true})
+		got, err := read(t, New(&recordingTransport{text: text}, true), &lw.Request{Watch: true})
 		require.NoError(t, err)
 		require.Equal(t, text+"\n", got)
 	}
-	_, err := read(t, New(&answers{text: "<html>"}, true), &lw.Request{Watch: true})
+	_, err := read(t, New(&recordingTransport{text: "<html>"}, true), &lw.Request{Watch: true})
 	require.Equal(t, &lw.MalformedError{Offset: 1, Expected: "JSON", Found: "something else"}, err)
 }
 
-// TestBrokenTables are as broken as the lists that they stand for.
-func TestBrokenTables(t *testing.T) {
+// TestMalformedTables checks that a malformed table fails like a malformed list.
+func TestMalformedTables(t *testing.T) {
 	table := `{"kind":"Table","metadata":{},"rows":[{"cells":[1],"object":{"a":1}},{"cells":[1]}],"x":null}`
 	for cut := range len(table) {
-		_, err := read(t, New(&answers{text: table[:cut]}, true), &lw.Request{})
+		_, err := read(t, New(&recordingTransport{text: table[:cut]}, true), &lw.Request{})
 		if cut >= len(`{"kind":"Table"`) {
 			require.ErrorIs(t, err, io.ErrUnexpectedEOF, table[:cut])
 		} else {
 			require.NoError(t, err, "it passes as it is")
 		}
 	}
-	got, err := read(t, New(&answers{text: table + " x"}, true), &lw.Request{})
+	got, err := read(t, New(&recordingTransport{text: table + " x"}, true), &lw.Request{})
 	require.NoError(t, err)
 	require.Equal(t, `{"kind":"List","apiVersion":"v1","metadata":{},"items":[{"a":1,"lwcat.cells":[1]},]}`+"\n x", got)
 	for _, wrong := range []string{`"rows":[7]`, `"rows":{}`, `"rows":[{"cells":}]`, `x`, `"columnDefinitions":]`} {
-		_, err := read(t, New(&answers{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
+		_, err := read(t, New(&recordingTransport{text: `{"kind":"Table",` + wrong + `}`}, true), &lw.Request{})
 		_, ok := errors.AsType[*lw.MalformedError](err)
 		require.True(t, ok, "%s: %v", wrong, err)
 	}
 }
 
-// TestHostileTables: one row at a time is held, or one frame, and no more of anything else.
-func TestHostileTables(t *testing.T) {
+// TestTableMemoryLimit checks that at most one row or one frame is in memory.
+func TestTableMemoryLimit(t *testing.T) {
 	const row = `{"cells":["a"],"object":{"metadata":{"name":"a"}}}`
 	const frame = 1 << 20
 	tooLarge := &lw.FrameTooLargeError{Limit: frame}
@@ -140,7 +140,7 @@ func TestHostileTables(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			heap := hostile.NewHeap()
 			endless := &hostile.Endless{First: c.first, Then: c.then, Most: 5 << 20, Heap: heap}
-			tables := New(bodyOf{endless}, false)
+			tables := New(bodyTransport{endless}, false)
 			tables.frame = frame
 			body, err := tables.Open(t.Context(), &lw.Request{Watch: c.watch})
 			require.NoError(t, err)
@@ -155,9 +155,9 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
-type bodyOf struct{ body io.ReadCloser }
+type bodyTransport struct{ body io.ReadCloser }
 
-func (b bodyOf) Open(context.Context, *lw.Request) (io.ReadCloser, error) { return b.body, nil }
+func (b bodyTransport) Open(context.Context, *lw.Request) (io.ReadCloser, error) { return b.body, nil }
 
 func TestCells(t *testing.T) {
 	o, err := lw.ParseObject([]byte(`{"metadata":{"name":"a"},"lwcat.cells":["a",9007199254740993]}`))

@@ -1,5 +1,5 @@
-// Package measure holds what the metrics of every system have in common: how errors and requests become labels of few
-// values, and where the boundaries of histograms lie.
+// Package measure contains the common parts of the metrics adapters: the mapping of errors and requests to labels, and
+// the buckets of histograms.
 package measure
 
 import (
@@ -13,18 +13,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The boundaries of the histograms' buckets. Each says what the library's own limits are, so that the last bucket but one
-// holds what is still in order.
+// Upper limits of histogram buckets. They follow the limits of the library.
 var (
-	// OpenSeconds: a response that takes longer than 90 s is given up as silent.
+	// OpenSeconds ends at 90 s, the timeout for a response.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
-	// DelaySeconds: none where the cause has a remedy, else 0.8 s to 60 s; beyond that the server asked for it.
+	// DelaySeconds covers the engine's delays of 0 s and of 0.8 s to 60 s. Only a Retry-After can be longer.
 	DelaySeconds = []float64{0, 1, 2, 4, 8, 16, 32, 64}
-	// FrameBytes: etcd takes objects of up to 1.5 MiB.
+	// FrameBytes exceeds the object size limit of etcd, which is 1.5 MiB.
 	FrameBytes = []float64{256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 )
 
-// Verb says what a request is: "list" or "watch". A streaming list is a watch.
+// Verb returns the verb of a request: "list" or "watch". A streaming list is a watch.
 func Verb(req *lw.Request) string {
 	if req.Watch {
 		return "watch"
@@ -32,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes are looked through in order: what is more telling stands first, as an error may match several.
+// causes lists the kinds of errors. An error may match several, so more specific kinds come first.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -55,11 +54,11 @@ var causes = []struct {
 	{"refused", as[*lw.StatusError]},
 	{"frame_too_large", as[*lw.FrameTooLargeError]},
 	{"undecodable", as[*lw.DecodeError]},
-	{"malformed", func(err error) bool { // a text that was cut short is the connection's fault
+	{"malformed", func(err error) bool { // truncated JSON counts as a connection failure
 		malformed, ok := errors.AsType[*lw.MalformedError](err)
 		return ok && malformed.Err == nil
 	}},
-	{"canceled", func(err error) bool { // a deadline of the caller's is also a net.Error
+	{"canceled", func(err error) bool { // the caller's deadline is also a net.Error
 		return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}},
 	{"tls", func(err error) bool {
@@ -69,11 +68,11 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // as WebSocket by a proxy; some of the system's errors match it, too
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; some system errors match, too
 }
 
-// Cause names the kind of an error, in one of twenty-one words, whatever the error's text. "other" is what has no type that
-// can be told, among it a few ends of HTTP/2 streams.
+// Cause returns the kind of an error as one of 21 words. It does not depend on the error's text. Errors without a known
+// type, such as some ends of HTTP/2 streams, return "other".
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {

@@ -66,5 +66,5 @@ func TestCause(t *testing.T) {
 	for _, cause := range causes {
 		require.True(t, seen[cause.name], "%s is not tested", cause.name)
 	}
-	require.Len(t, seen, 21, "the doc comment counts them")
+	require.Len(t, seen, 21, "number of words in the doc comment of Cause")
 }

@@ -1,6 +1,7 @@
 //go:build !js
 
-// Command serve runs the server of internal/testkit/wire on loopback, and prints its URL. It ends with its standard input.
+// Command serve runs the test server of internal/testkit/wire on a loopback address and prints its URL. It exits when
+// its standard input is closed.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command program prints what its data hold.
+// Command program prints values that depend on its initial data.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	fmt.Println(sparse[len(texts)*2000])
 }
 
-// fall makes the stack grow and the garbage collector read it before it panics.
+// fall panics at the bottom of a deep stack, after a garbage collection has scanned the stack.
 func fall(depth int, text string) string {
 	if depth == 0 {
 		runtime.GC()

@@ -1,0 +1,77 @@
+package cache
+
+import (
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// listed folds a list of one object into a store and returns what it changed.
+func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
+	w.Fold(lw.Event[T]{Type: lw.ListStarted})
+	changes := append([]Change[T](nil), w.Fold(lw.Event[T]{Type: lw.Added, Object: object})...)
+	return append(changes, w.Fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
+}
+
+// TestRestoredBackup: after a restore an object may have been written anew at the very version that is stored. Its text
+// tells, whatever became known of the restore.
+func TestRestoredBackup(t *testing.T) {
+	parse := func(value string) *lw.Object {
+		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"},"data":` + value + `}`))
+		require.NoError(t, err)
+		return object
+	}
+	old, restored := parse("1"), parse("2")
+	_, w := NewStore[*lw.Object](nil)
+	require.Len(t, listed(w, old), 1)
+	require.Equal(t, []Change[*lw.Object]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
+	require.Empty(t, listed(w, parse("2")))
+}
+
+// incomparable is an object that cannot tell whether another one is the same.
+type incomparable struct {
+	value string
+	_     []int
+}
+
+func (incomparable) GetNamespace() string       { return "" }
+func (incomparable) GetName() string            { return "a" }
+func (incomparable) GetResourceVersion() string { return "7" }
+
+// TestRestoredBackupOfOtherTypes: when versions ran backwards, the next list is taken for what it says, and only that one.
+func TestRestoredBackupOfOtherTypes(t *testing.T) {
+	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
+	for _, cause := range []error{lw.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
+		s, w := NewStore[incomparable](nil)
+		known := func() bool {
+			_, ok := s.known(nil, []byte("a"), []byte("7"))
+			return ok
+		}
+		require.Len(t, listed(w, old), 1)
+		require.True(t, known())
+		w.Fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
+		require.False(t, known(), "it must be decoded anew")
+		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
+		require.True(t, known())
+		require.Empty(t, listed(w, old))
+	}
+}
+
+// TestListWithoutVersionClearsVersion: a later run must not resume from a resourceVersion before the list.
+func TestListWithoutVersionClearsVersion(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.Replace("7", object("a/x@1"))
+	require.Equal(t, "7", s.resumable())
+	w.Replace("", object("a/x@1"))
+	require.Empty(t, s.resumable())
+	require.Empty(t, s.ResourceVersion())
+}
+
+// TestMisplacedEndBookmarkForcesList: objects may be missing.
+func TestMisplacedEndBookmarkForcesList(t *testing.T) {
+	s, w := NewStore[*lw.Object](nil)
+	w.Replace("7")
+	w.Fold(lw.Event[*lw.Object]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: lw.ErrNoInitialEnd, Relist: true}})
+	require.Empty(t, s.resumable())
+}

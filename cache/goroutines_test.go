@@ -1,0 +1,67 @@
+package cache
+
+import (
+	"bytes"
+	"runtime/pprof"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// countHandlerGoroutines is how many goroutines of handlers there are; it needs its test to be the only one that runs.
+func countHandlerGoroutines(t *testing.T) int {
+	var stacks bytes.Buffer
+	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
+	return bytes.Count(stacks.Bytes(), []byte(".runHandler(0x"))
+}
+
+// TestIdleHandlerHasNoGoroutine, and gets one for what comes, for its end, and in every run.
+func TestIdleHandlerHasNoGoroutine(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		var n, gone, drained log
+		slow := &log{block: make(chan struct{})}
+		th.informer.Handle(n.handler(), nil)
+		removed := th.informer.Handle(gone.handler(), nil)
+		ends := th.informer.Handle(drained.handler(), nil)
+		th.run()
+		require.Zero(t, countHandlerGoroutines(t))
+		require.True(t, isClosed(removed.Synced()))
+
+		th.expect("~x@3")
+		require.Equal(t, "+x@1! ~x@1>3", n.take())
+		require.Zero(t, countHandlerGoroutines(t))
+
+		removed.Remove()
+		require.NoError(t, ends.Drain(t.Context()))
+		synctest.Wait()
+		require.True(t, isClosed(removed.Done()))
+		require.Zero(t, countHandlerGoroutines(t))
+
+		th.informer.Handle(slow.handler(), nil)
+		synctest.Wait()
+		require.Equal(t, 1, countHandlerGoroutines(t), "it is being called")
+		close(slow.block)
+
+		th.stop()
+		require.Error(t, <-th.err)
+		th.run()
+		th.expect("~x@4")
+		require.Equal(t, "~x@3>4", n.take(), "it is told once")
+		require.Equal(t, "+x@3! ~x@3>4", slow.take())
+	})
+}
+
+// TestResyncingHandlerKeepsGoroutine, which waits for the time.
+func TestResyncingHandlerKeepsGoroutine(t *testing.T) {
+	withHarness(t, "x@1", func(t *testing.T, th *harness) {
+		var n log
+		th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Hour})
+		th.run()
+		require.Equal(t, 1, countHandlerGoroutines(t))
+		time.Sleep(time.Hour + time.Minute)
+		require.Equal(t, "+x@1! ~x@1>1", n.take())
+	})
+}

@@ -1,0 +1,100 @@
+package cache
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// harness runs an informer on a scripted source.
+type harness struct {
+	t        *testing.T
+	informer *Informer[*lw.Object]
+	events   chan lw.Event[*lw.Object] // what the watch brings
+	err      chan error                // what Run returned
+	stop     context.CancelFunc
+}
+
+// withHarness runs a test with an informer whose first list holds these objects.
+func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		th := &harness{t: t, events: make(chan lw.Event[*lw.Object]), err: make(chan error, 1)}
+		th.informer = NewInformer(&liveObjects{first: strings.Fields(words), events: th.events}, plainLists())
+		test(t, th)
+		if th.stop != nil {
+			th.stop()
+			<-th.err
+		}
+	})
+}
+
+func (th *harness) run() {
+	ctx, stop := context.WithCancel(th.t.Context())
+	th.stop = stop
+	go func() { th.err <- th.informer.Run(ctx) }()
+	synctest.Wait()
+}
+
+// expect lets the watch bring events, in the language of [script], and waits until all that follows has happened.
+func (th *harness) expect(words string) {
+	for word := range strings.FieldsSeq(words) {
+		th.send(word)
+		synctest.Wait()
+	}
+}
+
+// send does not wait.
+func (th *harness) send(words string) {
+	types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
+	for word := range strings.FieldsSeq(words) {
+		o := object(word[1:])
+		th.events <- lw.Event[*lw.Object]{Type: types[word[0]], Object: o, ResourceVersion: o.GetResourceVersion()}
+	}
+}
+
+// log records the calls of handlers.
+type log struct {
+	mu      sync.Mutex
+	entries []string
+	block   chan struct{} // if set, each call waits for an element
+}
+
+func (n *log) handler() Handler[*lw.Object] {
+	return Handler[*lw.Object]{
+		Added: func(o *lw.Object, initial bool) {
+			n.add("+"+o.Key().String()+"@"+o.GetResourceVersion(), initial, "!")
+		},
+		Modified: func(old, o *lw.Object) {
+			n.add("~"+o.Key().String()+"@"+old.GetResourceVersion()+">"+o.GetResourceVersion(), false, "")
+		},
+		Deleted: func(o *lw.Object, stale bool) {
+			n.add("-"+o.Key().String()+"@"+o.GetResourceVersion(), stale, "?")
+		},
+	}
+}
+
+func (n *log) add(word string, marked bool, mark string) {
+	if marked {
+		word += mark
+	}
+	n.mu.Lock()
+	n.entries = append(n.entries, word)
+	n.mu.Unlock()
+	if n.block != nil {
+		<-n.block
+	}
+}
+
+// take returns what was told since the last time.
+func (n *log) take() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	words := strings.Join(n.entries, " ")
+	n.entries = nil
+	return words
+}

@@ -1,0 +1,124 @@
+package cache
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// network is a lw.Transport that answers lists and watches from memory.
+type network func(req *lw.Request) io.Reader
+
+func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return io.NopCloser(n(req)), nil
+}
+
+const (
+	listHead = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"2000000"},"items":[`
+	listTail = "]}\n"
+	tooOld   = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
+)
+
+// podReflector follows Pods through a real client.
+func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
+	t.Helper()
+	client, err := lw.NewClient(n, lw.Pods(""), lw.RawCodec{}, nil)
+	require.NoError(t, err)
+	return NewReflector(client, plainLists())
+}
+
+// TestUnchangedListIsNotCopied: a new list of what is known costs neither the objects' decoding nor their memory.
+func TestUnchangedListIsNotCopied(t *testing.T) {
+	synctest.Test(t, unchangedListIsNotCopied)
+}
+
+func unchangedListIsNotCopied(t *testing.T) {
+	const n = 3000
+	var items []string
+	for _, pod := range sample.Pods(1, n) {
+		items = append(items, pod.Item())
+	}
+	list := listHead + strings.Join(items, ",") + listTail
+	changed := sample.Pods(1, n)[n/2]
+	changed.ResourceVersion += n
+	items[n/2] = changed.Item()
+	relist := listHead + strings.Join(items, ",") + listTail
+	answers := []string{list, tooOld, list, tooOld, relist}
+	reflector := podReflector(t, func(req *lw.Request) io.Reader {
+		answer := answers[0]
+		answers = answers[1:]
+		return strings.NewReader(answer)
+	})
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var before runtime.MemStats
+	var bytes []uint64 // allocated while each list was read
+	var first map[lw.Key]*lw.Object
+	for event, changes := range reflector.Changes(ctx) {
+		switch event.Type {
+		case lw.ListStarted, lw.Interrupted:
+			runtime.ReadMemStats(&before)
+		case lw.Synced:
+			var after runtime.MemStats
+			runtime.ReadMemStats(&after)
+			bytes = append(bytes, after.TotalAlloc-before.TotalAlloc)
+			if first == nil {
+				first = snapshot(reflector.Store())
+			}
+			if len(answers) == 0 {
+				cancel()
+			}
+		}
+		if len(bytes) > 0 && len(changes) > 0 {
+			require.Equal(t, changed.Name, changes[0].New.GetName())
+		}
+	}
+	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list is copied")
+	require.Less(t, bytes[1], uint64(len(list)/50), "the second is not")
+	require.Less(t, bytes[2], uint64(len(list)/50), "and in the third only what changed")
+	last := snapshot(reflector.Store())
+	require.Len(t, last, n)
+	for key, object := range first {
+		require.Equal(t, key.Name != changed.Name, object == last[key], key)
+	}
+}
+
+func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
+	objects := make(map[lw.Key]*lw.Object, store.Len())
+	for object := range store.All() {
+		objects[object.Key()] = object
+	}
+	return objects
+}
+
+// TestKnownAllocatesNothing: it is asked about every item of every list.
+func TestKnownAllocatesNothing(t *testing.T) {
+	withFixture(t, func(t *testing.T, s *fixture) {
+		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
+		namespace, name := []byte("some-namespace"), []byte("a-name-longer-than-thirty-two-bytes-in-all")
+		for version, known := range map[string]bool{"1": true, "2": false, "": false} {
+			version := []byte(version)
+			require.Zero(t, testing.AllocsPerRun(100, func() {
+				if _, ok := s.store.known(namespace, name, version); ok != known {
+					t.Fatalf("version %s is known: %v", version, ok)
+				}
+			}))
+		}
+		_, ok := s.store.known([]byte("other"), name, []byte("1"))
+		require.False(t, ok)
+		s.run("list@2 x@")
+		_, ok = s.store.known(nil, []byte("x"), nil)
+		require.False(t, ok, "without a version none can be told from another")
+	})
+}

@@ -1,0 +1,71 @@
+package cache
+
+import "context"
+
+// runHandler calls a handler until its queue is empty, ctx ends or the handler is removed. It removes a handler whose function
+// ends the goroutine, because nothing could call it again.
+func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
+	returned := false
+	defer func() {
+		if !returned {
+			r.Remove()
+			r.closeDone()
+		}
+	}()
+	parked := r.run(ctx)
+	if returned = true; !parked {
+		i.suspend(r)
+	}
+}
+
+// startHandlers starts a goroutine for each handler with queued changes.
+func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
+	if !i.running.CompareAndSwap(false, true) {
+		panic("cache: an Informer is run again before its last Run has returned")
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.start = start
+	for _, r := range i.suspended {
+		start(r)
+	}
+	i.suspended = nil
+}
+
+// stopHandlers starts no more goroutines for handlers.
+func (i *Informer[T]) stopHandlers() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.start = nil
+	for _, r := range i.handlers {
+		if r.handler != nil && !r.queue.clearConsumer() { // who takes will rest it else
+			i.suspended = append(i.suspended, r)
+		}
+	}
+}
+
+// suspend keeps a handler for the next run unless it was removed.
+func (i *Informer[T]) suspend(r *Registration[T]) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if r.dropped {
+		r.closeDone()
+	}
+	if !isClosed(r.done) {
+		i.suspended = append(i.suspended, r)
+	}
+}
+
+// waitForCapacity blocks while the queue of a Block handler is full. It returns false if ctx ends first.
+func (i *Informer[T]) waitForCapacity(ctx context.Context) bool {
+	for _, r := range i.notified {
+		for r.queue.full() {
+			select {
+			case <-r.queue.freed:
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,168 @@
+package cache
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// simulation is a server with a random life, the same for the same seed: a few keys that come, change and go, so that they
+// meet often, and requests that end in every way. It lives while it is being asked, in the asking goroutine.
+type simulation struct {
+	*rand.Rand
+	log      []lw.Event[*lw.Object] // all that ever happened; an event's version is its place, from 1
+	page     []*lw.Object           // what a list that is under way has still to give
+	requests int                    // how many are answered before end is called
+	end      func()
+	calm     bool // end requests in good order only, which is followed by another without a pause
+}
+
+// state is what was there at a version.
+func (w *simulation) state(version int) map[lw.Key]*lw.Object {
+	objects := map[lw.Key]*lw.Object{}
+	for _, event := range w.log[:version] {
+		if event.Type == lw.Deleted {
+			delete(objects, event.Object.Key())
+		} else {
+			objects[event.Object.Key()] = event.Object
+		}
+	}
+	return objects
+}
+
+// step writes something.
+func (w *simulation) step() {
+	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: string(rune('x' + w.IntN(3)))}
+	version := strconv.Itoa(len(w.log) + 1)
+	held := w.state(len(w.log))[key]
+	event := lw.Event[*lw.Object]{Type: lw.Added, ResourceVersion: version}
+	uid := version
+	if held != nil {
+		uid = held.GetUID()
+		event.Type = []lw.EventType{lw.Modified, lw.Modified, lw.Deleted}[w.IntN(3)]
+	}
+	event.Object = object(key.String() + "@" + version + "#" + uid)
+	w.log = append(w.log, event)
+}
+
+// fault returns an error, or nil for a request that goes well.
+func (w *simulation) fault() error {
+	switch w.IntN(12) {
+	case 0:
+		return errs["expired"]
+	case 1, 2:
+		return errs["reset"]
+	}
+	return nil
+}
+
+func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
+	return func(yield func(*lw.Object, error) bool) {
+		if opts.Continue == "" { // every page shows the version of the first
+			w.page = slices.SortedFunc(maps.Values(w.state(len(w.log))), func(a, b *lw.Object) int {
+				return cmp.Compare(a.Key().String(), b.Key().String())
+			})
+			opts.Continue = strconv.Itoa(len(w.log))
+		}
+		for n := 0; len(w.page) > 0 && (opts.Limit == 0 || n < opts.Limit); n++ {
+			w.step() // what is not in the list, the watch will tell
+			if err := w.fault(); err != nil && !w.calm {
+				yield(nil, err)
+				return
+			}
+			item := w.page[0]
+			w.page = w.page[1:]
+			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, as from a wire
+				return
+			}
+		}
+		meta.ResourceVersion = opts.Continue
+		if len(w.page) > 0 {
+			meta.Continue = opts.Continue
+		}
+	}
+}
+
+func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
+	return func(yield func(lw.Event[*lw.Object], error) bool) {
+		if w.requests--; w.requests < 0 {
+			w.end()
+		}
+		from, err := strconv.Atoi(opts.ResourceVersion)
+		if err != nil || !yield(lw.Event[*lw.Object]{Type: lw.WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
+			return
+		}
+		for i := from; i < from+1+w.IntN(12); i++ {
+			for i >= len(w.log) {
+				w.step()
+			}
+			event := w.log[i]
+			if event.Type == lw.Modified && w.IntN(8) == 0 {
+				event.Type = lw.Added // as in the synthetic beginning of a watch
+			}
+			again := w.IntN(8) == 0
+			if !yield(event, nil) || again && !yield(event, nil) {
+				return
+			}
+			if w.IntN(6) == 0 && !yield(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: event.ResourceVersion}, nil) {
+				return
+			}
+		}
+		if err := w.fault(); err != nil && !w.calm {
+			yield(lw.Event[*lw.Object]{}, err)
+			return
+		}
+		for range w.IntN(5) {
+			w.step() // while nobody watches
+		}
+	}
+}
+
+// TestRandomSequences: whatever happens, the changes are legal and come to what the store holds; and but while a list is read,
+// that is what the server had at the version that the store tells.
+func TestRandomSequences(t *testing.T) {
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			defer func() {
+				if t.Failed() {
+					t.Logf("seed %d", seed)
+				}
+			}()
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 25, end: cancel}
+			reflector := NewReflector(w, &lw.Options{PageSize: 2, NoStreamingList: true})
+			store, sum, listing := reflector.Store(), fold{}, false
+			for event, changes := range reflector.Changes(ctx) {
+				for _, change := range changes {
+					sum.apply(t, change)
+				}
+				sum.equal(t, store)
+				switch event.Type {
+				case lw.ListStarted: // until Synced, even if the list is interrupted and a pause follows
+					listing = true
+				case lw.Synced:
+					listing = false
+				}
+				if listing || store.ResourceVersion() == "" {
+					continue
+				}
+				version, err := strconv.Atoi(store.ResourceVersion())
+				require.NoError(t, err)
+				want := w.state(version)
+				require.Equal(t, len(want), store.Len())
+				for key, object := range want {
+					require.Equal(t, *object, *sum[key])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/cmd/lwcat/internal/output"
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/transport/kubeconfig"
+	lwws "github.com/seed-6d2a410a/listwatch/transport/ws"
+)
+
+// outputEvents converts an event and its changes to output events.
+func (s *stream) outputEvents(event lw.Event[*lw.Object], changes []cache.Change[*lw.Object]) []output.Event {
+	s.events = s.events[:0]
+	now := s.time()
+	if s.noInitialState && (event.Type == lw.Modified || event.Type == lw.Deleted) {
+		var old *lw.Object
+		if event.Type == lw.Modified && len(changes) == 1 { // a recreated object makes two
+			old = changes[0].Old
+		}
+		s.appendEvent(event.Type, now, event.Object, old)
+		return s.events
+	}
+	for _, d := range changes {
+		s.appendChange(now, d)
+	}
+	return s.events
+}
+
+func (s *stream) appendChange(now time.Time, d cache.Change[*lw.Object]) {
+	switch {
+	case d.Type == cache.Added:
+		s.appendEvent(lw.Added, now, d.New, nil)
+	case d.Type == cache.Deleted:
+		s.appendEvent(lw.Deleted, now, d.Old, nil)
+	case s.progress == nil || !isStub(d.Old):
+		s.appendEvent(lw.Modified, now, d.New, d.Old)
+	case !sameVersion(d.Old, d.New): // else it was printed by the run before
+		s.appendEvent(lw.Modified, now, d.New, nil)
+	}
+}
+
+func (s *stream) appendEvent(t lw.EventType, now time.Time, o, old *lw.Object) {
+	s.events = append(s.events, output.Event{Type: t, Time: now, Resource: s.kind, Object: o, Old: old, Row: s.row(o)})
+}
+
+// isFatal reports whether retrying cannot help with a startup error: a rejection, a malformed request, a missing credential or an
+// unreachable server.
+func (s *stream) isFatal(cause error) bool {
+	if dial, ok := errors.AsType[*net.OpError](cause); ok && dial.Op == "dial" {
+		return true
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](cause); ok || isPlainHTTP(cause) {
+		return true
+	}
+	if _, ok := errors.AsType[*kubeconfig.ExecError](cause); ok || errors.Is(cause, lwws.ErrFIPS) {
+		return true
+	}
+	if status, ok := errors.AsType[*lw.StatusError](cause); ok && (status.Code == http.StatusBadRequest || status.Code == http.StatusUnprocessableEntity) {
+		s.badRequests++
+		if s.config.limits.from != "" { // else a list would follow, which nobody has asked for
+			return true
+		}
+	}
+	return lw.IsPermanent(cause) || errors.Is(cause, lw.ErrNotList) || s.badRequests > 1
+}
+
+// A stub stands for an object of which --resume has kept the name and versions only.

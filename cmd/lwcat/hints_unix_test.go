@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestHintForUnreadableKubeconfig: who may not read it is shown where its modes are.
+func TestHintForUnreadableKubeconfig(t *testing.T) {
+	path := file(t, "config", "")
+	require.NoError(t, os.Chmod(path, 0))
+	if os.Geteuid() == 0 { // whom no mode keeps out: as another user, then
+		require.NoError(t, syscall.Setreuid(-1, 65534))
+		defer func() { require.NoError(t, syscall.Setreuid(-1, 0)) }()
+	}
+	code, _, errs := lwcat(t, "po", "--kubeconfig", path)
+	require.Equal(t, exitError, code)
+	const hint = "another user owns it: look at its modes by ls -l, or name another file by --kubeconfig"
+	require.Equal(t, "lwcat: "+path+": permission denied\nlwcat: hint: "+hint+"\n", errs)
+}

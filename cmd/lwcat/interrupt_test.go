@@ -1,0 +1,69 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+	"github.com/stretchr/testify/require"
+)
+
+// blocked starts the program with an output that is read up to its first byte and no further, so that it is in the middle of
+// a write.
+func blocked(t *testing.T) *exec.Cmd {
+	server := start(t, nil)
+	create(t, server, "configmaps", `{"metadata":{"name":"large"},"data":{"k":"`+strings.Repeat("x", 1<<20)+`"}}`)
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = reader.Close() }) // it is not open for longer than the test
+	cmd := exec.CommandContext(t.Context(), "lwcat", "-s", server.URL, "cm")
+	cmd.Stdout = writer
+	require.NoError(t, cmd.Start())
+	require.NoError(t, writer.Close())
+	_, err = reader.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.Len(t, server.Requests(lwtest.Watches), 1)
+	return cmd
+}
+
+// TestSecondInterruptKills checks the second interrupt while the first one waits for a blocked reader.
+func TestSecondInterruptKills(t *testing.T) {
+	cmd := blocked(t)
+	ended := make(chan error)
+	go func() { ended <- cmd.Wait() }()
+	var err error
+	eventually(t, "the end", func() bool {
+		_ = cmd.Process.Signal(os.Interrupt) // which fails when it has ended
+		select {
+		case err = <-ended:
+			return true
+		default:
+			return false
+		}
+	})
+	status := err.(*exec.ExitError).Sys().(syscall.WaitStatus)
+	require.True(t, status.Signaled(), "%v", err)
+	require.Equal(t, syscall.SIGINT, status.Signal(), "a shell says 130")
+}
+
+// TestInterruptWhileKubeconfigBlocks uses a named pipe without a writer.
+func TestInterruptWhileKubeconfigBlocks(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errInterrupted)
+	var out, errs lockedBuffer
+	require.Equal(t, exitInterrupted, run(ctx, []string{"--kubeconfig", pipe, "po"}, &out, &errs, false))
+	require.Empty(t, errs.String())
+	// What reads it ends with it.
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	require.NoError(t, err)
+	require.NoError(t, writer.Close())
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestReplayPrintsSameEvents checks that a replay resumes and relists like the recorded run, over both transports.
+func TestReplayPrintsSameEvents(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []string{"http", "ws", "auto"} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			server := start(t, nil)
+			create(t, server, "configmaps", named("goes"))
+			ctx, cancel := context.WithCancelCause(t.Context())
+			file := filepath.Join(t.TempDir(), "run")
+			var out, errs lockedBuffer
+			done := make(chan int)
+			go func() {
+				done <- run(ctx, []string{"-s", server.URL, "cm", "no", "--transport", transport, "--record", file, "-o", "wire", "-v"}, &out, &errs, false)
+			}()
+			eventually(t, "first lists", func() bool { return strings.Count(errs.String(), "listed at version") == 2 })
+			server.Stop()
+			require.NoError(t, server.Delete("configmaps", "default", "goes"))
+			require.NoError(t, server.Restart())
+			eventually(t, "lists", func() bool { return strings.Count(errs.String(), "listed again") == 2 })
+			create(t, server, "nodes", named("n"))
+			eventually(t, "the node", func() bool { return strings.Contains(out.String(), `"n"`) })
+			cancel(errInterrupted)
+			require.Equal(t, exitInterrupted, <-done)
+
+			for _, speed := range []string{"max", "100"} {
+				code, replayed, told := lwcat(t, "--replay", file+"@"+speed, "-o", "wire")
+				require.Equal(t, exitDone, code, told)
+				require.Equal(t, out.String(), replayed)
+				require.Equal(t, 2, strings.Count(told, "; listing again"), told)
+				require.Equal(t, strings.Count(errs.String(), "resuming"), strings.Count(told, "resuming"), told)
+			}
+		})
+	}
+}

@@ -1,0 +1,38 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestFailedRecordingExits, with the reason; what is printed until then is whole.
+func TestFailedRecordingExits(t *testing.T) {
+	t.Parallel()
+	server := start(t, nil)
+	create(t, server, "configmaps", named("first"))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	var out, errs lockedBuffer
+	done := make(chan int)
+	go func() {
+		done <- run(t.Context(), []string{"-s", server.URL, "cm", "--record", pipe, "-o", "wire"}, &out, &errs, false)
+	}()
+	reader, err := os.Open(pipe)
+	require.NoError(t, err)
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, line, "lwcat-recording")
+	eventually(t, "the list", func() bool { return strings.Contains(out.String(), "first") })
+	require.NoError(t, reader.Close())
+	require.Equal(t, exitError, <-done)
+	require.Regexp(t, `(?m)^lwcat: --record: write .*: broken pipe$`, errs.String())
+	require.Equal(t, []string{"ADDED ConfigMap default/first"}, describe(t, out.String()))
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/spf13/pflag"
+)
+
+// logOptions select the messages on standard error.
+type logOptions struct {
+	stats   bool
+	verbose bool
+}
+
+func (o *logOptions) flags(set *pflag.FlagSet) {
+	set.BoolVar(&o.stats, "stats", false, "show rates while it runs, on a terminal, and all figures at the end, as a line of JSON")
+	set.BoolVarP(&o.verbose, "verbose", "v", false, "tell of every request")
+}
+
+// reporter writes messages about one collection's stream to standard error.
+type reporter struct {
+	name    string
+	status  *status
+	meter   *meter
+	verbose bool
+
+	answered     bool // the server has answered a request
+	synced       bool // a list is complete, in this run or in the resumed one
+	disconnected bool // no watch has started since the last interruption
+	relisting    bool // the current list is not the first one
+	changes      int  // changes in the current list
+}
+
+// withTrace returns a context whose trace feeds the statistics and the verbose log.
+func (r *reporter) withTrace(ctx context.Context) context.Context {
+	trace := &lw.Trace{Redirected: r.status.logRedirect}
+	r.meter.addTo(trace)
+	if r.verbose {
+		r.status.traceRequests(trace)
+	}
+	return lw.WithTrace(ctx, trace)
+}
+
+// traceRequests logs every request. The log contains no headers and therefore no credentials.
+func (s *status) traceRequests(trace *lw.Trace) {
+	var began time.Time
+	trace.Open = func(req *lw.Request) {
+		began = time.Now()
+		s.logf("> GET %s (Accept: %s)", uri(req), req.Accept)
+	}
+	trace.Opened = func(req *lw.Request, err error) {
+		took := time.Since(began).Round(100 * time.Microsecond)
+		if err != nil {
+			s.logf("< %s after %v: %v", uri(req), took, err)
+		} else {
+			s.logf("< %s: an answer after %v", uri(req), took)
+		}
+	}
+}
+
+func uri(req *lw.Request) string {
+	if req.Query == "" {
+		return req.Path
+	}
+	return req.Path + "?" + req.Query
+}
+
+// report logs a change of the connection and counts the changes of an event.
+func (r *reporter) report(event lw.Event[*lw.Object], changes int) {
+	r.changes += changes
+	switch event.Type {
+	case lw.Interrupted:
+		r.reportInterruption(event.Interruption, event.ResourceVersion)
+	case lw.ListStarted:
+		r.relisting = r.synced && (r.answered || r.disconnected) // the list that --resume begins with is the first of this run
+		r.answered, r.changes = true, 0
+		r.meter.setListing(true)
+	case lw.Synced:
+		r.meter.setListing(false)
+		if r.verbose && !r.relisting {
+			r.logf("listed at version %s: %d objects", event.ResourceVersion, r.changes)
+		}
+		if r.relisting {
+			r.meter.update(func() { r.meter.metrics.Relists++ })
+			r.logf("listed again at version %s: %d changes while blind", event.ResourceVersion, r.changes)
+		}
+	case lw.WatchStarted:
+		r.answered = true
+		if r.disconnected {
+			r.logf("watching from version %s", event.ResourceVersion)
+		}
+		r.disconnected = false
+	}
+}
+
+func (r *reporter) reportInterruption(b *lw.Interruption, version string) {
+	r.disconnected = true
+	r.meter.setListing(false)
+	r.meter.update(func() { r.meter.metrics.Interruptions++ })
+	next := "resuming from version " + version
+	switch {
+	case b.Relist && r.synced:
+		next = "listing again"
+	case b.Relist:
+		next = "trying again"
+	}
+	if delay := b.Delay.Round(100 * time.Millisecond); delay > 0 {
+		next += " in " + delay.String()
+	}
+	r.logf("%v; %s", b.Err, next)
+}
+
+func (r *reporter) logf(format string, args ...any) { r.status.logf(r.name+": "+format, args...) }
+
+// showProgress updates the status line with list progress or event rates until ctx ends.
+func (s *status) showProgress(ctx context.Context, stats *stats, rates bool) {
+	defer s.setLine("")
+	tick := time.NewTicker(time.Second / 4)
+	defer tick.Stop()
+	before := stats.snapshot()
+	line := ""
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if rates && n%4 == 0 {
+			now := stats.snapshot()
+			line, before = now.rates(before), now
+		}
+		if progress := stats.progress(); progress != "" {
+			s.setLine(progress)
+		} else {
+			s.setLine(line)
+		}
+	}
+}

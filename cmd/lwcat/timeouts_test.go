@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// silentTransport never answers a request.
+type silentTransport struct{}
+
+func (silentTransport) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// TestDiscoveryTimesOut checks that discovery fails if the server never answers.
+func TestDiscoveryTimesOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := (&source{transport: silentTransport{}, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: io.Discard})
+		require.ErrorIs(t, err, lw.ErrSilent)
+		require.Equal(t, discoveryTimeout, time.Since(began))
+	})
+}
+
+// busyTransport rejects the first requests with status 503 or 429.
+type busyTransport struct{ rejections atomic.Int64 }
+
+func (b *busyTransport) Open(_ context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if b.rejections.Add(-1) >= 0 {
+		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusServiceUnavailable}, RetryAfter: 7 * time.Second}
+	}
+	if req.Path == "/api" {
+		return nil, &lw.StatusError{Status: lw.Status{Code: http.StatusNotFound}}
+	}
+	return io.NopCloser(strings.NewReader(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":""},"versions":[{"version":"v1","resources":[{"resource":"pods","scope":"Namespaced","verbs":["list","watch"]}]}]}]}`)), nil
+}
+
+// TestDiscoveryRetriesBusyServer checks that discovery waits for Retry-After and then retries.
+func TestDiscoveryRetriesBusyServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, server := time.Now(), &busyTransport{}
+		server.rejections.Store(4) // of two requests each
+		var errs lockedBuffer
+		found, err := (&source{transport: server, namespace: "default"}).resources(t.Context(), &config{resources: resourceOptions{names: []string{"pods"}}}, &status{out: &errs})
+		require.NoError(t, err)
+		require.Equal(t, []lw.Resource{lw.Pods("default")}, found)
+		require.Equal(t, 14*time.Second, time.Since(began), errs.String())
+		require.Equal(t, 2, strings.Count(errs.String(), "the server answered 503; asking again in 7s"), errs.String())
+	})
+}
+
+// TestFromDoesNotFallBackToList checks that a rejected --from exits instead of listing.
+func TestFromDoesNotFallBackToList(t *testing.T) {
+	refusal := &lw.StatusError{Status: lw.Status{Code: http.StatusBadRequest}}
+	from := &stream{config: &config{limits: rangeOptions{from: "abc"}}}
+	require.True(t, from.isFatal(refusal))
+	list := &stream{config: &config{}}
+	require.False(t, list.isFatal(refusal), "it may be of a streaming list, which not every server knows")
+	require.True(t, list.isFatal(refusal))
+}
+
+// halfSilentTransport answers only a part of discovery.
+type halfSilentTransport struct{ busyTransport }
+
+func (h *halfSilentTransport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	if req.Path == "/api" {
+		return silentTransport{}.Open(ctx, req)
+	}
+	return h.busyTransport.Open(ctx, req)
+}
+
+// TestTimeoutDuringDiscovery checks that --timeout is reported instead of a missing resource.
+func TestTimeoutDuringDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := (&rangeOptions{timeout: time.Second}).deadline(t.Context())
+		defer stop()
+		var errs lockedBuffer
+		_, err := (&source{transport: &halfSilentTransport{}}).resources(ctx, &config{resources: resourceOptions{names: []string{"nodes"}}}, &status{out: &errs})
+		require.Equal(t, errTimeout, err)
+		require.Empty(t, errs.String())
+	})
+}

@@ -1,0 +1,108 @@
+package clients
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/clientgo"
+	"github.com/seed-6d2a410a/listwatch/e2e/clients/exporter/listwatch"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+// exporters are one metrics exporter, written twice.
+var exporters = map[string]func(context.Context, connection, net.Listener) error{
+	"clientgo": func(ctx context.Context, c connection, listener net.Listener) error {
+		return clientgo.Run(ctx, c.clientset, listener)
+	},
+	"listwatch": func(ctx context.Context, c connection, listener net.Listener) error {
+		return listwatch.Run(ctx, c.transport, listener)
+	},
+}
+
+// get returns the response's status code and body, or 0 and the error.
+func get(url string) (code int, text string) {
+	response, err := http.Get(url)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(body)
+}
+
+const (
+	onNode1 = `,"spec":{"nodeName":"node-1"},"status":{"phase":"Running","containerStatuses":[` +
+		`{"name":"app","restartCount":2},{"name":"proxy","restartCount":0}]}`
+	pending = `,"status":{"phase":"Pending"}`
+	first   = `
+pod_container_restarts_total{namespace="shop",pod="web-0",container="app"} 2
+pod_container_restarts_total{namespace="shop",pod="web-0",container="proxy"} 0
+pods{namespace="shop",node="",phase="Pending"} 2
+pods{namespace="shop",node="node-1",phase="Running"} 1
+`
+	updated = `
+pod_container_restarts_total{namespace="shop",pod="web-0",container="app"} 3
+pod_container_restarts_total{namespace="shop",pod="web-0",container="proxy"} 0
+pods{namespace="shop",node="",phase="Pending"} 1
+pods{namespace="shop",node="node-1",phase="Running"} 1
+`
+	relisted = `
+pods{namespace="shop",node="",phase="Pending"} 1
+pods{namespace="shop",node="",phase="Succeeded"} 1
+`
+)
+
+// TestExporter checks that both exporters serve the same metrics, also after an outage with a relist.
+func TestExporter(t *testing.T) {
+	for name, run := range exporters {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel() // client-go waits for most of the time
+			server := startServer(t)
+			put(t, server, "pods", "web-0", "web", onNode1)
+			put(t, server, "pods", "web-1", "web", pending)
+			put(t, server, "pods", "web-2", "web", pending)
+			start := server.Fail(lwtest.Any, -1, unavailable)
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			url := "http://" + listener.Addr().String()
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- run(ctx, connect(t, server.URL), listener) }()
+
+			eventually(t, func() bool { return len(server.Requests(lwtest.Any)) > 0 })
+			code, _ := get(url + "/readyz")
+			require.Equal(t, http.StatusServiceUnavailable, code)
+			start()
+			eventually(t, func() bool { code, _ := get(url + "/readyz"); return code == http.StatusOK })
+			serves := func(want string) {
+				t.Helper()
+				eventually(t, func() bool { _, text := get(url + "/metrics"); return text == strings.TrimPrefix(want, "\n") })
+			}
+			serves(first)
+
+			put(t, server, "pods", "web-0", "web", strings.Replace(onNode1, "2", "3", 1))
+			require.NoError(t, server.Delete("pods", "shop", "web-1"))
+			serves(updated)
+			outage(t, server, func() {
+				require.NoError(t, server.Delete("pods", "shop", "web-0"))
+				put(t, server, "pods", "web-3", "web", `,"status":{"phase":"Succeeded"}`)
+			})
+			serves(relisted)
+
+			stop()
+			require.ErrorIs(t, <-ended, context.Canceled)
+			code, _ = get(url + "/readyz")
+			require.Zero(t, code)
+			eventually(t, func() bool { return len(server.Open(lwtest.Any)) == 0 }) // the server notices it a little later
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package clients
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
+)
+
+// programs are the files of the pairs in docs/migration.md. Each %s is "listwatch" or "clientgo".
+var programs = []string{
+	"controller/%s/controller.go",
+	"port/%s/controller.go",
+	"exporter/%s/exporter.go",
+	"unittest/%s/controller_test.go",
+}
+
+// linesOf counts the lines of a file that are neither blank nor comments.
+func linesOf(t *testing.T, file string) (n int) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	formatted, err := format.Source(text)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(formatted, text), "%s is not formatted by gofmt", file)
+	require.NotContains(t, string(text), "/*")
+	for line := range strings.Lines(string(text)) {
+		require.LessOrEqual(t, len(strings.ReplaceAll(line, "\t", "    ")), 121, "a long line hides a line in %s", file)
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestProgramLines checks that docs/migration.md has the line count of each program.
+func TestProgramLines(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/migration.md")
+	require.NoError(t, err)
+	for _, program := range programs {
+		row := "| " + path.Dir(path.Dir(program)) + " |"
+		for _, library := range []string{"listwatch", "clientgo"} {
+			file := fmt.Sprintf(program, library)
+			row += fmt.Sprintf(" [%d lines](../e2e/clients/%s) |", linesOf(t, file), file)
+		}
+		require.Contains(t, string(guide), row)
+	}
+}
+
+// unindented returns a text without the white space at the ends of its lines.
+func unindented(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestProgramExcerpts checks that the excerpts in docs/migration.md are the code of the programs.
+func TestProgramExcerpts(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/migration.md")
+	require.NoError(t, err)
+	_, section, found := strings.Cut(string(guide), "\n## The programs\n")
+	require.True(t, found)
+	section, _, found = strings.Cut(section, "\n## ")
+	require.True(t, found)
+	code := ""
+	for _, program := range programs {
+		text, err := os.ReadFile(fmt.Sprintf(program, "listwatch"))
+		require.NoError(t, err)
+		code += unindented(string(text)) + "\n"
+	}
+	blocks, err := docs.Parse("docs/migration.md", section)
+	require.NoError(t, err)
+	blocks = slices.DeleteFunc(blocks, func(b docs.Block) bool { return b.Language != "go" })
+	require.GreaterOrEqual(t, len(blocks), len(programs))
+	for _, block := range blocks {
+		for part := range strings.SplitSeq(block.Text, "…\n") {
+			require.True(t, strings.Contains(code, unindented(part)), "no program contains this:\n%s", part)
+		}
+	}
+}

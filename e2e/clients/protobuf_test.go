@@ -1,0 +1,272 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/codec"
+)
+
+// response is a Transport that returns the same body for every request.
+type response struct{ body io.Reader }
+
+func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(r.body), nil
+}
+
+// rejection is a Transport that rejects every request with the code 410 and this body.
+type rejection []byte
+
+func (r rejection) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return nil, lw.ReadStatusError(410, "", bytes.NewReader(r))
+}
+
+// rawMessage is an object's protobuf message with the metadata that the client read.
+type rawMessage struct {
+	namespace, name, uid, resourceVersion string
+	message                               []byte
+}
+
+func (m *rawMessage) GetNamespace() string       { return m.namespace }
+func (m *rawMessage) GetName() string            { return m.name }
+func (m *rawMessage) GetResourceVersion() string { return m.resourceVersion }
+
+// rawCodec copies messages.
+type rawCodec struct{ lw.Protobuf }
+
+func (rawCodec) Decode(s *lw.Scanned) (*rawMessage, error) {
+	return &rawMessage{
+		string(s.Namespace()), string(s.Name()), string(s.UID()), string(s.ResourceVersion()), bytes.Clone(s.Raw()),
+	}, nil
+}
+
+var protobufSerializer = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+
+// encode returns an object as a kube-apiserver sends it in protobuf.
+func encode(t testing.TB, object runtime.Object) []byte {
+	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	require.NoError(t, err)
+	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	var b bytes.Buffer
+	require.NoError(t, protobufSerializer.Encode(object, &b))
+	return b.Bytes()
+}
+
+// watchFrame returns an event of a protobuf watch.
+func watchFrame(t testing.TB, eventType string, object []byte) []byte {
+	event := metav1.WatchEvent{Type: eventType, Object: runtime.RawExtension{Raw: object}}
+	message, err := event.Marshal()
+	require.NoError(t, err)
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
+}
+
+// watch returns the first event of a watch with this body.
+func watch(t testing.TB, body []byte) (event lw.Event[*rawMessage], err error) {
+	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, nil)
+	require.NoError(t, err)
+	for event, err = range client.Watch(t.Context(), lw.WatchOptions{}) {
+		if event.Type != lw.WatchStarted {
+			return event, err
+		}
+	}
+	return event, err
+}
+
+// TestProtobufGoldenObjects compares what the client reads with apimachinery, for one object of every built-in type.
+func TestProtobufGoldenObjects(t *testing.T) {
+	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(folder)), "testdata", "HEAD", "*.pb"))
+	require.NoError(t, err)
+	compared := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		object, _, err := protobufSerializer.Decode(data, nil, nil)
+		if runtime.IsNotRegisteredError(err) || runtime.IsMissingKind(err) {
+			continue // a webhook's request or an event, for example, which has no collection
+		}
+		require.NoError(t, err, file)
+		meta, ok := object.(metav1.Object)
+		if !ok {
+			continue // an options type, for example, which has no metadata and cannot be watched
+		}
+		require.NotEmpty(t, meta.GetManagedFields(), file)
+		meta.SetManagedFields(nil)
+		event, err := watch(t, watchFrame(t, "ADDED", data))
+		require.NoError(t, err, file)
+		got := event.Object
+		require.Equal(t, []string{meta.GetNamespace(), meta.GetName(), string(meta.GetUID()), meta.GetResourceVersion()},
+			[]string{got.namespace, got.name, got.uid, got.resourceVersion}, file)
+		want, err := object.(interface{ Marshal() ([]byte, error) }).Marshal()
+		require.NoError(t, err)
+		require.Equal(t, want, got.message, file)
+		compared++
+	}
+	require.Greater(t, compared, 50)
+}
+
+// TestProtobufList reads a list of Pods with and without metadata.managedFields in its items.
+func TestProtobufList(t *testing.T) {
+	remaining := int64(7)
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12", Continue: "token", RemainingItemCount: &remaining}}
+	for _, name := range []string{"a", "b", strings.Repeat("c", 300)} {
+		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop", ResourceVersion: "5"}}
+		pod.Spec.NodeName = strings.Repeat("n", 1000)
+		list.Items = append(list.Items, pod)
+		pod.Name += "-managed"
+		pod.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: strings.Repeat("m", 200)}, {Manager: "x"}}
+		list.Items = append(list.Items, pod)
+	}
+	body := encode(t, list)
+	for name, reader := range map[string]io.Reader{"whole": bytes.NewReader(body), "single bytes": iotest.OneByteReader(bytes.NewReader(body))} {
+		t.Run(name, func(t *testing.T) {
+			client, err := lw.NewClient(response{reader}, lw.Pods(""), codec.Protobuf[*corev1.Pod]{}, nil)
+			require.NoError(t, err)
+			var meta lw.ListMeta
+			var pods []corev1.Pod
+			for pod, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
+				require.NoError(t, err)
+				pods = append(pods, *pod)
+			}
+			require.Equal(t, lw.ListMeta{ResourceVersion: "12", Continue: "token", RemainingItemCount: 7, Kind: "PodList", APIVersion: "v1"}, meta)
+			require.Len(t, pods, len(list.Items))
+			for i, pod := range pods {
+				want := list.Items[i]
+				want.ManagedFields = nil
+				require.Equal(t, want, pod)
+			}
+		})
+	}
+}
+
+// TestProtobufListOfAnotherKindIsRejected protects a store from the objects of another resource.
+func TestProtobufListOfAnotherKindIsRejected(t *testing.T) {
+	err := listError(t, encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+	require.ErrorIs(t, err, lw.ErrNotList)
+	err = listError(t, []byte("<html>"))
+	require.ErrorIs(t, err, lw.ErrNotList)
+}
+
+// listError returns the error of a list of Pods with this body.
+func listError(t testing.TB, body []byte) (err error) {
+	client, err := lw.NewClient(response{bytes.NewReader(body)}, lw.Pods(""), rawCodec{}, &lw.ClientOptions{MaxFrame: 1 << 20})
+	require.NoError(t, err)
+	var meta lw.ListMeta
+	for _, err = range client.List(t.Context(), lw.ListOptions{}, &meta) {
+	}
+	return err
+}
+
+// TestProtobufListCutShort cuts a list at every byte. The end of the last field of the list is the only place where it may end.
+func TestProtobufListCutShort(t *testing.T) {
+	list := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "12"}, Items: []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}}}
+	body := encode(t, list)
+	trailer := len("\x1a\x00\x22\x00") // contentEncoding and contentType, which are empty
+	require.NoError(t, listError(t, body))
+	for n := range len(body) - trailer {
+		require.ErrorIs(t, listError(t, body[:n]), io.ErrUnexpectedEOF, n)
+	}
+}
+
+// TestProtobufEvents reads bookmarks and errors.
+func TestProtobufEvents(t *testing.T) {
+	bookmark := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9"}}
+	event, err := watch(t, watchFrame(t, "BOOKMARK", encode(t, bookmark)))
+	require.NoError(t, err)
+	require.Equal(t, lw.Event[*rawMessage]{Type: lw.Bookmark, ResourceVersion: "9"}, event)
+
+	bookmark.Annotations = map[string]string{"other": "true", metav1.InitialEventsAnnotationKey: "true"}
+	event, err = watch(t, watchFrame(t, "BOOKMARK", encode(t, bookmark)))
+	require.NoError(t, err)
+	require.Equal(t, lw.Synced, event.Type)
+
+	status := &metav1.Status{
+		Status: "Failure", Message: "no", Reason: "Expired", Code: 410,
+		Details: &metav1.StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 3, Causes: []metav1.StatusCause{{Type: "t", Message: "m", Field: "f"}}},
+	}
+	_, err = watch(t, watchFrame(t, "ERROR", encode(t, status)))
+	require.ErrorIs(t, err, lw.ErrExpired)
+	fromWatch := new(lw.StatusError)
+	require.ErrorAs(t, err, &fromWatch)
+	text, jsonErr := json.Marshal(status)
+	require.NoError(t, jsonErr)
+	want := lw.ReadStatusError(410, "", strings.NewReader(strings.Replace(string(text), "{", `{"kind":"Status",`, 1)))
+	require.Equal(t, want, fromWatch)
+	client, err := lw.NewClient(rejection(encode(t, status)), lw.Pods(""), rawCodec{}, nil)
+	require.NoError(t, err)
+	for _, err := range client.List(t.Context(), lw.ListOptions{}, new(lw.ListMeta)) {
+		require.Equal(t, want, err)
+	}
+	for _, err := range client.Watch(t.Context(), lw.WatchOptions{}) {
+		require.Equal(t, want, err)
+	}
+}
+
+// TestProtobufEventCutShort cuts an event at every byte.
+func TestProtobufEventCutShort(t *testing.T) {
+	frame := watchFrame(t, "ADDED", encode(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+	for n := 1; n < len(frame); n++ {
+		_, err := watch(t, frame[:n])
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, n)
+	}
+}
+
+// TestProtobufLengthsAreLimited sends lengths that exceed MaxFrame without the bytes.
+func TestProtobufLengthsAreLimited(t *testing.T) {
+	tooLarge := new(lw.FrameTooLargeError)
+	_, err := watch(t, []byte{0x10, 0, 0, 0})
+	require.ErrorAs(t, err, &tooLarge)
+	list := binary.AppendUvarint([]byte("k8s\x00\x12"), 1<<40)
+	err = listError(t, binary.AppendUvarint(append(list, 0x12), 1<<30))
+	require.ErrorAs(t, err, &tooLarge)
+	require.Equal(t, 1<<20, tooLarge.Limit)
+	malformed := new(lw.MalformedError)
+	require.ErrorAs(t, listError(t, append([]byte("k8s\x00\x12\x02\x12"), 0xff, 0x01)), &malformed)
+}
+
+// FuzzProtobufEvent compares the client with apimachinery. What the client accepts, apimachinery reads in the same way.
+func FuzzProtobufEvent(f *testing.F) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: "a", Namespace: "b", UID: "c", ResourceVersion: "4", Labels: map[string]string{"x": "y"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}},
+	}}
+	f.Add(encode(f, pod))
+	f.Add(encode(f, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}, ObjectMeta: pod.ObjectMeta}))
+	f.Fuzz(func(t *testing.T, object []byte) {
+		event, err := watch(t, watchFrame(t, "ADDED", object))
+		if err != nil {
+			var malformed *lw.MalformedError
+			require.True(t, errors.As(err, &malformed), err)
+			return
+		}
+		var unknown runtime.Unknown
+		var want, got corev1.Pod
+		if unknown.Unmarshal(object[4:]) != nil || want.Unmarshal(unknown.Raw) != nil {
+			return // the client reads the metadata only
+		}
+		require.NoError(t, got.Unmarshal(event.Object.message))
+		require.Equal(t, []string{want.Namespace, want.Name, string(want.UID), want.ResourceVersion},
+			[]string{event.Object.namespace, event.Object.name, event.Object.uid, event.Object.resourceVersion})
+		want.ManagedFields = nil
+		require.Equal(t, want, got)
+	})
+}

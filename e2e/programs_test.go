@@ -1,0 +1,181 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/e2e/kube"
+)
+
+// program is a running program of docs/migration.md.
+type program struct {
+	*testing.T
+	command *exec.Cmd
+	stdout  *bufio.Reader
+}
+
+func buildPrograms(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "run")
+	build := exec.Command("go", "build", "-o", path, "./run")
+	build.Dir = "clients" // the module that imports client-go
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
+}
+
+func startProgram(t *testing.T, c *kube.Cluster, path, name, library string) *program {
+	command := exec.Command(path, "-kubeconfig", c.Kubeconfig, name, library)
+	command.Stderr = os.Stderr
+	stdout, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	t.Cleanup(func() { _ = command.Process.Kill() }) // fails if the program has exited
+	return &program{t, command, bufio.NewReader(stdout)}
+}
+
+// stop interrupts the program, which must then exit without an error.
+func (p *program) stop() {
+	p.Helper()
+	require.NoError(p, p.command.Process.Signal(syscall.SIGTERM))
+	require.NoError(p, p.command.Wait())
+}
+
+// url returns the address of an exporter.
+func (p *program) url() string {
+	line, err := p.stdout.ReadString('\n')
+	require.NoError(p, err)
+	return strings.TrimSpace(line)
+}
+
+const (
+	deploymentsPath = "/apis/apps/v1/namespaces/programs/deployments"
+	podsPath        = "/api/v1/namespaces/programs/pods"
+)
+
+// programCourse makes the changes that every controller must handle.
+type programCourse struct {
+	*testing.T
+	*kube.Cluster
+}
+
+func (c programCourse) write(method, path, contentType, body string) {
+	c.Helper()
+	code, text, err := c.Do(c.Context(), method, path, contentType, body)
+	require.NoError(c, err)
+	require.Less(c, code, 300, "%s", text)
+}
+
+func (c programCourse) merge(path, body string) {
+	c.Helper()
+	c.write(http.MethodPatch, path, "application/merge-patch+json", body)
+}
+
+// eventually waits until the response to a GET satisfies a condition.
+func (c programCourse) eventually(path string, condition func(body []byte) bool) {
+	c.Helper()
+	require.Eventually(c, func() bool {
+		code, body, err := c.Do(c.Context(), http.MethodGet, path, "", "")
+		return err == nil && code == http.StatusOK && condition(body)
+	}, time.Minute, 50*time.Millisecond)
+}
+
+func (c programCourse) pods(names ...string) {
+	c.Helper()
+	c.eventually(podsPath, func(body []byte) bool {
+		var list struct {
+			Items []struct{ Metadata struct{ Name string } }
+		}
+		found := []string{}
+		if json.Unmarshal(body, &list) != nil {
+			return false
+		}
+		for _, pod := range list.Items {
+			found = append(found, pod.Metadata.Name)
+		}
+		return strings.Join(found, " ") == strings.Join(names, " ")
+	})
+}
+
+func (c programCourse) running(number string) {
+	c.Helper()
+	c.eventually(deploymentsPath+"/web", func(body []byte) bool {
+		var deployment struct {
+			Metadata struct{ Annotations map[string]string }
+		}
+		return json.Unmarshal(body, &deployment) == nil && deployment.Metadata.Annotations["example.com/running"] == number
+	})
+}
+
+// run checks one controller.
+func (c programCourse) run() {
+	labels := `"labels":{"example.com/controller":"on"}`
+	c.write(http.MethodPost, deploymentsPath, "application/json", `{"metadata":{"name":"web",`+labels+`},"spec":{"replicas":2,
+		"selector":{"matchLabels":{"example.com/controller":"on"}},
+		"template":{"metadata":{`+labels+`},"spec":{"containers":[{"name":"app","image":"web"}]}}}}`)
+	c.pods("web-0", "web-1")
+	c.running("0")
+	c.merge(podsPath+"/web-0/status", `{"status":{"phase":"Running","containerStatuses":[{"name":"app","restartCount":2,
+		"image":"web","imageID":"web","ready":true,"state":{},"lastState":{}}]}}`)
+	c.running("1")
+	c.merge(deploymentsPath+"/web", `{"spec":{"replicas":3}}`)
+	c.pods("web-0", "web-1", "web-2")
+	require.NoError(c, c.ExpireVersions(c.Context()))
+	c.merge(deploymentsPath+"/web", `{"spec":{"replicas":1}}`)
+	c.pods("web-0")
+}
+
+// metricsAre waits until an exporter serves these metrics.
+func (c programCourse) metricsAre(url, want string) {
+	c.Helper()
+	require.EventuallyWithT(c, func(t *assert.CollectT) {
+		response, err := http.Get(url + "/metrics")
+		require.NoError(t, err)
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// TestPrograms runs the controller and the exporter of docs/migration.md against a real server, once with each library.
+func TestPrograms(t *testing.T) {
+	c := programCourse{t, kube.Start(t)}
+	path := buildPrograms(t)
+	c.write(http.MethodPost, "/api/v1/namespaces", "application/json", `{"metadata":{"name":"programs"}}`)
+	libraries := []string{"listwatch", "clientgo"}
+	var exporters []*program
+	var urls []string
+	for _, library := range libraries {
+		exporter := startProgram(t, c.Cluster, path, "exporter", library)
+		exporters, urls = append(exporters, exporter), append(urls, exporter.url())
+	}
+	for _, library := range libraries {
+		controller := startProgram(t, c.Cluster, path, "controller", library)
+		c.run()
+		controller.stop()
+		for _, url := range urls {
+			c.metricsAre(url, `pod_container_restarts_total{namespace="programs",pod="web-0",container="app"} 2`+"\n"+
+				`pods{namespace="programs",node="",phase="Running"} 1`+"\n")
+		}
+		c.write(http.MethodDelete, deploymentsPath+"/web", "", "")
+		c.write(http.MethodDelete, podsPath+"/web-0", "", "")
+	}
+	for _, url := range urls {
+		c.metricsAre(url, "")
+	}
+	for _, exporter := range exporters {
+		exporter.stop()
+	}
+}

@@ -1,0 +1,125 @@
+// Loads the collections of a server and retries until it answers. Until then, the page uses the collections of the last visit.
+
+import { discover } from './discovery.js'
+import { RequestError, messageOf } from './request.js'
+
+/**
+ * @import { Resource } from './discovery.js'
+ * @import { Link } from './request.js'
+ * @import { Status } from './status.js'
+ *
+ * @typedef {object} Callbacks
+ * @property {(resources: Resource[]) => void} found
+ * @property {(error: RequestError) => void} refused the server answered 401 or 403
+ * @property {(state: Status & { cause: RequestError }) => void} waiting
+ * @property {(text: string) => void} storageFailed the browser stores nothing, with the reason
+ */
+
+const STORAGE_KEY = 'listwatch-collections'
+const MAX_DELAY = 30_000 // milliseconds at most between two tries
+const MIN_INTERVAL = 5000 // milliseconds at least between two refreshes that the user did not ask for
+
+export class Collections {
+  #callbacks
+  #attempt = 0
+  #refreshed = -Infinity // by the page's clock
+
+  /** @param {Callbacks} callbacks */
+  constructor(callbacks) {
+    this.#callbacks = callbacks
+  }
+
+  /**
+   * Retries discovery until the server answers. A later call replaces an earlier one.
+   * @param {Link} link
+   */
+  async load(link) {
+    const attempt = ++this.#attempt
+    const saved = this.#restore(link)
+    if (saved) this.#callbacks.found(saved)
+    for (let delay = 1000; await this.#attemptFailed(link, attempt, delay); delay = Math.min(2 * delay, MAX_DELAY)) {
+      await new Promise((resolve) => setTimeout(resolve, delay))
+      if (attempt !== this.#attempt) return
+    }
+  }
+
+  /**
+   * Tries discovery once. Returns whether to retry after the delay.
+   * @param {Link} link
+   * @param {number} attempt
+   * @param {number} delay
+   */
+  async #attemptFailed(link, attempt, delay) {
+    const { resources, error } = await tryDiscover(link)
+    if (attempt !== this.#attempt) return false
+    if (error?.status === 401 || error?.status === 403) this.#callbacks.refused(error)
+    else if (error) this.#callbacks.waiting({ phase: 'interrupted', stale: true, cause: error, retryAt: Date.now() + delay })
+    else this.#found(link, resources)
+    return error !== undefined && error.status !== 401 && error.status !== 403
+  }
+
+  /**
+   * Loads the collections once. Resolves with the error if that fails.
+   * @param {Link} link
+   * @param {boolean} [throttled] skip the refresh soon after another one
+   */
+  async refresh(link, throttled = false) {
+    if (throttled && performance.now() - this.#refreshed < MIN_INTERVAL) return undefined
+    this.#refreshed = performance.now()
+    const attempt = this.#attempt
+    const { resources, error } = await tryDiscover(link)
+    if (attempt !== this.#attempt) return undefined
+    if (resources) this.#found(link, resources)
+    return error
+  }
+
+  /**
+   * @param {Link} link
+   * @param {Resource[]} resources
+   */
+  #found(link, resources) {
+    this.#save(link, resources)
+    this.#callbacks.found(resources)
+  }
+
+  /**
+   * @param {Link} link
+   * @returns {Resource[] | undefined}
+   */
+  #restore({ server, token }) {
+    try {
+      const saved = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null')
+      return !token && saved?.server === server ? saved.resources : undefined
+    } catch (error) { // the browser forbids storage, or something else wrote the value
+      this.#callbacks.storageFailed(messageOf(error))
+      return undefined
+    }
+  }
+
+  /**
+   * Saves the collections for the next visit, unless the server requires a token.
+   * @param {Link} link
+   * @param {Resource[]} resources
+   */
+  #save({ server, token }, resources) {
+    if (token) return
+    try {
+      localStorage.setItem(STORAGE_KEY, JSON.stringify({ server, resources }))
+    } catch (error) { // the browser forbids storage, or it is full
+      this.#callbacks.storageFailed(messageOf(error))
+    }
+  }
+}
+
+/**
+ * @param {Link} link
+ * @returns {Promise<{ resources: Resource[], error?: undefined } | { resources?: undefined, error: RequestError }>}
+ */
+async function tryDiscover(link) {
+  try {
+    return { resources: await discover(link) }
+  } catch (error) {
+    if (error instanceof RequestError) return { error }
+    throw error
+  }
+}

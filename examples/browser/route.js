@@ -1,0 +1,61 @@
+// The page's location, as the hash of its URL has it: #/apps/v1/deployments?ns=shop&q=web&sort=-age&sel=shop/cart
+
+/**
+ * @typedef {object} Route
+ * @property {string} group
+ * @property {string} version
+ * @property {string} plural
+ * @property {string} namespace
+ * @property {string} search
+ * @property {string} sort the id of a column
+ * @property {boolean} descending
+ * @property {string} selected the key of an object
+ */
+
+/**
+ * @param {string} hash
+ * @returns {Route}
+ */
+export function parse(hash) {
+  const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s)
+  const [plural = '', version = '', group = ''] = path.split('/').map(decode).reverse()
+  const asked = new URLSearchParams(query)
+  const sort = asked.get('sort') ?? ''
+  return {
+    group, version, plural,
+    namespace: asked.get('ns') ?? '',
+    search: asked.get('q') ?? '',
+    sort: sort.replace(/^-/, ''),
+    descending: sort.startsWith('-'),
+    selected: asked.get('sel') ?? '',
+  }
+}
+
+/**
+ * Returns a part that is not percent-encoded unchanged: a user may have typed a %.
+ * @param {string} part
+ */
+function decode(part) {
+  try {
+    return decodeURIComponent(part)
+  } catch (error) {
+    if (error instanceof URIError) return part
+    throw error
+  }
+}
+
+/** @param {Pick<Route, 'group' | 'version' | 'plural'> & Partial<Route>} route */
+export function format({ group, version, plural, namespace = '', search = '', sort = '', descending, selected = '' }) {
+  const path = [group, version, plural].filter(Boolean).map(encodeURIComponent).join('/')
+  const query = Object.entries({ ns: namespace, q: search, sort: sort && (descending ? '-' : '') + sort, sel: selected })
+    .filter(([, value]) => value)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2F', '/')}`)
+    .join('&')
+  return `#/${path}${query && `?${query}`}`
+}
+
+/**
+ * Returns the collection as text, for example "apps/v1/deployments".
+ * @param {Pick<Route, 'group' | 'version' | 'plural'>} route
+ */
+export const collectionOf = ({ group, version, plural }) => [group, version, plural].filter(Boolean).join('/')

@@ -1,0 +1,95 @@
+// Shows the connection indicator, the staleness line, the progress bar and the message of an empty table.
+
+import { $, announce, h, cancelAnnouncement, setAttribute, setText } from './dom.js'
+import { indicator, emptyMessage, isKnown, progress, actionLabel, staleness } from './status.js'
+
+/**
+ * @import { Feed } from './feed.js'
+ * @import { Route } from './route.js'
+ * @import { Status } from './status.js'
+ */
+
+let announced = ''
+
+/** Cancels announcements about the previous collection. */
+export function resetAnnouncements() {
+  announced = ''
+  cancelAnnouncement()
+}
+
+/**
+ * Shows the status. `feed` is undefined until the server has answered.
+ * @param {Status} state
+ * @param {Feed | undefined} feed
+ * @param {Route} route
+ * @param {number} now in milliseconds
+ */
+export function showState(state, feed, route, now) {
+  const { tone, text, more, title } = indicator(state, now)
+  setText($('connection-text'), text + more)
+  setAttribute($('connection'), 'data-tone', tone)
+  setAttribute($('connection'), 'title', title)
+  showAction(actionLabel(state))
+  $('grid').hidden = !feed // or it would show another server's
+  const size = feed?.rows.size ?? 0, shown = feed?.rows.view.length ?? 0
+  showStale(state, size, now)
+  showProgress(state)
+  showCount(isKnown(state, size), size, shown, route.search)
+  showEmpty(shown || !$('progress').hidden ? [] : emptyMessage(state, size, route))
+  document.title = [state.phase === 'interrupted' && '⚠', $('title').textContent, 'listwatch'].filter(Boolean).join(' · ')
+  const message = tone === 'busy' ? '' : text
+  if (message && message !== announced) announce(state.phase === 'live' ? `${message}. ${size} ${route.plural}` : message)
+  announced = message || announced
+}
+
+/** @param {string} label */
+function showAction(label) {
+  if (!label && document.activeElement === $('retry')) $('grid').focus() // otherwise the focus would be lost with the button
+  $('retry').hidden = !label
+  if (label) setText($('retry'), label)
+}
+
+/**
+ * @param {Status} state
+ * @param {number} size
+ * @param {number} now
+ */
+function showStale(state, size, now) {
+  const text = staleness(state, size, now)
+  $('stale').hidden = !text
+  setText($('stale'), text)
+  document.body.classList.toggle('is-stale', !!text)
+}
+
+/** @param {Status} state */
+function showProgress(state) {
+  const found = progress(state)
+  $('progress').hidden = !found
+  if (!found) return
+  const { part, text } = found
+  setAttribute($('progress'), 'aria-valuenow', part === undefined ? undefined : Math.round(part * 100))
+  setAttribute($('progress'), 'aria-valuetext', text)
+  $('progress').classList.toggle('unknown', part === undefined)
+  $('progress-bar').style.width = part === undefined ? '' : `${part * 100}%`
+  setText($('count'), text)
+}
+
+/**
+ * @param {boolean} known
+ * @param {number} size
+ * @param {number} shown
+ * @param {string} search
+ */
+function showCount(known, size, shown, search) {
+  if (!$('progress').hidden) return
+  const all = size.toLocaleString('en')
+  setText($('count'), !known ? '' : search ? `${shown.toLocaleString('en')} of ${all}` : all)
+}
+
+/** @param {string[]} lines */
+function showEmpty(lines) {
+  $('empty').hidden = !lines.length
+  if ($('empty').dataset.lines === lines.join('\n')) return
+  $('empty').dataset.lines = lines.join('\n')
+  $('empty').replaceChildren(...lines.map((line, i) => h(i ? 'p' : 'strong', {}, line)))
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { beforeEach, mock, test } from 'node:test'
+import { byId, reload, texts } from './support/page.js'
+import { resetAnnouncements, showState } from '../statusview.js'
+
+const NOW = new Date(2030, 0, 1, 12, 0, 0).getTime()
+const route = { plural: 'pods', namespace: '', search: '' }
+const feed = (size, shown = size) => ({ rows: { size, view: Array.from({ length: shown }) } })
+const live = { phase: 'live', stale: false, resourceVersion: '7', lastEventAt: NOW }
+const lost = { phase: 'interrupted', stale: true, resourceVersion: '7', lastEventAt: NOW - 34_000, retryAt: NOW + 3000, cause: { code: 'network', message: 'refused' } }
+const show = (state, of = feed(3), where = {}) => showState(state, of, { ...route, ...where }, NOW)
+const hidden = (id) => byId(id).hidden
+const text = (id) => byId(id).textContent
+
+mock.timers.enable({ apis: ['setTimeout', 'Date'], now: NOW })
+const later = () => { mock.timers.tick(10_000); return text('announcer') }
+beforeEach(() => {
+  reload()
+  byId('title').textContent = 'Pods'
+  resetAnnouncements()
+})
+
+test('a live collection has its state, its count and its title', () => {
+  show(live)
+  assert.equal(text('connection-text'), 'Live')
+  assert.equal(byId('connection').dataset.tone, 'ok')
+  assert.equal(byId('connection').title, 'Version 7')
+  assert.deepEqual(['retry', 'grid', 'stale', 'progress', 'empty'].map(hidden), [true, false, true, true, true])
+  assert.equal(text('count'), '3')
+  assert.equal(document.title, 'Pods · listwatch')
+  assert.equal(document.body.classList.contains('is-stale'), false)
+})
+
+test('an interrupted collection is stale, and offers another try', () => {
+  show(lost)
+  assert.equal(text('connection-text'), 'No connection · next try in 3 s')
+  assert.deepEqual(['retry', 'stale'].map(hidden), [false, false])
+  assert.equal(text('retry'), 'Try now')
+  assert.match(text('stale'), /^Stale: as it was at 11:59:26, 34s ago/)
+  assert.equal(document.title, '⚠ · Pods · listwatch')
+  assert.ok(document.body.classList.contains('is-stale'))
+  show(live)
+  assert.deepEqual(['retry', 'stale'].map(hidden), [true, true])
+  assert.equal(document.body.classList.contains('is-stale'), false)
+})
+
+test('without a feed there is no table', () => {
+  showState({ phase: 'loading', stale: true }, undefined, route, NOW)
+  assert.equal(hidden('grid'), true)
+  assert.equal(text('connection-text'), 'Connecting')
+  assert.equal(text('count'), 'Loading')
+  showState({ ...lost, resourceVersion: '' }, undefined, route, NOW)
+  assert.equal(text('count'), '')
+  assert.deepEqual(texts('#empty > *'), ['Not listed yet: No connection', 'refused'])
+})
+
+test('the keyboard moves to the table when the button goes', () => {
+  show(lost)
+  byId('retry').focus()
+  show(lost)
+  assert.equal(document.activeElement.id, 'retry')
+  show(live)
+  assert.equal(document.activeElement.id, 'grid')
+  byId('search').focus()
+  show(lost)
+  show(live)
+  assert.equal(document.activeElement.id, 'search')
+})
+
+test('the button says what helps, and keeps its name while it is hidden', () => {
+  show({ ...lost, cause: { code: 'unauthorized', message: 'no' } })
+  assert.equal(text('retry'), 'Enter another token')
+  show(live)
+  assert.equal(text('retry'), 'Enter another token')
+  show(lost)
+  assert.equal(text('retry'), 'Try now')
+})
+
+test('the first list shows its progress', () => {
+  const bar = byId('progress')
+  show({ phase: 'listing', stale: true, progress: { received: 500, remaining: 1500 } }, feed(500))
+  assert.equal(bar.hidden, false)
+  assert.deepEqual(['aria-valuenow', 'aria-valuetext'].map((name) => bar.getAttribute(name)), ['25', '500 of 2,000'])
+  assert.equal(bar.classList.contains('unknown'), false)
+  assert.equal(byId('progress-bar').style.width, '25%')
+  assert.equal(text('count'), '500 of 2,000')
+  show({ phase: 'listing', stale: true, progress: { received: 700 } }, feed(0))
+  assert.deepEqual(['aria-valuenow', 'aria-valuetext'].map((name) => bar.getAttribute(name)), [null, '700 received'])
+  assert.ok(bar.classList.contains('unknown'))
+  assert.equal(byId('progress-bar').style.width, '')
+  assert.equal(text('count'), '700 received')
+  assert.equal(hidden('empty'), true, 'nothing is known of an empty table yet')
+  show(live)
+  assert.equal(bar.hidden, true)
+  assert.equal(text('count'), '3')
+})
+
+test('the count is that of the matches during a search', () => {
+  show(live, feed(2500, 1200), { search: 'web' })
+  assert.equal(text('count'), '1,200 of 2,500')
+  show(live, feed(2500))
+  assert.equal(text('count'), '2,500')
+  show({ ...lost, resourceVersion: '' }, feed(0))
+  assert.equal(text('count'), '')
+})
+
+test('an empty table says why', () => {
+  show(live, feed(0))
+  assert.equal(hidden('empty'), false)
+  assert.equal(byId('empty').innerHTML, '<strong>No pods</strong><p>They appear here as soon as there are any.</p>')
+  const line = byId('empty').firstChild
+  show(live, feed(0))
+  assert.equal(byId('empty').firstChild, line, 'it is not drawn again')
+  show(live, feed(3, 0), { search: 'x' })
+  assert.deepEqual(texts('#empty > *'), ['Nothing matches “x”', 'Esc clears the search.'])
+  show(live)
+  assert.equal(hidden('empty'), true)
+})
+
+test('screen readers hear each state once, with the count of a live collection', () => {
+  show(live)
+  assert.equal(later(), 'Live. 3 pods')
+  byId('announcer').textContent = ''
+  show(live, feed(4))
+  assert.equal(later(), '')
+  show(lost)
+  assert.equal(later(), 'No connection')
+  show({ phase: 'listing', stale: true })
+  assert.equal(later(), 'No connection', 'a page that is busy says nothing')
+  byId('announcer').textContent = ''
+  show(lost)
+  assert.equal(later(), '')
+  show(live)
+  assert.equal(later(), 'Live. 3 pods')
+})
+
+test('another collection withdraws the announcement, and is announced itself', () => {
+  show(live)
+  resetAnnouncements()
+  assert.equal(later(), '')
+  show(live)
+  assert.equal(later(), 'Live. 3 pods')
+})

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Versions } from '../versions.js'
+
+globalThis.reportError ??= (error) => { throw error } // Node has none; the rejection fails the test
+
+const pods = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true, shortNames: [] }
+const link = { server: 'http://host', token: '' }
+const pod = (resourceVersion) => ({ kind: 'Pod', metadata: { name: 'web', namespace: 'shop', resourceVersion, managedFields: [] }, spec: { node: 'n' } })
+const list = (...items) => ({ kind: 'PodList', apiVersion: 'v1', items })
+const withoutManagedFields = (resourceVersion) => {
+  const object = pod(resourceVersion)
+  delete object.metadata.managedFields
+  return object
+}
+const json = (body, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
+
+// Returns a Versions of the Pod "web", its requests, and a promise of the answer to a question. `respond` gets each URL.
+function ask(t, respond, version, how) {
+  const requests = []
+  t.mock.method(globalThis, 'fetch', async (url) => {
+    requests.push(url.replace('http://host/api/v1/namespaces/shop/pods', ''))
+    return respond(url)
+  })
+  let versions
+  const answered = new Promise((resolve) => {
+    versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => resolve(versions.at(version, how)))
+    assert.equal(versions.at(version, how), undefined)
+  })
+  return { answered, requests, versions: () => versions }
+}
+
+test('an object that is unchanged since the page loaded is requested in full', async (t) => {
+  const { answered, requests } = ask(t, () => json(pod('5')), '5', { current: true })
+  assert.deepEqual(await answered, { object: withoutManagedFields('5') })
+  assert.deepEqual(requests, ['/web'])
+})
+
+test('a past version comes from the list at that time', async (t) => {
+  const { answered, requests } = ask(t, () => json(list(pod('5'))), '5', { asOf: '7' })
+  assert.deepEqual(await answered, { object: { apiVersion: 'v1', ...withoutManagedFields('5') } })
+  assert.deepEqual(requests, ['?fieldSelector=metadata.name%3Dweb&resourceVersion=7&resourceVersionMatch=Exact'])
+})
+
+test('if the past version is lost, the current object is requested', async (t) => {
+  const { answered, requests } = ask(t, (url) => (url.includes('?') ? json({ message: 'too old' }, 410) : json(pod('5'))), '5', { asOf: '7', current: true })
+  assert.deepEqual(await answered, { object: withoutManagedFields('5') })
+  assert.equal(requests.length, 2)
+})
+
+test('an object that has changed meanwhile becomes the newest', async (t) => {
+  const { answered, versions } = ask(t, () => json(pod('6')), '5', { current: true })
+  assert.deepEqual(await answered, { reason: 'the object has changed since then' })
+  assert.deepEqual(versions().newest, withoutManagedFields('6'))
+})
+
+const failures = {
+  'the server no longer keeps this version': [() => json({ message: 'too old resource version' }, 410), { asOf: '7' }],
+  'the object did not exist then': [() => json(list()), { asOf: '7' }],
+  'the object no longer exists': [() => json({ message: 'pods "web" not found' }, 404), { current: true }],
+  'the server answered 403: pods "web" is forbidden': [() => json({ message: 'pods "web" is forbidden' }, 403), { current: true }],
+  'the server answered 502': [() => new Response('<html>', { status: 502 }), { current: true }],
+  'the server did not answer: Failed to fetch': [() => { throw new TypeError('Failed to fetch') }, { current: true }],
+  'the answer is not a JSON object': [() => new Response('<html>'), { current: true }],
+}
+for (const [reason, [respond, how]] of Object.entries(failures)) {
+  test(`a failure has its reason: ${reason}`, async (t) => {
+    const answer = await ask(t, respond, '5', how).answered
+    assert.equal(answer.reason, reason)
+    assert.equal(answer.object, undefined)
+  })
+}
+
+test('a question without an answer is asked once', async (t) => {
+  const { answered, requests, versions } = ask(t, () => json({}, 404), '5', { current: true })
+  await answered
+  assert.equal(versions().at('5', { current: true }).reason, 'the object no longer exists')
+  assert.equal(requests.length, 1)
+})
+
+test('close cancels the request, and nothing is reported', async (t) => {
+  let cancelled
+  const cancellation = new Promise((resolve) => { cancelled = resolve })
+  t.mock.method(globalThis, 'fetch', (url, { signal }) => new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => { reject(signal.reason); cancelled() })
+  }))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => assert.fail('it reported an answer'))
+  versions.at('5', { current: true })
+  versions.close()
+  await cancellation
+  await new Promise(setImmediate)
+})
+
+test('a version whose time nobody knows cannot be requested', async (t) => {
+  const { answered, requests } = ask(t, () => assert.fail('it was requested'), '5', {})
+  assert.deepEqual([await answered, requests], [{ reason: 'nobody knows when the object had this version' }, []])
+})
+
+test('a list with another version of the object is no answer', async (t) => {
+  assert.deepEqual(await ask(t, () => json(list(pod('4'))), '5', { asOf: '7' }).answered, { reason: 'the object had another version then' })
+})
+
+test('of a list, the object with the same name is taken', async (t) => {
+  const other = { ...pod('5'), metadata: { ...pod('5').metadata, name: 'db' } }
+  const { answered } = ask(t, () => json(list(other, { ...pod('5'), kind: undefined })), '5', { asOf: '7' })
+  assert.equal((await answered).object.metadata.name, 'web')
+  const kindless = pod('5')
+  delete kindless.kind
+  assert.equal((await ask(t, () => json(list(kindless)), '5', { asOf: '7' }).answered).object.kind, 'Pod')
+})
+
+test('the path has the group, and the namespace if there is one', async (t) => {
+  const urls = []
+  t.mock.method(globalThis, 'fetch', async (url) => { urls.push(url); return json({}) })
+  const asked = (resource, item) => new Promise((resolve) => { new Versions(link, resource, item, resolve).at('5', { current: true }) })
+  await asked({ ...pods, group: 'apps', plural: 'deployments' }, { namespace: 'shop', name: 'web' })
+  await asked({ ...pods, plural: 'nodes' }, { namespace: '', name: 'a/b' })
+  assert.deepEqual(urls, ['http://host/apis/apps/v1/namespaces/shop/deployments/web', 'http://host/api/v1/nodes/a%2Fb'])
+})
+
+// Returns a Versions whose versions are answered one at a time by calling the functions in `pending`.
+function stepwise(t) {
+  const pending = [], told = []
+  t.mock.method(globalThis, 'fetch', (url) => new Promise((resolve) => { pending.push({ asOf: new URL(url).searchParams.get('resourceVersion'), resolve: (v) => resolve(json(list(pod(v)))) }) }))
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => told.push(versions.arrivals))
+  return { versions, pending, told }
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('versions are requested one after the other, each once', async (t) => {
+  const { versions, pending, told } = stepwise(t)
+  for (const version of ['5', '6', '5']) assert.equal(versions.at(version, { asOf: version }), undefined)
+  assert.equal(pending.length, 1)
+  pending[0].resolve('5')
+  await turn()
+  assert.deepEqual([pending.map(({ asOf }) => asOf), told], [['5', '6'], [1]])
+  pending[1].resolve('6')
+  await turn()
+  assert.equal(versions.at('6', {}).object.metadata.resourceVersion, '6')
+  assert.equal(versions.at('7', { asOf: '7' }), undefined)
+  assert.deepEqual([pending.length, told], [3, [1, 2]], 'a later version starts again')
+})
+
+test('the pending and the held versions are bounded, and the oldest go first', async (t) => {
+  const { versions, pending } = stepwise(t)
+  const ask = (from, to) => { for (let v = from; v <= to; v++) versions.at(String(v), { asOf: String(v) }) }
+  const drain = async () => {
+    for (let done = pending.length - 1; done < pending.length; done++) {
+      pending[done].resolve(pending[done].asOf)
+      await turn()
+    }
+  }
+  ask(1, 40)
+  await drain()
+  assert.deepEqual([pending.length, versions.arrivals, pending[1].asOf], [31, 31, '11'], 'the first of 40, and the last 30')
+  ask(41, 70)
+  await drain()
+  assert.equal(versions.arrivals, 61)
+  assert.ok(versions.at('11', {}), 'the second of 61 is held')
+  assert.equal(versions.at('1', {}), undefined, 'the first one is not')
+})
+
+test('an answer after close is dropped', async (t) => {
+  const { versions, pending, told } = stepwise(t)
+  versions.at('5', { asOf: '5' })
+  versions.close()
+  pending[0].resolve('5')
+  await turn()
+  assert.deepEqual([versions.at('5', {}), told, versions.arrivals], [undefined, [], 0])
+})
+
+test('the newest object stays when a later request fails', async (t) => {
+  const answers = [json(pod('5')), json({}, 404)]
+  t.mock.method(globalThis, 'fetch', async () => answers.shift())
+  let told
+  const versions = new Versions(link, pods, { namespace: 'shop', name: 'web' }, () => told())
+  for (const version of ['5', '6']) await new Promise((resolve) => { told = resolve; versions.at(version, { current: true }) })
+  assert.deepEqual(versions.newest, withoutManagedFields('5'))
+})
+
+test('a past object becomes the newest only for a current question', async (t) => {
+  const { versions, pending } = stepwise(t)
+  versions.at('5', { asOf: '5' })
+  pending[0].resolve('5')
+  await turn()
+  assert.equal(versions.newest, undefined)
+  versions.at('6', { asOf: '6', current: true })
+  pending[1].resolve('6')
+  await turn()
+  assert.equal(versions.newest.metadata.resourceVersion, '6')
+})

@@ -1,0 +1,145 @@
+// Command prose prints the files that Vale checks, one path per line.
+//
+//	go run ./internal/tools/prose            the files that internal/tools/prose/enforced.txt names
+//	go run ./internal/tools/prose lw/*.go    the named files
+//
+// A Markdown file is printed as it is. Of a Go or JavaScript file, Vale reads a copy in bin/prose. The copy contains only
+// the comments and the messages, on the same lines as in the source.
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+func main() {
+	log.SetFlags(0)
+	files, err := os.Args[1:], error(nil)
+	if len(files) == 0 {
+		files, err = enforced("internal/tools/prose/enforced.txt")
+	}
+	for _, file := range files {
+		var path string
+		if path, err = extract(file); err != nil {
+			break
+		}
+		fmt.Println(path)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// enforced returns the files that match the patterns in the list. A pattern without a match is an error.
+func enforced(list string) (files []string, err error) {
+	text, err := os.ReadFile(list)
+	if err != nil {
+		return nil, err
+	}
+	for pattern := range strings.Lines(string(text)) {
+		if pattern = strings.TrimSpace(pattern); pattern == "" || strings.HasPrefix(pattern, "#") {
+			continue
+		}
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			return nil, fmt.Errorf("%s: no file matches %q", list, pattern)
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// extract returns the file that Vale reads for a source file.
+func extract(file string) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	var lines []string
+	switch filepath.Ext(file) {
+	case ".md":
+		return file, nil
+	case ".go":
+		lines, err = goProse(file, string(text))
+	case ".js", ".mjs", ".ts":
+		lines = jsProse(string(text))
+	default:
+		err = fmt.Errorf("%s: expected a Markdown, Go or JavaScript file", file)
+	}
+	if err != nil {
+		return "", err
+	}
+	copied := filepath.Join("bin", "prose", file+".txt")
+	if err := os.MkdirAll(filepath.Dir(copied), 0o777); err != nil {
+		return "", err
+	}
+	return copied, os.WriteFile(copied, []byte(strings.Join(lines, "\n")+"\n"), 0o666)
+}
+
+// message matches a string with at least three words and no markup. Such a string is usually an error message or help text.
+var message = regexp.MustCompile(`^[^{}<>|]*[A-Za-z,]+ [a-z]+ [a-z]+[^{}<>|]*$`)
+
+// goProse returns the comments and messages of a Go file, one entry per line of the file.
+func goProse(name, text string) ([]string, error) {
+	lines := make([]string, strings.Count(text, "\n")+1)
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, name, text, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	for _, group := range file.Comments {
+		said := ""
+		for _, comment := range group.List {
+			said += directive.ReplaceAllString(comment.Text, "") + "\n"
+		}
+		place(lines, files.Position(group.Pos()).Line, said)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if said, err := strconv.Unquote(literal.Value); err == nil && message.MatchString(said) {
+				place(lines, files.Position(literal.Pos()).Line, said)
+			}
+		}
+		return true
+	})
+	return lines, nil
+}
+
+var (
+	directive = regexp.MustCompile(`(?m)^\s*//(go:|export | eslint-disable|[a-z]+:[a-z]|\t).*`)
+	marks     = regexp.MustCompile(`^\s*(//|/\*+|\*/|\*( |$))|\*/\s*$`)
+	jsComment = regexp.MustCompile(`(?m)/\*(?s:.*?)\*/|(^[ \t]*//.*\n)+|[ \t]//.*`)
+)
+
+// place puts a text on its lines, without the marks of a comment. It adds a full stop, because Vale joins adjacent lines.
+func place(lines []string, at int, text string) {
+	last := -1
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(marks.ReplaceAllString(line, "")); line != "" && at <= len(lines) {
+			last = at - 1
+			lines[last] = strings.TrimSpace(lines[last] + " " + line)
+		}
+		at++
+	}
+	if last >= 0 {
+		lines[last] = strings.TrimRight(lines[last], ".") + "."
+	}
+}
+
+// jsProse returns the comments of a JavaScript file, one entry per line of the file.
+func jsProse(text string) []string {
+	lines := make([]string, strings.Count(text, "\n")+1)
+	for _, at := range jsComment.FindAllStringIndex(text, -1) {
+		comment := directive.ReplaceAllString(strings.TrimLeft(text[at[0]:at[1]], " \t"), "")
+		place(lines, 1+strings.Count(text[:at[0]], "\n"), comment)
+	}
+	return lines
+}

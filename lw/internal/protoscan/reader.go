@@ -1,0 +1,192 @@
+package protoscan
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+)
+
+const (
+	readAhead   = 1 << 10  // bytes, for the lengths and tags between frames
+	pooledFrame = 64 << 10 // larger buffers are left to the garbage collector
+)
+
+var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
+
+// LimitError reports a frame that is larger than the limit.
+type LimitError struct {
+	Offset int64 // of the frame in the stream
+	Limit  int   // in bytes
+}
+
+func (e *LimitError) Error() string {
+	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
+}
+
+// ErrVarint reports a varint of more than 64 bits.
+var ErrVarint = errors.New("a varint is longer than 64 bits")
+
+// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. A Reader that waits for the
+// next frame holds no buffer for frames.
+type Reader struct {
+	src    io.Reader
+	ahead  []byte // read from src and not used yet; a part of buffer
+	buffer [readAhead]byte
+	offset int64
+	limit  int
+	frame  []byte
+	err    error
+}
+
+// New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
+func New(src io.Reader, limit int) *Reader {
+	return &Reader{src: src, limit: limit}
+}
+
+// Err returns the first error. It is [io.EOF] if the stream ended between two frames, and [io.ErrUnexpectedEOF] if it ended
+// within one.
+func (r *Reader) Err() error { return r.err }
+
+// Fail records an error if there is none yet. It returns false.
+func (r *Reader) Fail(err error) bool {
+	if r.err == nil {
+		r.err = err
+	}
+	return false
+}
+
+// Offset returns the position of the next byte in the stream.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Wait blocks until the next byte arrives. It returns false at the end of the stream and after an error.
+func (r *Reader) Wait() bool {
+	r.Release()
+	if r.err == nil {
+		r.err = r.fill()
+	}
+	return r.err == nil
+}
+
+// AtEnd reports whether the stream has ended cleanly at the position. It blocks until the next byte arrives.
+func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
+
+// fill reads bytes ahead if there are none.
+func (r *Reader) fill() error {
+	for range 100 {
+		if len(r.ahead) > 0 {
+			return nil
+		}
+		n, err := r.src.Read(r.buffer[:])
+		r.ahead = r.buffer[:n]
+		if err != nil && n == 0 {
+			return err
+		}
+	}
+	return io.ErrNoProgress
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if r.err != nil {
+		return 0
+	}
+	if err := r.fill(); err != nil {
+		r.cut(err)
+		return 0
+	}
+	b := r.ahead[0]
+	r.ahead = r.ahead[1:]
+	r.offset++
+	return b
+}
+
+// Uvarint reads a varint.
+func (r *Reader) Uvarint() (v uint64) {
+	for shift := 0; shift < 64; shift += 7 {
+		b := r.Byte()
+		if r.err != nil {
+			return 0
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if shift == 63 && b > 1 {
+				break
+			}
+			return v
+		}
+	}
+	r.Fail(ErrVarint)
+	return 0
+}
+
+// Uint32 reads four bytes in big-endian order.
+func (r *Reader) Uint32() (v uint32) {
+	for range 4 {
+		v = v<<8 | uint32(r.Byte())
+	}
+	return v
+}
+
+// Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is allocated
+// as the bytes arrive, so a false size costs nothing.
+func (r *Reader) Frame(size uint64) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if size > uint64(r.limit) {
+		r.Fail(&LimitError{Offset: r.offset, Limit: r.limit})
+		return nil
+	}
+	if r.frame == nil {
+		r.frame = frames.Get().(*[pooledFrame]byte)[:]
+	}
+	for filled := 0; ; {
+		end := min(int(size), len(r.frame))
+		n := copy(r.frame[filled:end], r.ahead)
+		r.ahead = r.ahead[n:]
+		more, err := io.ReadFull(r.src, r.frame[filled+n:end])
+		r.offset += int64(n + more)
+		if err != nil {
+			r.cut(err)
+			return nil
+		}
+		if filled = end; filled == int(size) {
+			return r.frame[:size:size]
+		}
+		larger := make([]byte, min(2*len(r.frame), int(size)))
+		copy(larger, r.frame)
+		r.Release()
+		r.frame = larger
+	}
+}
+
+// Discard skips size bytes.
+func (r *Reader) Discard(size uint64) {
+	for size > 0 && r.err == nil {
+		if err := r.fill(); err != nil {
+			r.cut(err)
+			return
+		}
+		n := min(size, uint64(len(r.ahead)))
+		r.ahead = r.ahead[n:]
+		r.offset += int64(n)
+		size -= n
+	}
+}
+
+// Release gives the frame's buffer back.
+func (r *Reader) Release() {
+	if len(r.frame) == pooledFrame {
+		frames.Put((*[pooledFrame]byte)(r.frame))
+	}
+	r.frame = nil
+}
+
+// cut records the end of the stream within a frame.
+func (r *Reader) cut(err error) {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	r.Fail(err)
+}

@@ -1,0 +1,120 @@
+//go:build !js
+
+package lw
+
+import (
+	"strings"
+
+	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
+)
+
+// list reads a list to the end of the stream: the magic bytes and a runtime.Unknown, whose field raw is the list.
+func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
+	for i := range len(magic) {
+		if b := d.r.Byte(); d.r.Err() == nil && b != magic[i] {
+			d.notList("a protobuf list", shorten([]byte{b}))
+		}
+	}
+	found := false
+	for d.r.Err() == nil && !(found && d.r.AtEnd()) {
+		tag := d.r.Uvarint()
+		switch {
+		case d.r.Err() != nil:
+			return
+		case tag == 1<<3|protoscan.Bytes:
+			d.typeMeta(meta, d.r.Frame(d.r.Uvarint()))
+		case tag == 2<<3|protoscan.Bytes && !found:
+			found = true
+			if !d.items(meta, o, item) {
+				return
+			}
+		case tag&7 == protoscan.Bytes:
+			d.r.Discard(d.r.Uvarint())
+		default:
+			d.malformed("a runtime.Unknown", "another message")
+		}
+	}
+}
+
+func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
+	m := protoscan.Of(data)
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		switch {
+		case f.Type != protoscan.Bytes:
+		case f.Number == 1:
+			meta.APIVersion = string(m.Bytes(f))
+		case f.Number == 2:
+			meta.Kind = string(m.Bytes(f))
+		}
+	}
+	if !m.Valid() {
+		d.malformed("a TypeMeta", "malformed protobuf")
+	}
+	if !strings.HasSuffix(meta.Kind, "List") {
+		d.notList("a list", "an object of kind "+shorten([]byte(Redact(d.source, meta.Kind))))
+	}
+}
+
+// items reads the fields of a list: its ListMeta and its items.
+func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
+	size := d.r.Uvarint()
+	end := d.r.Offset() + int64(size)
+	if size > 1<<62 {
+		return d.malformed("the length of a list", "a number beyond 62 bits")
+	}
+	for d.r.Err() == nil && d.r.Offset() < end {
+		tag, length := d.r.Uvarint(), uint64(0)
+		switch tag & 7 {
+		case protoscan.Bytes:
+			length = d.r.Uvarint()
+		case 0:
+			d.r.Uvarint()
+		default:
+			return d.malformed("a list", "a field of another type")
+		}
+		if d.r.Err() == nil && length > uint64(max(end-d.r.Offset(), 0)) {
+			return d.malformed("a field within the list", "one that is longer than the list")
+		}
+		switch tag {
+		case 1<<3 | protoscan.Bytes:
+			d.listMeta(meta, d.r.Frame(length))
+		case 2<<3 | protoscan.Bytes:
+			if data := d.r.Frame(length); d.r.Err() != nil || !d.item(o, data) || !item() {
+				return false
+			}
+		default:
+			d.r.Discard(length)
+		}
+	}
+	return d.r.Err() == nil
+}
+
+func (d *protoDecoder) item(o *Scanned, data []byte) bool {
+	if !d.object(o, data) {
+		return false
+	}
+	if o.name.Start == o.name.End {
+		return d.notList("an item with metadata.name", "none")
+	}
+	return true
+}
+
+func (d *protoDecoder) listMeta(meta *ListMeta, data []byte) {
+	m := protoscan.Of(data)
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		switch {
+		case f.Number == 4 && f.Type != protoscan.Bytes:
+			meta.RemainingItemCount = int64(f.Int)
+		case f.Type != protoscan.Bytes:
+		case f.Number == 2:
+			meta.ResourceVersion = string(m.Bytes(f))
+		case f.Number == 3:
+			meta.Continue = string(m.Bytes(f))
+		case f.Number == 5:
+			meta.ShardSelector = string(lastField(m.Bytes(f), 1))
+		}
+	}
+	if !m.Valid() {
+		d.malformed("the list's metadata", "malformed protobuf")
+	}
+}

@@ -1,0 +1,110 @@
+//go:build !js
+
+package lw
+
+import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
+
+// Field numbers of metav1.ObjectMeta, and of metadata in every object.
+const (
+	fieldMetadata        = 1
+	fieldName            = 1
+	fieldNamespace       = 3
+	fieldUID             = 5
+	fieldResourceVersion = 6
+	fieldAnnotations     = 12
+	fieldManagedFields   = 17
+)
+
+// object notes the metadata of an object's message. It moves parts of data to drop metadata.managedFields.
+func (d *protoDecoder) object(o *Scanned, data []byte) bool {
+	*o = Scanned{}
+	metadata, valid := metadataOf(data)
+	if !valid {
+		return d.malformed("an object with one metadata", "malformed protobuf")
+	}
+	kept := metadata.End - metadata.Value
+	if !d.keepManagedFields {
+		if kept = keptSize(data[metadata.Value:metadata.End]); kept < 0 {
+			return d.malformed("metadata", "malformed protobuf")
+		}
+	}
+	if kept < metadata.End-metadata.Value {
+		data = dropManagedFields(data, metadata, kept)
+		metadata, _ = metadataOf(data)
+	}
+	o.body = data
+	m := protoscan.Of(data[metadata.Value:metadata.End])
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		if f.Type != protoscan.Bytes {
+			continue
+		}
+		at := span{Start: metadata.Value + f.Value, End: metadata.Value + f.End}
+		switch f.Number {
+		case fieldName:
+			o.name = at
+		case fieldNamespace:
+			o.namespace = at
+		case fieldUID:
+			o.uid = at
+		case fieldResourceVersion:
+			o.resourceVersion = at
+		case fieldAnnotations:
+			entry := m.Bytes(f)
+			if string(lastField(entry, 1)) == "k8s.io/initial-events-end" {
+				o.initialEventsEnd = string(lastField(entry, 2)) == "true"
+			}
+		}
+	}
+	return m.Valid() || d.malformed("metadata", "malformed protobuf")
+}
+
+// metadataOf returns the field metadata of an object. It is zero if there is none. Two are not valid.
+func metadataOf(data []byte) (metadata protoscan.Field, valid bool) {
+	m := protoscan.Of(data)
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		if f.Number != fieldMetadata {
+			continue
+		}
+		if f.Type != protoscan.Bytes || metadata.Number != 0 {
+			return metadata, false
+		}
+		metadata = f
+	}
+	return metadata, m.Valid()
+}
+
+// keptSize returns the size of metadata without managedFields, or -1 if it is malformed.
+func keptSize(metadata []byte) int {
+	kept := len(metadata)
+	m := protoscan.Of(metadata)
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		if f.Number == fieldManagedFields {
+			kept -= f.End - f.Start
+		}
+	}
+	if !m.Valid() {
+		return -1
+	}
+	return kept
+}
+
+// dropManagedFields removes managedFields from metadata, whose size is then kept. It moves the bytes before the end of
+// metadata to the right, and returns the part of data that is the object now. So no object is copied.
+func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
+	var length [10]byte // of the largest varint
+	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))
+	start := metadata.End - kept - header - metadata.Start
+	end := metadata.Value // of the kept fields, which first move to the left
+	m := protoscan.Of(data[metadata.Value:metadata.End])
+	for f, ok := m.Next(); ok; f, ok = m.Next() {
+		if f.Number != fieldManagedFields {
+			end += copy(data[end:], data[metadata.Value+f.Start:metadata.Value+f.End])
+		}
+	}
+	copy(data[metadata.End-kept:metadata.End], data[metadata.Value:end])
+	copy(data[start:], data[:metadata.Start])
+	at := start + metadata.Start
+	data[at] = fieldMetadata<<3 | protoscan.Bytes
+	copy(data[at+1:], length[:header-1])
+	return data[start:]
+}

@@ -1,0 +1,85 @@
+package fallback
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/stretchr/testify/require"
+)
+
+// late answers a watch after a while even if its context has ended.
+type late struct {
+	after time.Duration
+	text  string
+	asked int
+	ended error // the state of the context when it answered
+	open  int   // bodies that are not closed
+}
+
+func (l *late) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
+	l.asked++
+	time.Sleep(l.after)
+	l.ended = ctx.Err()
+	l.open++
+	return &lateBody{strings.NewReader(l.text), l}, nil
+}
+
+type lateBody struct {
+	io.Reader
+	of *late
+}
+
+func (b *lateBody) Close() error {
+	b.of.open--
+	return nil
+}
+
+// TestLateAttemptIsClosed checks that the transport that answers second is canceled and its body is closed. It does not change
+// which transport is in use, and does not end the watch that won.
+func TestLateAttemptIsClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second late
+		winner        string
+		switched      error
+	}{
+		"the one in use": {late{after: time.Hour, text: "first"}, late{after: time.Second, text: "second"}, "second", lw.ErrSilent},
+		"the other one":  {late{after: 4 * time.Second, text: "first"}, late{after: time.Hour, text: "second"}, "first", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				winner, loser := &c.first, &c.second
+				if c.winner == "second" {
+					winner, loser = loser, winner
+				}
+				var switched []error
+				ctx := lw.WithTrace(t.Context(), &lw.Trace{Switched: func(cause error) { switched = append(switched, cause) }})
+				over := New(&c.first, &c.second)
+				body, err := over.Open(ctx, &lw.Request{Watch: true})
+				require.NoError(t, err)
+				time.Sleep(2 * time.Hour)
+				synctest.Wait()
+				require.ErrorIs(t, loser.ended, context.Canceled)
+				require.NoError(t, winner.ended)
+				require.Equal(t, []int{0, 1}, []int{loser.open, winner.open})
+
+				text, err := io.ReadAll(body)
+				require.NoError(t, err)
+				require.Equal(t, c.winner, string(text))
+				require.NoError(t, body.Close())
+				require.Zero(t, winner.open)
+				require.Equal(t, c.switched != nil, len(switched) == 1)
+
+				winner.after = 0
+				text2, _, again := watch(t, over)
+				require.Equal(t, c.winner, text2)
+				require.NoError(t, again)
+				require.Equal(t, []int{1, 2}, []int{loser.asked, winner.asked}, "the winner is in use from then on")
+			})
+		})
+	}
+}
