@@ -13,14 +13,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// folded is a handler that keeps the state that the events add up to.
-type folded struct {
+// applied is a handler that keeps the state that the events add up to.
+type applied struct {
 	t    *testing.T
 	mu   sync.Mutex
 	pods map[string]string // node by name
 }
 
-func (f *folded) OnAdd(obj any, _ bool) {
+func (f *applied) OnAdd(obj any, _ bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	pod := obj.(*corev1.Pod)
@@ -30,7 +30,7 @@ func (f *folded) OnAdd(obj any, _ bool) {
 	f.pods[pod.Name] = pod.Spec.NodeName
 }
 
-func (f *folded) OnUpdate(old, obj any) {
+func (f *applied) OnUpdate(old, obj any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, pod := old.(*corev1.Pod), obj.(*corev1.Pod)
@@ -40,7 +40,7 @@ func (f *folded) OnUpdate(old, obj any) {
 	f.pods[pod.Name] = pod.Spec.NodeName
 }
 
-func (f *folded) OnDelete(obj any) {
+func (f *applied) OnDelete(obj any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
@@ -49,7 +49,7 @@ func (f *folded) OnDelete(obj any) {
 	delete(f.pods, obj.(*corev1.Pod).Name)
 }
 
-func (f *folded) equals(pods map[string]string) bool {
+func (f *applied) equals(pods map[string]string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return fmt.Sprint(f.pods) == fmt.Sprint(pods)
@@ -62,7 +62,7 @@ func TestBrokenServer(t *testing.T) {
 	server := startServer(t)
 	informer := podInformer(t, server, nil)
 	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
-	handler := &folded{t: t, pods: map[string]string{}}
+	handler := &applied{t: t, pods: map[string]string{}}
 	_, err := informer.AddEventHandler(handler)
 	require.NoError(t, err)
 	start(t, informer)

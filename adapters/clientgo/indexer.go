@@ -16,7 +16,7 @@ import (
 )
 
 // errReadOnly is the result of all methods that would change the store.
-var errReadOnly = errors.New("clientgo: the store of an informer is read-only; write objects through the API server")
+var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
 
 // indexer is the [cache.Indexer] of an informer.
 type indexer struct {

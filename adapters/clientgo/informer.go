@@ -18,7 +18,7 @@ import (
 
 // InformerOptions are the settings of an informer. The zero value is valid.
 type InformerOptions struct {
-	ResyncPeriod time.Duration // of handlers without a period of their own; zero for never
+	ResyncPeriod time.Duration // of handlers without a period of their own. Zero means never
 	Indexers     cache.Indexers
 	Extras
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// object is a stored object. It keeps the bytes, and the decoded struct for as long as somebody uses the struct.
+// object is a stored object. It keeps the bytes. It refers to the decoded struct as long as the struct is in use.
 type object struct {
 	lw.Object
 	decoded atomic.Pointer[decoded]
@@ -21,7 +21,7 @@ type object struct {
 type decoded struct {
 	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
 	strong any                // if not nil, the struct cannot be decoded again
-	read   atomic.Int64       // when recent was told of a read, in nanoseconds
+	read   atomic.Int64       // time of the last call of keep, in nanoseconds
 	kept   atomic.Bool        // recent keeps the struct alive
 }
 
@@ -34,7 +34,7 @@ func (d *decoder) read(o *object) (any, error) {
 	return value, err
 }
 
-// readAndKeep does what read does, and keeps the struct for the next reader.
+// readAndKeep returns the struct of an object, and keeps the struct for the next reader.
 func (d *decoder) readAndKeep(o *object) (any, error) {
 	value, of, err := d.find(o)
 	if err == nil {

@@ -51,7 +51,7 @@ func (r *recent) wait() {
 // sentinel is freed by the next collection, because nothing refers to it. The pointer gives it an allocation of its own.
 type sentinel struct{ _ *byte }
 
-// collected drops what was not read for a while. It does not keep r alive.
+// collected drops structs that were not read for a while. It does not keep the recent alive.
 func collected(of weak.Pointer[recent]) {
 	if r := of.Value(); r != nil {
 		r.drop()

@@ -36,7 +36,7 @@ func envtestAssets(t *testing.T) string {
 	require.NoError(t, err)
 	binaries := strings.TrimSpace(string(output))
 	if _, err := os.Stat(filepath.Join(binaries, "kube")); err != nil {
-		need.Missing(t, "the kube-apiserver for tests is not built; run: make e2e-server")
+		need.Missing(t, "the kube-apiserver for tests is not built: run make e2e-server")
 	}
 	folder := t.TempDir()
 	for name, script := range map[string]string{"etcd": etcd, "kube-apiserver": apiserver} {

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,24 +23,9 @@ func suites() []string {
 }
 
 // constructor is added to two packages of the copy. It takes the place of cache.New.
-const constructor = `package %s
-
-import (
-	"os"
-
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
-
-	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
-)
-
-func newCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
-	if os.Getenv("LISTWATCH_CACHE_OF") == "listwatch" {
-		return listwatch.NewCache(config, opts)
-	}
-	return cache.New(config, opts)
-}
-`
+//
+//go:embed testdata/newcache.txt
+var constructor string
 
 // copyOfControllerRuntime returns a folder with the source of controller-runtime that calls newCache instead of cache.New.
 func copyOfControllerRuntime(t *testing.T) string {

@@ -26,7 +26,7 @@ func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return Options{}.NewCache(config, opts)
 }
 
-// NewCache does what the func does, with additional settings.
+// NewCache returns controller-runtime's cache with these settings.
 func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	if opts.NewInformer != nil {
 		return cache.New(config, opts)

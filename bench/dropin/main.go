@@ -16,7 +16,7 @@ import (
 var (
 	count  = flag.Int("pods", 10_000, "number of Pods")
 	rounds = flag.Int("rounds", 3, "number of rounds, whose medians are printed")
-	keep   = flag.Bool("managed-fields", false, "keep managedFields; by default both drop them, client-go by a transform")
+	keep   = flag.Bool("managed-fields", false, "keep managedFields. By default both drop them, client-go by a transform")
 )
 
 func main() {

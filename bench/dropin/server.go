@@ -133,7 +133,7 @@ func (s *server) jsonEvents() func(version int) []byte {
 	}
 }
 
-// protobufEvents does what jsonEvents does, in frames that begin with their length.
+// protobufEvents returns a func like jsonEvents. The events are frames that begin with their length.
 func (s *server) protobufEvents() func(version int) []byte {
 	encoder := protobuf()
 	return func(version int) []byte {
