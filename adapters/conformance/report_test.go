@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,6 +21,32 @@ func (r results) count(state string) (n int) {
 		}
 	}
 	return n
+}
+
+// lost returns the specs that pass in one run and not in the other.
+func lost(from, in results) (specs []string) {
+	for spec, state := range from {
+		if state == "passed" && in[spec] != "passed" {
+			specs = append(specs, spec+": "+in[spec])
+		}
+	}
+	return specs
+}
+
+func TestLostSpecsAreFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.json")
+	require.NoError(t, os.WriteFile(path, []byte(`[{"SpecReports":[
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"works","State":"passed"},
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"passed"},
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"failed"},
+		{"ContainerHierarchyTexts":null,"LeafNodeType":"BeforeSuite","LeafNodeText":"","State":"passed"}
+	]}]`), 0o600))
+	read := readReport(t, path, nil)
+	require.Equal(t, results{"A / works": "passed", "A / is the same text": "failed"}, read)
+	require.Equal(t, 1, read.count("passed"))
+	require.Equal(t, []string{"A / is the same text: failed"}, lost(results{"A / works": "passed", "A / is the same text": "passed"}, read))
+	require.Equal(t, []string{"B: "}, lost(results{"B": "passed"}, read))
+	require.Empty(t, lost(results{"B": "failed"}, read))
 }
 
 // readReport reads a JSON report of Ginkgo. Specs with the same text count as one, which passes if all of them pass.

@@ -22,12 +22,12 @@ func suites() []string {
 	return []string{"cache", "source", "client", "controller", "builder"}
 }
 
-// constructor is added to two packages of the copy. It takes the place of cache.New.
+// constructor is a file that takes the place of cache.New in two packages of the copy.
 //
 //go:embed testdata/newcache.txt
 var constructor string
 
-// copyOfControllerRuntime returns a folder with the source of controller-runtime that calls newCache instead of cache.New.
+// copyOfControllerRuntime returns a folder with a changed copy of controller-runtime. The copy calls newCache.
 func copyOfControllerRuntime(t *testing.T) string {
 	module := strings.TrimSpace(string(run(t, ".", "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/controller-runtime")))
 	require.NotEmpty(t, module, "controller-runtime is not in the module cache")
