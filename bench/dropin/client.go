@@ -59,14 +59,14 @@ func measure(t task) (r result) {
 	r.PeakRSS = harness.PeakRSS()
 	r.Heap = harness.Heap() - before
 
-	const events = 20_000
+	events := 2 * t.Pods
 	last := fmt.Sprint(firstEvent + events - 1)
 	r.PerEvent = harness.CPUPer(events, func() {
 		response := harness.MustGet(http.Get(fmt.Sprintf("%s/events?n=%d", t.URL, events)))
 		harness.Must(response.Body.Close())
 		shared := informer.(toolscache.SharedIndexInformer)
 		until(func() bool { return shared.LastSyncResourceVersion() == last })
-		until(func() bool { return !t.Handler || received.Load() == int64(t.Pods)+events })
+		until(func() bool { return !t.Handler || received.Load() == int64(t.Pods+events) })
 	})
 
 	list := func() {
@@ -75,7 +75,7 @@ func measure(t task) (r result) {
 	}
 	runtime.GC()
 	r.ColdList = harness.CPUPer(t.Pods, list)
-	const lists, gets = 10, 100_000 // so many that each process collects garbage several times
+	lists, gets := 10, 10*t.Pods // so many that each process collects garbage several times
 	r.List = harness.CPUPer(lists*t.Pods, func() {
 		for range lists {
 			list()
