@@ -131,6 +131,15 @@ test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	@# What ran is no proof for other documentation, which lies outside of the module, so nothing is cached.
 	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m ./...
 
+.PHONY: test-adapters
+test-adapters: ## the adapters for client-go and controller-runtime
+	@# Documents are outside of the module, so Go cannot cache the results.
+	cd adapters && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m . ./clientgo ./controllerruntime
+
+.PHONY: conformance
+conformance: $(if $(LISTWATCH_CI),e2e-server) ## the test suites of controller-runtime, with its own informers and with the adapters; needs make e2e-server
+	cd adapters && $(GO) test -count 1 -timeout 30m ./conformance
+
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
 NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
 NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
@@ -192,10 +201,12 @@ lint: vulncheck lint-js prose ## gofmt, vet, staticcheck, module files; native a
 	cd e2e/clients && $(GO) vet ./... && $(GO) mod tidy -diff
 	cd bench && $(GO) vet ./... && GOOS=js GOARCH=wasm $(GO) vet ./browser/clientgo ./wasm/program && $(GO) mod tidy -diff
 	cd examples/metrics && $(GO) vet ./... && $(GO) mod tidy -diff
+	cd adapters && $(GO) vet ./... && $(GO) mod tidy -diff
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) . ./kube ./faults ./soak
 	cd e2e/clients && $(GO) run $(STATICCHECK) ./...
 	cd examples/metrics && $(GO) run $(STATICCHECK) ./...
+	cd adapters && $(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
@@ -224,7 +235,7 @@ else
 endif
 
 # The programs in bench/ that make bench runs one by one. With -short they do little work and only show that they run.
-BENCHES = decode list retained binary store million watches storm flap wasm
+BENCHES = decode list retained dropin binary store million watches storm flap wasm
 
 .PHONY: vulncheck
 vulncheck: ## whether a known vulnerability can be reached from our code; says so where the database cannot be asked
@@ -325,9 +336,9 @@ reproducible: ## build a release of the last commit in two folders, once with an
 # The stages of ci. Those in the first lane mostly compute, and those in the second lane mostly wait. Stages that build the
 # WASM module are in one lane. make npm runs before them, because gofmt and ESLint must not see packages that are being installed.
 BUSY    = test lint test-386 test-fips test-metrics e2e-clients
-WAITING = e2e test-browser test-js demo size
+WAITING = e2e test-adapters test-browser test-js demo size
 # The additional stages of ci-full.
-LONG    = reproducible bench-smoke portable fuzz soak soak-lwcat
+LONG    = reproducible bench-smoke portable conformance fuzz soak soak-lwcat
 
 .PHONY: ci
 ci: ## what continuous integration runs, with the time of each stage

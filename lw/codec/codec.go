@@ -86,6 +86,13 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 // The error is a *[KindError] or a *[FieldError].
 func FromObject[T any](o *lw.Object) (T, error) { return fromObject[T](o, nil) }
 
+// Into decodes an object that is held as text into a pointer whose type is known only at run time. The error is a *[KindError]
+// or a *[FieldError].
+func Into(o *lw.Object, pointer any) error {
+	_, err := fromObject(o, func() any { return pointer })
+	return err
+}
+
 // fromObject decodes into the value that create returns, or into a new T if create is nil.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())

@@ -39,7 +39,7 @@ var languages = map[string]string{
 }
 
 // modules maps each module that a Go block can name to the package that compiles the block.
-var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics"}
+var modules = map[string]string{"": "internal/testkit/docs", "e2e/clients": "e2e/clients", "examples/metrics": "examples/metrics", "adapters": "adapters"}
 
 func TestEveryBlockHasATest(t *testing.T) {
 	for _, b := range read(t) {

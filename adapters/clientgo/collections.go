@@ -1,0 +1,73 @@
+package clientgo
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+)
+
+// FactoryOptions are the settings of a factory. The zero value selects all namespaces.
+type FactoryOptions struct {
+	// Namespace selects one namespace. It has no effect on typed informers of objects without a namespace.
+	Namespace string
+	// TweakListOptions may set selectors, as in client-go.
+	TweakListOptions func(*metav1.ListOptions)
+	Extras
+}
+
+// collections makes the informers of a factory.
+type collections struct {
+	config  *rest.Config
+	http    *http.Client
+	dynamic dynamic.Interface
+	resync  time.Duration
+	opts    FactoryOptions
+}
+
+func newCollections(config *rest.Config, resync time.Duration, opts *FactoryOptions) (*collections, error) {
+	if opts == nil {
+		opts = &FactoryOptions{}
+	}
+	config = rest.CopyConfig(config)
+	if config.UserAgent == "" {
+		config.UserAgent = rest.DefaultKubernetesUserAgent()
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("clientgo: an HTTP client for the rest.Config: %w", err)
+	}
+	client = WrapHTTPClient(client)
+	dynamicClient, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return nil, fmt.Errorf("clientgo: a client for the rest.Config: %w", err)
+	}
+	return &collections{config: config, http: client, dynamic: dynamicClient, resync: resync, opts: *opts}, nil
+}
+
+// informer returns an informer of a collection whose objects have the type of example.
+func (c *collections) informer(gvr schema.GroupVersionResource, namespace string, example runtime.Object, resync time.Duration) cache.SharedIndexInformer {
+	target := c.dynamic.Resource(gvr).Namespace(namespace)
+	lister := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			if c.opts.TweakListOptions != nil {
+				c.opts.TweakListOptions(&options)
+			}
+			return target.List(ctx, options)
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return nil, errNoWatch },
+	}
+	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{
+		ResyncPeriod: resync,
+		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		Extras:       c.opts.Extras,
+	})
+}

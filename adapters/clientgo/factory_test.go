@@ -1,0 +1,139 @@
+package clientgo
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+
+	"github.com/seed-6d2a410a/listwatch/internal/builtin"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+var pods = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+
+// TestTypedFactory uses the requests to check namespace, selector and User-Agent.
+func TestTypedFactory(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	_, err := server.Put("pods", `{"metadata":{"name":"b","namespace":"elsewhere"}}`)
+	require.NoError(t, err)
+	_, err = server.Put("nodes", `{"metadata":{"name":"n1"}}`)
+	require.NoError(t, err)
+	config := &rest.Config{Host: server.URL, UserAgent: "a program", BearerToken: "secret", Timeout: 1e9}
+	config.Impersonate.UserName = "jane"
+	factory, err := NewSharedInformerFactory(config, 0, &FactoryOptions{
+		Namespace:        "shop",
+		TweakListOptions: func(options *metav1.ListOptions) { options.LabelSelector = "app!=x" },
+	})
+	require.NoError(t, err)
+	informer := factory.Core().V1().Pods()
+	require.False(t, informer.Informer().HasSynced())
+	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Pod{}, nil), "client-go would make one of its own")
+	nodes, err := factory.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"})
+	require.NoError(t, err)
+	require.False(t, nodes.Informer().HasSynced())
+	require.IsType(t, (*informerType)(nil), factory.InformerFor(&corev1.Node{}, nil))
+	stop := make(chan struct{})
+	factory.Start(stop)
+	for kind, synced := range factory.WaitForCacheSync(stop) {
+		require.True(t, synced, kind)
+	}
+	listed, err := informer.Lister().List(labels.Everything())
+	require.NoError(t, err)
+	require.Len(t, listed, 1)
+	node, err := nodes.Lister().Get("n1")
+	require.NoError(t, err)
+	require.Equal(t, "n1", node.(*corev1.Node).Name)
+	for _, request := range server.Requests(lwtest.Any) {
+		require.Equal(t, "a program", request.Header.Get("User-Agent"))
+		require.Equal(t, "Bearer secret", request.Header.Get("Authorization"))
+		require.Equal(t, "jane", request.Header.Get("Impersonate-User"))
+	}
+	close(stop)
+	factory.Shutdown()
+	require.True(t, informer.Informer().IsStopped())
+}
+
+// TestOptionsOfClientGo passes options of client-go to the typed factory.
+func TestOptionsOfClientGo(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	factory, err := NewSharedInformerFactory(&rest.Config{Host: server.URL}, 0, nil, informers.WithTransform(func(obj any) (any, error) {
+		obj.(*corev1.Pod).Spec.NodeName = "transformed"
+		return obj, nil
+	}))
+	require.NoError(t, err)
+	lister := factory.Core().V1().Pods().Lister()
+	stop := make(chan struct{})
+	factory.Start(stop)
+	factory.WaitForCacheSync(stop)
+	pod, err := lister.Pods("shop").Get("a")
+	require.NoError(t, err)
+	require.Equal(t, "transformed", pod.Spec.NodeName)
+	close(stop)
+	factory.Shutdown()
+}
+
+// TestBadConfig requires an error for a certificate authority that does not exist.
+func TestBadConfig(t *testing.T) {
+	config := &rest.Config{Host: "https://127.0.0.1", TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}
+	_, err := NewSharedInformerFactory(config, 0, nil)
+	require.ErrorContains(t, err, "an HTTP client for the rest.Config")
+	_, err = NewDynamicSharedInformerFactory(config, 0, nil)
+	require.Error(t, err)
+	_, err = NewMetadataSharedInformerFactory(config, 0, nil)
+	require.Error(t, err)
+}
+
+type informerType = informer
+
+func TestDynamicAndMetadataFactories(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	config := &rest.Config{Host: server.URL}
+	dynamic, err := NewDynamicSharedInformerFactory(config, 0, nil)
+	require.NoError(t, err)
+	metadata, err := NewMetadataSharedInformerFactory(config, 0, nil)
+	require.NoError(t, err)
+	whole, short := dynamic.ForResource(pods), metadata.ForResource(pods)
+	require.Same(t, whole, dynamic.ForResource(pods))
+	stop := make(chan struct{})
+	dynamic.Start(stop)
+	metadata.Start(stop)
+	require.True(t, dynamic.WaitForCacheSync(stop)[pods])
+	require.True(t, metadata.WaitForCacheSync(stop)[pods])
+	object, err := whole.Lister().ByNamespace("shop").Get("a")
+	require.NoError(t, err)
+	pod := object.(*unstructured.Unstructured)
+	require.Equal(t, "v1 Pod a", pod.GetAPIVersion()+" "+pod.GetKind()+" "+pod.GetName())
+	require.Equal(t, map[string]any{"nodeName": "n1"}, pod.Object["spec"])
+	object, err = short.Lister().ByNamespace("shop").Get("a")
+	require.NoError(t, err)
+	require.Equal(t, "a", object.(*metav1.PartialObjectMetadata).Name)
+	close(stop)
+	dynamic.Shutdown()
+	metadata.Shutdown()
+}
+
+// TestBuiltInTypes requires that each type of client-go's scheme that has a collection is found by its Go type.
+func TestBuiltInTypes(t *testing.T) {
+	found := 0
+	for _, known := range builtin.Resources {
+		example, err := scheme.Scheme.New(schema.GroupVersionKind{Group: known.Group, Version: known.Version, Kind: known.Kind})
+		if known.Group == "apiextensions.k8s.io" || known.Group == "apiregistration.k8s.io" {
+			continue // other modules have these types
+		}
+		require.NoError(t, err)
+		require.Equal(t, known.Plural, builtinOf(example).Plural)
+		found++
+	}
+	require.Greater(t, found, 50)
+}

@@ -1,0 +1,210 @@
+package clientgo
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+func TestHandlersReceiveEvents(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	var early, late recorder
+	registered, err := informer.AddEventHandler(&early)
+	require.NoError(t, err)
+	require.False(t, registered.HasSynced())
+	require.False(t, informer.HasSynced())
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker(), registered.HasSyncedChecker())
+	early.wait(t, "add a@n1 true")
+
+	lateRegistered, err := informer.AddEventHandler(&late)
+	require.NoError(t, err)
+	waitSynced(t, lateRegistered.HasSyncedChecker())
+	late.wait(t, "add a@n1 true")
+
+	putPod(t, server, "a", "n2")
+	putPod(t, server, "b", "n1")
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	rest := []string{"update a@n1 a@n2", "add b@n1 false", "delete a@n2"}
+	early.wait(t, append([]string{"add a@n1 true"}, rest...)...)
+	late.wait(t, append([]string{"add a@n1 true"}, rest...)...)
+	require.Equal(t, fmt.Sprint(server.Revision()), informer.LastSyncResourceVersion())
+	require.Equal(t, informer.LastSyncResourceVersion(), informer.GetStore().LastStoreSyncResourceVersion())
+}
+
+// TestMissedDeletion deletes an object while the watch is down, and expires the resourceVersion.
+func TestMissedDeletion(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	putPod(t, server, "b", "n1")
+	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	var handler recorder
+	registered, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	start(t, informer)
+	waitSynced(t, registered.HasSyncedChecker())
+	server.Stop()
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	server.Compact()
+	require.NoError(t, server.Restart())
+	eventually(t, func() bool { return len(handler.all()) == 3 })
+	require.Equal(t, "delete tombstone shop/a a@n1", handler.all()[2])
+}
+
+// TestRecreatedObject deletes an object and creates it again while the watch is down. client-go reports an update.
+func TestRecreatedObject(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
+	var handler recorder
+	registered, err := informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	start(t, informer)
+	waitSynced(t, registered.HasSyncedChecker())
+	server.Stop()
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	putPod(t, server, "a", "n2")
+	server.Compact()
+	require.NoError(t, server.Restart())
+	handler.wait(t, "add a@n1 true", "delete tombstone shop/a a@n1", "add a@n2 false")
+}
+
+// TestSlowHandler lets events wait for a handler. With CoalesceEvents one event per object waits.
+func TestSlowHandler(t *testing.T) {
+	for coalesce, want := range map[bool][]string{
+		false: {"add first@n1 true", "add a@n0 false", "update a@n0 a@n1", "update a@n1 a@n2", "add b@n1 false", "delete b@n1", "add last@n1 false"},
+		true:  {"add first@n1 true", "add a@n2 false", "add last@n1 false"},
+	} {
+		server := startServer(t)
+		putPod(t, server, "first", "n1")
+		informer := NewSharedIndexInformerWithOptions(listerOf(t, server, "pods"), &corev1.Pod{}, InformerOptions{Extras: Extras{CoalesceEvents: coalesce}})
+		var handler recorder
+		goOn := make(chan struct{})
+		_, err := informer.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
+			AddFunc: func(obj any, initial bool) {
+				handler.OnAdd(obj, initial)
+				<-goOn
+			},
+			UpdateFunc: handler.OnUpdate,
+			DeleteFunc: handler.OnDelete,
+		})
+		require.NoError(t, err)
+		start(t, informer)
+		eventually(t, func() bool { return len(handler.all()) == 1 })
+		for n := range 3 {
+			putPod(t, server, "a", fmt.Sprint("n", n))
+		}
+		putPod(t, server, "b", "n1")
+		require.NoError(t, server.Delete("pods", "shop", "b"))
+		putPod(t, server, "last", "n1")
+		eventually(t, func() bool { return informer.LastSyncResourceVersion() == fmt.Sprint(server.Revision()) })
+		close(goOn)
+		handler.wait(t, want...)
+	}
+}
+
+func TestRemovedHandlerReceivesNothing(t *testing.T) {
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	var kept, removed recorder
+	_, err := informer.AddEventHandler(&kept)
+	require.NoError(t, err)
+	registered, err := informer.AddEventHandler(&removed)
+	require.NoError(t, err)
+	again, err := informer.AddEventHandler(&removed)
+	require.NoError(t, err)
+	require.NotSame(t, registered, again, "each registration counts")
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	require.NoError(t, informer.RemoveEventHandler(registered))
+	require.NoError(t, informer.RemoveEventHandler(registered), "a second removal does nothing")
+	putPod(t, server, "a", "n1")
+	kept.wait(t, "add a@n1 false")
+	removed.wait(t, "add a@n1 false")
+	require.NoError(t, cache.ShutDownEventHandler(informer, again))
+	putPod(t, server, "b", "n1")
+	kept.wait(t, "add a@n1 false", "add b@n1 false")
+	removed.wait(t, "add a@n1 false")
+}
+
+func TestForeignRegistration(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	one, other := podInformer(t, server, nil), podInformer(t, server, nil)
+	var handler recorder
+	registered, err := one.AddEventHandler(&handler)
+	require.NoError(t, err)
+	require.NoError(t, other.RemoveEventHandler(registered), "client-go ignores a registration of another informer")
+	require.ErrorContains(t, one.RemoveEventHandler(nil), "invalid key type")
+	start(t, one)
+	putPod(t, server, "a", "n1")
+	eventually(t, func() bool { return len(handler.all()) == 1 })
+}
+
+func TestShutDownBeforeStart(t *testing.T) {
+	informer := podInformer(t, startServer(t), nil)
+	registered, err := informer.AddEventHandler(&recorder{})
+	require.NoError(t, err)
+	require.NoError(t, cache.ShutDownEventHandler(informer, registered))
+}
+
+// TestPanickingHandler lets a handler panic where client-go's crash handler does not end the process.
+func TestPanickingHandler(t *testing.T) {
+	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
+	utilruntime.ReallyCrash, utilruntime.PanicHandlers = false, nil
+	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	var handler recorder
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+		if obj.(*corev1.Pod).Name == "bad" {
+			panic("a bug in the handler")
+		}
+		handler.OnAdd(obj, false)
+	}})
+	require.NoError(t, err)
+	stop := start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	putPod(t, server, "bad", "n1")
+	putPod(t, server, "good", "n1")
+	handler.wait(t, "add good@n1 false")
+	stop()
+}
+
+// TestHandlersComeAndGo adds and removes handlers from many goroutines while events arrive.
+func TestHandlersComeAndGo(t *testing.T) {
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	start(t, informer)
+	var group sync.WaitGroup
+	for range 50 {
+		group.Go(func() {
+			registered, err := informer.AddEventHandler(&recorder{})
+			if err == nil {
+				err = informer.RemoveEventHandler(registered)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for n := range 20 {
+		putPod(t, server, fmt.Sprint("pod-", n), "n1")
+	}
+	group.Wait()
+	var last recorder
+	_, err := informer.AddEventHandler(&last)
+	require.NoError(t, err)
+	eventually(t, func() bool { return len(last.all()) == 20 })
+}

@@ -1,0 +1,217 @@
+package clientgo
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/cache"
+
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// errReadOnly is the result of all methods that would change the store.
+var errReadOnly = errors.New("clientgo: the store of an informer is read-only: write objects through the API server")
+
+// indexer is the [cache.Indexer] of an informer.
+type indexer struct {
+	informer *informer
+	store    *lwcache.Store[*object]
+
+	mu      sync.RWMutex
+	funcs   cache.Indexers
+	indexes map[string]*lwcache.Index[*object, string]
+}
+
+func newIndexer(i *informer) *indexer {
+	return &indexer{
+		informer: i, store: i.inner.Store(),
+		funcs: cache.Indexers{}, indexes: map[string]*lwcache.Index[*object, string]{},
+	}
+}
+
+func (x *indexer) Add(any) error               { return errReadOnly }
+func (x *indexer) Update(any) error            { return errReadOnly }
+func (x *indexer) Delete(any) error            { return errReadOnly }
+func (x *indexer) Replace([]any, string) error { return errReadOnly }
+
+// Resync does nothing, as in client-go.
+func (x *indexer) Resync() error { return nil }
+
+// Bookmark does nothing, because the engine knows the resourceVersion.
+func (x *indexer) Bookmark(string) {}
+
+// LastStoreSyncResourceVersion implements [cache.Store].
+func (x *indexer) LastStoreSyncResourceVersion() string { return x.store.ResourceVersion() }
+
+// List implements [cache.Store]. It leaves out objects that cannot be decoded, and reports them.
+func (x *indexer) List() []any {
+	held := x.store.List()
+	list := make([]any, 0, len(held))
+	for _, o := range held {
+		value, err := x.informer.decoder.readAndKeep(o)
+		if err != nil {
+			x.informer.report(o, err)
+			continue
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
+// ListKeys implements [cache.Store]. It decodes nothing.
+func (x *indexer) ListKeys() []string { return keysOf(x.store.List()) }
+
+func keysOf(objects []*object) []string {
+	keys := make([]string, len(objects))
+	for n, o := range objects {
+		keys[n] = o.Key().String()
+	}
+	return keys
+}
+
+// Get implements [cache.Store].
+func (x *indexer) Get(obj any) (item any, exists bool, err error) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
+	if err != nil {
+		return nil, false, cache.KeyError{Obj: obj, Err: err}
+	}
+	return x.GetByKey(key)
+}
+
+// GetByKey implements [cache.Store]. The error says why an object cannot be decoded.
+func (x *indexer) GetByKey(key string) (item any, exists bool, err error) {
+	namespace, name, found := strings.Cut(key, "/")
+	if !found {
+		namespace, name = "", key
+	}
+	o, ok := x.store.Get(lw.Key{Namespace: namespace, Name: name})
+	if !ok {
+		return nil, false, nil
+	}
+	if item, err = x.informer.decoder.readAndKeep(o); err != nil {
+		return nil, false, fmt.Errorf("object %s: %w", key, err)
+	}
+	return item, true, nil
+}
+
+// Index implements [cache.Indexer].
+func (x *indexer) Index(name string, obj any) ([]any, error) {
+	f, index, err := x.find(name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := f(obj)
+	if err != nil {
+		return nil, err
+	}
+	seen := sets.New[*object]()
+	for _, value := range values {
+		seen.Insert(index.List(value)...)
+	}
+	return x.readAll(seen.UnsortedList())
+}
+
+// ByIndex implements [cache.Indexer].
+func (x *indexer) ByIndex(name, value string) ([]any, error) {
+	_, index, err := x.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return x.readAll(index.List(value))
+}
+
+func (x *indexer) readAll(objects []*object) ([]any, error) {
+	list := make([]any, len(objects))
+	for n, o := range objects {
+		value, err := x.informer.decoder.readAndKeep(o)
+		if err != nil {
+			return nil, fmt.Errorf("object %s: %w", o.Key(), err)
+		}
+		list[n] = value
+	}
+	return list, nil
+}
+
+// IndexKeys implements [cache.Indexer]. It decodes nothing.
+func (x *indexer) IndexKeys(name, value string) ([]string, error) {
+	_, index, err := x.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return keysOf(index.List(value)), nil
+}
+
+// ListIndexFuncValues implements [cache.Indexer].
+func (x *indexer) ListIndexFuncValues(name string) []string {
+	_, index, err := x.find(name)
+	if err != nil {
+		return nil
+	}
+	return index.Keys()
+}
+
+func (x *indexer) find(name string) (cache.IndexFunc, *lwcache.Index[*object, string], error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	index, ok := x.indexes[name]
+	if !ok {
+		return nil, nil, fmt.Errorf("Index with name %s does not exist", name)
+	}
+	return x.funcs[name], index, nil
+}
+
+// GetIndexers implements [cache.Indexer]. It returns a copy.
+func (x *indexer) GetIndexers() cache.Indexers {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return maps.Clone(x.funcs)
+}
+
+// AddIndexers implements [cache.Indexer]. It adds all of the indexers or none.
+func (x *indexer) AddIndexers(indexers cache.Indexers) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var conflicts []string
+	for name := range indexers {
+		if _, ok := x.funcs[name]; ok {
+			conflicts = append(conflicts, name)
+		}
+	}
+	if len(conflicts) > 0 {
+		return fmt.Errorf("indexer conflict: %v", sets.New(conflicts...))
+	}
+	for name, f := range indexers {
+		x.funcs[name] = f
+		x.indexes[name] = lwcache.NewIndex(x.store, x.values(name, f))
+	}
+	return nil
+}
+
+// values returns the index function over stored objects. It decodes them, unless f only needs the namespace.
+func (x *indexer) values(name string, f cache.IndexFunc) func(*object, []string) []string {
+	if sameFunc(f, cache.MetaNamespaceIndexFunc) {
+		return lwcache.ByNamespace[*object]
+	}
+	return func(o *object, to []string) []string {
+		value := x.informer.readOrReport(o)
+		if value == nil {
+			return to
+		}
+		values, err := f(value)
+		if err != nil {
+			panic(fmt.Errorf("unable to calculate an index entry for key %q on index %q: %w", o.Key(), name, err))
+		}
+		return append(to, values...)
+	}
+}
+
+// sameFunc reports whether a func is the given package-level func.
+func sameFunc(f, known cache.IndexFunc) bool {
+	return reflect.ValueOf(f).Pointer() == reflect.ValueOf(known).Pointer()
+}

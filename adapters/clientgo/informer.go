@@ -1,0 +1,158 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	lwcache "github.com/seed-6d2a410a/listwatch/cache"
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// InformerOptions are the settings of an informer. The zero value is valid.
+type InformerOptions struct {
+	ResyncPeriod time.Duration // of handlers without a period of their own. Zero means never
+	Indexers     cache.Indexers
+	Extras
+}
+
+// NewSharedIndexInformer returns an informer with the signature of [cache.NewSharedIndexInformer]. See
+// [NewSharedIndexInformerWithOptions].
+func NewSharedIndexInformer(lister cache.ListerWatcher, example runtime.Object, resync time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
+	return NewSharedIndexInformerWithOptions(lister, example, InformerOptions{ResyncPeriod: resync, Indexers: indexers})
+}
+
+// NewSharedIndexInformerWithOptions returns an informer. The requests of lister must go through an HTTP client of
+// [WrapHTTPClient]. The informer takes the URL, the selectors and the headers from lister, and the type from example, which must
+// not be nil. It never calls the Watch method.
+//
+// The store is read-only: its methods Add, Update, Delete and Replace return an error. GetController returns a controller
+// whose Run does nothing, as in client-go.
+func NewSharedIndexInformerWithOptions(lister cache.ListerWatcher, example runtime.Object, opts InformerOptions) cache.SharedIndexInformer {
+	if example == nil {
+		panic("clientgo: an informer needs an example of its objects, such as &corev1.Pod{}")
+	}
+	i := &informer{
+		source:  &source{lister: cache.ToListerWatcherWithContext(lister)},
+		decoder: newDecoder(example),
+		resync:  opts.ResyncPeriod,
+		policy:  opts.policy(),
+	}
+	i.name = fmt.Sprintf("SharedIndexInformer %v", i.decoder.example)
+	i.codec = &objectCodec{decoder: &i.decoder, report: i.report}
+	client, err := lw.NewClient(i.source, lw.Resource{Raw: placeholder}, i.codec, &lw.ClientOptions{
+		MetadataOnly:      i.decoder.metadataOnly(),
+		KeepManagedFields: !opts.DropManagedFields,
+	})
+	if err != nil {
+		panic(err) // the arguments are valid
+	}
+	i.inner = lwcache.NewInformer(client, &lw.Options{StopOn: i.interrupted, Logger: (*logger)(i)})
+	i.indexer = newIndexer(i)
+	if err := i.indexer.AddIndexers(opts.Indexers); err != nil {
+		panic(err) // there is no other index
+	}
+	i.reflector = cache.NewReflectorWithOptions(lister, example, i.indexer, cache.ReflectorOptions{Name: i.name})
+	return i
+}
+
+// informer is a [cache.SharedIndexInformer].
+type informer struct {
+	name      string
+	source    *source
+	decoder   decoder
+	codec     *objectCodec
+	inner     *lwcache.Informer[*object]
+	indexer   *indexer
+	resync    time.Duration
+	policy    lwcache.Policy
+	reflector *cache.Reflector // only names the informer for a watch error handler
+
+	mu               sync.Mutex
+	ctx              context.Context // of the run
+	started, stopped bool
+	onError          cache.WatchErrorHandlerWithContext
+}
+
+var errStarted = errors.New("informer has already started")
+
+// Run implements [cache.SharedInformer].
+func (i *informer) Run(stop <-chan struct{}) { i.RunWithContext(wait.ContextForChannel(stop)) }
+
+// RunWithContext implements [cache.SharedInformer].
+func (i *informer) RunWithContext(ctx context.Context) {
+	i.mu.Lock()
+	again := i.started
+	if !again {
+		i.started, i.ctx = true, ctx
+	}
+	i.mu.Unlock()
+	if again {
+		klog.FromContext(ctx).Info("Warning: the informer has already started", "informer", i.name)
+		return
+	}
+	// The cause of the end is that of ctx, because interrupted never stops the run.
+	_ = i.inner.Run(ctx)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.stopped = true
+}
+
+// IsStopped implements [cache.SharedInformer].
+func (i *informer) IsStopped() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stopped
+}
+
+// HasSynced implements [cache.SharedInformer].
+func (i *informer) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+
+// HasSyncedChecker implements [cache.SharedInformer].
+func (i *informer) HasSyncedChecker() cache.DoneChecker {
+	return checker{i.name, i.inner.Store().Synced()}
+}
+
+// checker is a [cache.DoneChecker].
+type checker struct {
+	name string
+	done <-chan struct{}
+}
+
+func (c checker) Name() string          { return c.name }
+func (c checker) Done() <-chan struct{} { return c.done }
+
+// LastSyncResourceVersion implements [cache.SharedInformer].
+func (i *informer) LastSyncResourceVersion() string { return i.inner.Store().ResourceVersion() }
+
+// GetStore implements [cache.SharedInformer].
+func (i *informer) GetStore() cache.Store { return i.indexer }
+
+// GetIndexer implements [cache.SharedIndexInformer].
+func (i *informer) GetIndexer() cache.Indexer { return i.indexer }
+
+// AddIndexers implements [cache.SharedIndexInformer].
+func (i *informer) AddIndexers(indexers cache.Indexers) error {
+	if i.IsStopped() {
+		return errors.New("indexer was not added because it has stopped already")
+	}
+	return i.indexer.AddIndexers(indexers)
+}
+
+// GetController implements [cache.SharedInformer].
+func (i *informer) GetController() cache.Controller { return controller{i} }
+
+// controller is a [cache.Controller] that cannot run.
+type controller struct{ *informer }
+
+func (controller) Run(<-chan struct{})            {}
+func (controller) RunWithContext(context.Context) {}
+
+var _ cache.SharedIndexInformer = (*informer)(nil)

@@ -1,0 +1,124 @@
+package clientgo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// counted is a type of objects that counts how often it is decoded.
+type counted struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+}
+
+var decodes atomic.Int64
+
+func (c *counted) UnmarshalJSON(text []byte) error {
+	decodes.Add(1)
+	var plain struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+	}
+	err := json.Unmarshal(text, &plain)
+	c.ObjectMeta = plain.Metadata
+	return err
+}
+
+func (c *counted) DeepCopyObject() apiruntime.Object { copied := *c; return &copied }
+
+func countedInformer(t *testing.T) cache.SharedIndexInformer {
+	server := startServer(t)
+	decodes.Store(0)
+	informer := NewSharedIndexInformer(listerOf(t, server, "pods"), &counted{}, 0, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for n := range 10 {
+		putPod(t, server, fmt.Sprint("pod-", n), "n1")
+	}
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	return informer
+}
+
+func TestNothingIsDecodedUntilItIsRead(t *testing.T) {
+	informer := countedInformer(t)
+	require.Len(t, informer.GetStore().ListKeys(), 10)
+	require.Equal(t, []string{"shop"}, informer.GetIndexer().ListIndexFuncValues(cache.NamespaceIndex))
+	require.Zero(t, decodes.Load())
+}
+
+func TestReadersShareStructs(t *testing.T) {
+	informer := countedInformer(t)
+	first, _, err := informer.GetStore().GetByKey("shop/pod-0")
+	require.NoError(t, err)
+	second, _, err := informer.GetStore().GetByKey("shop/pod-0")
+	require.NoError(t, err)
+	require.Same(t, first, second)
+	require.EqualValues(t, 1, decodes.Load())
+	runtime.KeepAlive(first)
+}
+
+// TestReadStructsSurviveCollections requires that a struct lives on for some time after it was read, and is freed then.
+func TestReadStructsSurviveCollections(t *testing.T) {
+	informer := countedInformer(t)
+	var late atomic.Bool
+	informer.(*informerType).decoder.recent.now = func() time.Time {
+		if late.Load() {
+			return time.Unix(0, 0).Add(keepFor)
+		}
+		return time.Unix(0, 0)
+	}
+	read := func() int64 {
+		_, _, err := informer.GetStore().GetByKey("shop/pod-0")
+		require.NoError(t, err)
+		return decodes.Load()
+	}
+	for range 5 {
+		require.EqualValues(t, 1, read())
+		runtime.GC()
+	}
+	late.Store(true)
+	eventually(t, func() bool {
+		runtime.GC()
+		late.Store(false) // a read must not count as late
+		defer late.Store(true)
+		return read() > 1
+	})
+}
+
+// TestMemoryReturns requires that nothing keeps a stopped informer alive, even if structs were read.
+func TestMemoryReturns(t *testing.T) {
+	freed := make(chan struct{})
+	func() {
+		server := startServer(t)
+		putPod(t, server, "a", "n1")
+		informer := NewSharedIndexInformer(listerOf(t, server, "pods"), &counted{}, 0, nil)
+		runtime.AddCleanup(informer.(*informerType), func(struct{}) { close(freed) }, struct{}{})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			informer.RunWithContext(ctx)
+		}()
+		waitSynced(t, informer.HasSyncedChecker())
+		require.Len(t, informer.GetStore().List(), 1)
+		stop()
+		<-ended
+	}()
+	eventually(t, func() bool {
+		runtime.GC()
+		select {
+		case <-freed:
+			return true
+		default:
+			return false
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package clientgo
+
+import (
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+	"weak"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// object is a stored object. It keeps the bytes. It refers to the decoded struct as long as the struct is in use.
+type object struct {
+	lw.Object
+	decoded atomic.Pointer[decoded]
+}
+
+// decoded is the struct of an object.
+type decoded struct {
+	first  weak.Pointer[byte] // the first byte of the struct, because the type is known only at run time
+	strong any                // if not nil, the struct cannot be decoded again
+	read   atomic.Int64       // time of the last call of keep, in nanoseconds
+	kept   atomic.Bool        // recent keeps the struct alive
+}
+
+// Equal reports whether two objects have the same bytes.
+func (o *object) Equal(other *object) bool { return o.Object.Equal(&other.Object) }
+
+// read returns the struct of an object. All readers share it until the garbage collector frees it.
+func (d *decoder) read(o *object) (any, error) {
+	value, _, err := d.find(o)
+	return value, err
+}
+
+// readAndKeep returns the struct of an object, and keeps the struct for the next reader.
+func (d *decoder) readAndKeep(o *object) (any, error) {
+	value, of, err := d.find(o)
+	if err == nil {
+		d.recent.keep(of, value)
+	}
+	return value, err
+}
+
+func (d *decoder) find(o *object) (any, *decoded, error) {
+	known := o.decoded.Load()
+	if value := d.value(known); value != nil {
+		return value, known, nil
+	}
+	made, err := d.decode(&o.Object)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := weakly(made)
+	if !o.decoded.CompareAndSwap(known, own) {
+		now := o.decoded.Load()
+		if value := d.value(now); value != nil {
+			return value, now, nil
+		}
+	}
+	return made, own, nil
+}
+
+func weakly(made runtime.Object) *decoded {
+	return &decoded{first: weak.Make((*byte)(reflect.ValueOf(made).UnsafePointer()))}
+}
+
+// value returns the struct if it still exists, or nil.
+func (d *decoder) value(of *decoded) any {
+	if of == nil {
+		return nil
+	}
+	if of.strong != nil {
+		return of.strong
+	}
+	if first := of.first.Value(); first != nil {
+		return reflect.NewAt(d.example.Elem(), unsafe.Pointer(first)).Interface()
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package clientgo
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+func startServer(t *testing.T) *lwtest.Server {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// wrappedClient returns a clientset that an informer can take requests from.
+func wrappedClient(t *testing.T, config *rest.Config) kubernetes.Interface {
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	clientset, err := kubernetes.NewForConfigAndClient(config, WrapHTTPClient(httpClient))
+	require.NoError(t, err)
+	return clientset
+}
+
+// listerOf returns client-go's ListerWatcher of a core resource in all namespaces.
+func listerOf(t *testing.T, server *lwtest.Server, resource string) cache.ListerWatcher {
+	clientset := wrappedClient(t, &rest.Config{Host: server.URL})
+	return cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), resource, "", fields.Everything())
+}
+
+func podInformer(t *testing.T, server *lwtest.Server, indexers cache.Indexers) cache.SharedIndexInformer {
+	return NewSharedIndexInformer(listerOf(t, server, "pods"), &corev1.Pod{}, 0, indexers)
+}
+
+// start runs an informer until the test ends, or until the returned func is called. The func returns when the run has ended.
+func start(t *testing.T, informer cache.SharedIndexInformer) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		informer.RunWithContext(ctx)
+	}()
+	stop = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func waitSynced(t *testing.T, checkers ...cache.DoneChecker) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.True(t, cache.WaitFor(ctx, "", checkers...))
+}
+
+func eventually(t *testing.T, condition func() bool) {
+	require.Eventually(t, condition, time.Minute, 5*time.Millisecond)
+}
+
+func putPod(t *testing.T, server *lwtest.Server, name, node string) {
+	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop"},"spec":{"nodeName":%q}}`, name, node))
+	require.NoError(t, err)
+}
+
+// record is a handler that writes down each event as a line.
+type recorder struct {
+	mu     sync.Mutex
+	events []string
+}
+
+func (r *recorder) add(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) OnAdd(obj any, initial bool) { r.add("add %s %t", describe(obj), initial) }
+func (r *recorder) OnUpdate(old, obj any)       { r.add("update %s %s", describe(old), describe(obj)) }
+func (r *recorder) OnDelete(obj any)            { r.add("delete %s", describe(obj)) }
+
+func (r *recorder) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string{}, r.events...)
+}
+
+// wait blocks until the handler has received exactly these events.
+func (r *recorder) wait(t *testing.T, events ...string) {
+	eventually(t, func() bool { return len(r.all()) >= len(events) })
+	require.Equal(t, events, r.all())
+}
+
+func describe(obj any) string {
+	switch o := obj.(type) {
+	case *corev1.Pod:
+		return o.Name + "@" + o.Spec.NodeName
+	case *podAndName:
+		return o.name + "@" + o.Spec.NodeName
+	case cache.DeletedFinalStateUnknown:
+		return "tombstone " + o.Key + " " + describe(o.Obj)
+	case runtime.Object:
+		return fmt.Sprintf("%T", o)
+	}
+	return fmt.Sprintf("%v", obj)
+}

@@ -1,0 +1,73 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// SetTransform implements [cache.SharedInformer].
+func (i *informer) SetTransform(transform cache.TransformFunc) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	i.codec.transform = transform
+	return nil
+}
+
+// SetWatchErrorHandler implements [cache.SharedInformer].
+func (i *informer) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
+	return i.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) { handler(r, err) })
+}
+
+// SetWatchErrorHandlerWithContext implements [cache.SharedInformer]. Without a handler, errors are logged.
+func (i *informer) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.started {
+		return errStarted
+	}
+	i.onError = handler
+	return nil
+}
+
+// running returns the context of the run, and the error handler.
+func (i *informer) running() (context.Context, cache.WatchErrorHandlerWithContext) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.ctx == nil {
+		return context.Background(), i.onError
+	}
+	return i.ctx, i.onError
+}
+
+// interrupted reports an interruption to the error handler. It never stops the run.
+func (i *informer) interrupted(cause error) bool {
+	if ctx, handler := i.running(); handler != nil && !errors.Is(cause, lw.ErrWatchClosed) {
+		handler(ctx, i.reflector, apiError(cause))
+	}
+	return false
+}
+
+// logger writes warnings of the engine to klog, unless there is an error handler.
+type logger informer
+
+// Warn implements [lw.Logger].
+func (l *logger) Warn(msg string, args ...any) {
+	ctx, handler := (*informer)(l).running()
+	if handler != nil {
+		return
+	}
+	for n := 0; n+1 < len(args); n += 2 {
+		if args[n] == "collection" {
+			args[n+1] = l.source.String()
+		}
+	}
+	klog.FromContext(ctx).Info(msg, args...)
+}

@@ -1,0 +1,129 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
+)
+
+// errNotWrapped reports a ListerWatcher whose requests cannot be recorded.
+var errNotWrapped = errors.New("clientgo: the ListerWatcher does not use an HTTP client that WrapHTTPClient has returned")
+
+// source is the [lw.Transport] of one informer. It learns the collection from the first request of a ListerWatcher. The
+// request is recorded and not sent.
+type source struct {
+	lister cache.ListerWithContext
+
+	mu         sync.Mutex
+	collection *collection
+	failure    error // repeats for every request
+}
+
+// collection is the target of all requests of an informer.
+type collection struct {
+	transport *lwhttp.Transport
+	path      string
+	query     string
+}
+
+// placeholder is the path that the engine uses before the collection is known.
+const placeholder = "/collection"
+
+// Open implements [lw.Transport].
+func (s *source) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
+	c, err := s.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := *req
+	own.Path = c.path
+	if c.query != "" {
+		own.Query = c.query + "&" + req.Query
+	}
+	return c.transport.Open(ctx, &own)
+}
+
+// String returns the path of the collection, for logs.
+func (s *source) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.collection == nil {
+		return "unknown"
+	}
+	return s.collection.path
+}
+
+func (s *source) resolve(ctx context.Context) (*collection, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.collection != nil || s.failure != nil {
+		return s.collection, s.failure
+	}
+	var r recording
+	_, err := s.lister.ListWithContext(record(ctx, &r), metav1.ListOptions{})
+	switch {
+	case r.request != nil:
+		s.collection, s.failure = r.collection()
+		return s.collection, s.failure
+	case err == nil:
+		s.failure = errNotWrapped
+		return nil, s.failure
+	}
+	return nil, err
+}
+
+// ownParameters are the parameters that the engine sets.
+var ownParameters = []string{
+	"allowWatchBookmarks", "continue", "limit", "resourceVersion", "resourceVersionMatch", "sendInitialEvents", "timeout",
+	"timeoutSeconds", "watch",
+}
+
+// collection returns the target of a recorded request. Its transport sends the headers of the recorded request.
+func (r *recording) collection() (*collection, error) {
+	target := *r.request.URL
+	server := url.URL{Scheme: target.Scheme, Host: target.Host}
+	client := r.client
+	client.Timeout = 0 // it would end every watch
+	client.Transport = &headers{next: r.client.Transport, want: r.request.Header}
+	transport, err := lwhttp.New(server.String(), &lwhttp.Options{Client: &client})
+	if err != nil {
+		return nil, fmt.Errorf("clientgo: %w", err)
+	}
+	query := target.Query()
+	for _, name := range ownParameters {
+		query.Del(name)
+	}
+	return &collection{transport: transport, path: target.EscapedPath(), query: query.Encode()}, nil
+}
+
+// headers sends the headers that the clientset would have sent.
+type headers struct {
+	next http.RoundTripper
+	want http.Header
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (h *headers) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Del("User-Agent") // the next RoundTripper sets the one of the rest.Config
+	for name, values := range h.want {
+		if name != "Accept" && name != "Accept-Encoding" {
+			request.Header[name] = values
+		}
+	}
+	next := h.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return next.RoundTrip(request)
+}

@@ -1,0 +1,92 @@
+package clientgo
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+func TestStoppedInformer(t *testing.T) {
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	registered, err := informer.AddEventHandler(&recorder{})
+	require.NoError(t, err)
+	require.False(t, informer.IsStopped())
+	stop := start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	require.True(t, informer.GetController().HasSynced())
+	require.ErrorIs(t, informer.SetTransform(nil), errStarted)
+	require.ErrorIs(t, informer.SetWatchErrorHandler(nil), errStarted)
+	require.NoError(t, informer.AddIndexers(cache.Indexers{"late": func(any) ([]string, error) { return nil, nil }}))
+	informer.RunWithContext(t.Context()) // a second run returns at once
+	stop()
+	require.True(t, informer.IsStopped())
+	_, err = informer.AddEventHandler(&recorder{})
+	require.ErrorContains(t, err, "it has stopped already")
+	require.ErrorContains(t, informer.AddIndexers(nil), "it has stopped already")
+	require.NoError(t, informer.RemoveEventHandler(registered))
+}
+
+func TestErrorHandler(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	server.Fail(lwtest.Any, 1, lwtest.Refuse(lw.Status{Code: 403, Reason: "Forbidden", Message: "not you"}))
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	errs := make(chan error, 10)
+	require.NoError(t, informer.SetWatchErrorHandlerWithContext(func(_ context.Context, r *cache.Reflector, err error) {
+		require.NotNil(t, r)
+		errs <- err
+	}))
+	start(t, informer)
+	err := <-errs
+	require.True(t, apierrors.IsForbidden(err), err)
+	require.ErrorIs(t, err, lw.ErrForbidden)
+	require.ErrorContains(t, err, "not you")
+	waitSynced(t, informer.HasSyncedChecker())
+	require.Len(t, informer.GetStore().List(), 1)
+}
+
+func TestCollectionThatComesBack(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	informer := podInformer(t, server, nil)
+	errs := make(chan error, 100)
+	require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs <- err }))
+	server.RemoveResource("pods")
+	start(t, informer)
+	require.True(t, apierrors.IsNotFound(<-errs))
+	require.False(t, informer.HasSynced())
+	server.AddResource(lwtest.Resource{Version: "v1", Plural: "pods", Kind: "Pod", Namespaced: true})
+	putPod(t, server, "a", "n1")
+	waitSynced(t, informer.HasSyncedChecker())
+	require.Len(t, informer.GetStore().List(), 1)
+}
+
+func TestListerWithoutWrappedClient(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	clientset, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL})
+	require.NoError(t, err)
+	lister := cache.NewListWatchFromClient(clientset.CoreV1().RESTClient(), "pods", "", fields.Everything())
+	informer := NewSharedIndexInformer(lister, &corev1.Pod{}, 0, nil)
+	errs := make(chan error, 100)
+	require.NoError(t, informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) { errs <- err }))
+	start(t, informer)
+	require.ErrorIs(t, <-errs, errNotWrapped)
+}
+
+func TestInformerWithoutExample(t *testing.T) {
+	const text = "clientgo: an informer needs an example of its objects, such as &corev1.Pod{}"
+	require.PanicsWithValue(t, text, func() { NewSharedIndexInformer(nil, nil, 0, nil) })
+}

@@ -1,0 +1,168 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+)
+
+// byNodes indexes a Pod by its node, and by "any".
+func byNodes(obj any) ([]string, error) {
+	return []string{obj.(*corev1.Pod).Spec.NodeName, "any"}, nil
+}
+
+func TestIndexes(t *testing.T) {
+	server := startServer(t)
+	informer := podInformer(t, server, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	indexer := informer.GetIndexer()
+	require.NoError(t, informer.AddIndexers(cache.Indexers{"node": byNodes}))
+	require.ErrorContains(t, informer.AddIndexers(cache.Indexers{"node": byNodes}), "indexer conflict")
+	require.Len(t, indexer.GetIndexers(), 2)
+	putPod(t, server, "a", "n1")
+	putPod(t, server, "b", "n2")
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+
+	keys := func(index, value string) []string {
+		keys, err := indexer.IndexKeys(index, value)
+		require.NoError(t, err)
+		return keys
+	}
+	require.Equal(t, []string{"shop/a"}, keys("node", "n1"))
+	require.ElementsMatch(t, []string{"shop/a", "shop/b"}, keys("node", "any"))
+	require.ElementsMatch(t, []string{"shop/a", "shop/b"}, keys(cache.NamespaceIndex, "shop"))
+	require.ElementsMatch(t, []string{"n1", "n2", "any"}, indexer.ListIndexFuncValues("node"))
+	similar, err := indexer.Index("node", &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n2"}})
+	require.NoError(t, err)
+	require.Len(t, similar, 2, "each object once, though b has both keys")
+	_, err = indexer.ByIndex("missing", "")
+	require.EqualError(t, err, "Index with name missing does not exist")
+	require.Empty(t, indexer.ListIndexFuncValues("missing"))
+
+	putPod(t, server, "a", "n3")
+	eventually(t, func() bool { return len(keys("node", "n3")) == 1 })
+	require.Empty(t, keys("node", "n1"))
+	require.NotContains(t, indexer.ListIndexFuncValues("node"), "n1")
+	found, err := indexer.ByIndex("node", "n3")
+	require.NoError(t, err)
+	require.Equal(t, "a@n3", describe(found[0]))
+}
+
+func TestStore(t *testing.T) {
+	server := startServer(t)
+	putPod(t, server, "a", "n1")
+	informer := podInformer(t, server, nil)
+	start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	store := informer.GetStore()
+	require.Equal(t, []string{"shop/a"}, store.ListKeys())
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}
+	found, ok, err := store.Get(pod)
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, "a@n1", describe(found))
+	_, ok, err = store.GetByKey("a")
+	require.NoError(t, err)
+	require.False(t, ok)
+	_, _, err = store.Get("no object")
+	require.ErrorAs(t, err, &cache.KeyError{})
+	for _, err := range []error{store.Add(pod), store.Update(pod), store.Delete(pod), store.Replace(nil, "")} {
+		require.ErrorIs(t, err, errReadOnly)
+	}
+	require.NoError(t, store.Resync())
+}
+
+// TestObjectThatCannotBeDecoded has one object whose spec has the wrong type.
+func TestObjectThatCannotBeDecoded(t *testing.T) {
+	server := startServer(t)
+	_, err := server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"containers":"none"}}`)
+	require.NoError(t, err)
+	putPod(t, server, "good", "n1")
+	informer := podInformer(t, server, nil)
+	require.NoError(t, informer.AddIndexers(cache.Indexers{"node": byNodes}))
+	failures := reportedErrors(t)
+	var handler recorder
+	_, err = informer.AddEventHandler(&handler)
+	require.NoError(t, err)
+	stop := start(t, informer)
+	waitSynced(t, informer.HasSyncedChecker())
+	handler.wait(t, "add good@n1 true")
+	require.NotEmpty(t, failures())
+	require.Len(t, informer.GetStore().List(), 1)
+	_, _, err = informer.GetStore().GetByKey("shop/bad")
+	require.ErrorContains(t, err, "object shop/bad: field spec.containers: expected []v1.Container, found a string")
+	_, err = server.Put("pods", `{"metadata":{"name":"bad","namespace":"shop"},"spec":{"nodeName":"n2"}}`)
+	require.NoError(t, err)
+	handler.wait(t, "add good@n1 true", "add bad@n2 false")
+	stop()
+}
+
+func TestTransform(t *testing.T) {
+	for name, result := range map[string]func(*corev1.Pod) any{
+		"to the same type": func(pod *corev1.Pod) any { return pod },
+		"to another type":  func(pod *corev1.Pod) any { return &podAndName{*pod, pod.Name} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t)
+			putPod(t, server, "a", "n1")
+			informer := podInformer(t, server, nil)
+			calls := 0
+			failures := reportedErrors(t)
+			require.NoError(t, informer.SetTransform(func(obj any) (any, error) {
+				calls++
+				pod := obj.(*corev1.Pod)
+				if pod.Name == "bad" {
+					return nil, errors.New("no")
+				}
+				pod.Spec.NodeName = "transformed"
+				return result(pod), nil
+			}))
+			var handler recorder
+			_, err := informer.AddEventHandler(&handler)
+			require.NoError(t, err)
+			stop := start(t, informer)
+			waitSynced(t, informer.HasSyncedChecker())
+			putPod(t, server, "bad", "n1")
+			putPod(t, server, "b", "n1")
+			handler.wait(t, "add a@transformed true", "add b@transformed false")
+			found, ok, err := informer.GetStore().GetByKey("shop/a")
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.Equal(t, "a@transformed", describe(found))
+			stop()
+			require.Equal(t, 3, calls, "once per event")
+			require.Equal(t, []string{"no"}, failures())
+		})
+	}
+}
+
+// reportedErrors records the errors that go to client-go's error handlers during a test.
+func reportedErrors(t *testing.T) (all func() []string) {
+	var mu sync.Mutex
+	var errs []string
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{func(_ context.Context, err error, _ string, _ ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		errs = append(errs, err.Error())
+	}}
+	t.Cleanup(func() { utilruntime.ErrorHandlers = handlers })
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return errs
+	}
+}
+
+// podAndName is the result of a transform that changes the type.
+type podAndName struct {
+	corev1.Pod
+	name string
+}

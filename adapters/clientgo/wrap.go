@@ -1,0 +1,56 @@
+package clientgo
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// WrapHTTPClient returns a copy of an HTTP client. An informer of this package needs a ListerWatcher whose clientset sends its
+// requests through such a copy. The copy changes no request.
+func WrapHTTPClient(client *http.Client) *http.Client {
+	wrapped := *client
+	if _, ok := wrapped.Transport.(*tap); !ok {
+		if wrapped.Transport == nil {
+			wrapped.Transport = http.DefaultTransport
+		}
+		wrapped.Transport = &tap{next: wrapped.Transport, client: *client}
+	}
+	return &wrapped
+}
+
+// tap is a RoundTripper that records a request for an informer instead of sending it.
+type tap struct {
+	next   http.RoundTripper
+	client http.Client // the client that was wrapped
+}
+
+// recording takes the request that a context carries it to.
+type recording struct {
+	request *http.Request
+	client  http.Client
+}
+
+type recordingKey struct{}
+
+// errRecorded ends a request that was recorded.
+var errRecorded = errors.New("clientgo: the request was recorded")
+
+func record(ctx context.Context, r *recording) context.Context {
+	return context.WithValue(ctx, recordingKey{}, r)
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *tap) RoundTrip(request *http.Request) (*http.Response, error) {
+	if r, ok := request.Context().Value(recordingKey{}).(*recording); ok {
+		r.request, r.client = request, t.client
+		return nil, errRecorded
+	}
+	return t.next.RoundTrip(request)
+}
+
+// WrappedRoundTripper returns the wrapped RoundTripper, for tools that look for its type.
+func (t *tap) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// CloseIdleConnections is for [http.Client.CloseIdleConnections].
+func (t *tap) CloseIdleConnections() { t.client.CloseIdleConnections() }

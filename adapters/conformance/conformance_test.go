@@ -1,0 +1,52 @@
+package conformance
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestControllerRuntimeSuites requires that each spec that passes with client-go's informers also passes with ours.
+// A variable CONFORMANCE=cache,source selects suites.
+func TestControllerRuntimeSuites(t *testing.T) {
+	assets := envtestAssets(t)
+	source := copyOfControllerRuntime(t)
+	for _, suite := range suites() {
+		t.Run(suite, func(t *testing.T) {
+			binary := filepath.Join(t.TempDir(), suite+".test")
+			run(t, source, "go", "test", "-mod=mod", "-c", "-o", binary, "./pkg/"+suite)
+			stock := runSuite(t, source, suite, binary, assets, "client-go")
+			ours := runSuite(t, source, suite, binary, assets, "listwatch")
+			t.Logf("pkg/%s: %d of %d specs pass with client-go, %d of %d with listwatch",
+				suite, stock.count("passed"), len(stock), ours.count("passed"), len(ours))
+			require.NotZero(t, stock.count("passed"))
+			require.Empty(t, lost(stock, ours), "specs that pass only with client-go")
+		})
+	}
+}
+
+// runSuite runs a test binary and returns the result of each spec.
+func runSuite(t *testing.T, source, suite, binary, assets, cache string) results {
+	report := filepath.Join(t.TempDir(), cache+".json")
+	command := exec.Command(binary, "-test.timeout=10m", "-ginkgo.json-report="+report)
+	command.Dir = filepath.Join(source, "pkg", suite)
+	command.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+assets, "LISTWATCH_CACHE_OF="+cache)
+	output, err := command.CombinedOutput()
+	got := readReport(t, report, output)
+	if err != nil {
+		t.Logf("pkg/%s with %s: %v\n%s", suite, cache, err, failures(output))
+	}
+	return got
+}
+
+// run runs a command and fails the test if the command fails.
+func run(t *testing.T, folder, name string, args ...string) []byte {
+	command := exec.Command(name, args...)
+	command.Dir = folder
+	output, err := command.CombinedOutput()
+	require.NoError(t, err, "%s %v:\n%s", name, args, output)
+	return output
+}

@@ -1,0 +1,86 @@
+package conformance
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// results has the state of each spec by its full text.
+type results map[string]string
+
+func (r results) count(state string) (n int) {
+	for _, s := range r {
+		if s == state {
+			n++
+		}
+	}
+	return n
+}
+
+// lost returns the specs that pass in one run and not in the other.
+func lost(from, in results) (specs []string) {
+	for spec, state := range from {
+		if state == "passed" && in[spec] != "passed" {
+			specs = append(specs, spec+": "+in[spec])
+		}
+	}
+	return specs
+}
+
+func TestLostSpecsAreFound(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report.json")
+	require.NoError(t, os.WriteFile(path, []byte(`[{"SpecReports":[
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"works","State":"passed"},
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"passed"},
+		{"ContainerHierarchyTexts":["A"],"LeafNodeType":"It","LeafNodeText":"is the same text","State":"failed"},
+		{"ContainerHierarchyTexts":null,"LeafNodeType":"BeforeSuite","LeafNodeText":"","State":"passed"}
+	]}]`), 0o600))
+	read := readReport(t, path, nil)
+	require.Equal(t, results{"A / works": "passed", "A / is the same text": "failed"}, read)
+	require.Equal(t, 1, read.count("passed"))
+	require.Equal(t, []string{"A / is the same text: failed"}, lost(results{"A / works": "passed", "A / is the same text": "passed"}, read))
+	require.Equal(t, []string{"B: "}, lost(results{"B": "passed"}, read))
+	require.Empty(t, lost(results{"B": "failed"}, read))
+}
+
+// readReport reads a JSON report of Ginkgo. Specs with the same text count as one, which passes if all of them pass.
+func readReport(t *testing.T, path string, output []byte) results {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err, "no report:\n%s", output)
+	var suites []struct {
+		SpecReports []struct {
+			ContainerHierarchyTexts []string
+			LeafNodeType            string
+			LeafNodeText            string
+			State                   string
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &suites))
+	got := results{}
+	for _, suite := range suites {
+		for _, spec := range suite.SpecReports {
+			name := strings.Join(append(spec.ContainerHierarchyTexts, spec.LeafNodeText), " / ")
+			if spec.LeafNodeType == "It" && (got[name] == "" || got[name] == "passed") {
+				got[name] = spec.State
+			}
+		}
+	}
+	return got
+}
+
+var failure = regexp.MustCompile(`(?m)^.*(\[FAIL|FAIL:|panic:|Timed out).*$`)
+
+// failures returns the lines of a suite's output that name a failure.
+func failures(output []byte) []byte {
+	var lines []byte
+	for _, line := range failure.FindAll(output, 50) {
+		lines = append(append(lines, line...), '\n')
+	}
+	return lines
+}

@@ -1,0 +1,54 @@
+package controllerruntime
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/seed-6d2a410a/listwatch/adapters/clientgo"
+)
+
+// Options are additional settings of a cache. Their method NewCache takes the place of the func:
+//
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.Options{DropManagedFields: true}.NewCache})
+type Options clientgo.Extras
+
+// NewCache returns controller-runtime's cache with informers of listwatch. It is a [cache.NewCacheFunc]:
+//
+//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: listwatch.NewCache})
+//
+// If opts.NewInformer is set, it stays in use.
+func NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
+	return Options{}.NewCache(config, opts)
+}
+
+// NewCache returns controller-runtime's cache with these settings.
+func (o Options) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
+	if opts.NewInformer != nil {
+		return cache.New(config, opts)
+	}
+	if opts.HTTPClient == nil {
+		named := rest.CopyConfig(config)
+		if named.UserAgent == "" {
+			named.UserAgent = rest.DefaultKubernetesUserAgent()
+		}
+		client, err := rest.HTTPClientFor(named)
+		if err != nil {
+			return nil, fmt.Errorf("could not create HTTP client from config: %w", err)
+		}
+		opts.HTTPClient = client
+	}
+	opts.HTTPClient = clientgo.WrapHTTPClient(opts.HTTPClient)
+	opts.NewInformer = o.newInformer
+	return cache.New(config, opts)
+}
+
+func (o Options) newInformer(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	return clientgo.NewSharedIndexInformerWithOptions(lister, example, clientgo.InformerOptions{
+		ResyncPeriod: resync, Indexers: indexers, Extras: clientgo.Extras(o),
+	})
+}

@@ -1,0 +1,127 @@
+package controllerruntime
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/seed-6d2a410a/listwatch/internal/playback"
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+func startServer(t *testing.T) *lwtest.Server {
+	server, err := lwtest.Start(nil)
+	require.NoError(t, err)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// startCache returns a running cache of this package. It stops when the test ends.
+func startCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
+	return start(t, server, NewCache, opts)
+}
+
+// startStockCache returns a running cache with client-go's informers.
+func startStockCache(t *testing.T, server *lwtest.Server, opts cache.Options) cache.Cache {
+	return start(t, server, cache.New, opts)
+}
+
+func start(t *testing.T, server *lwtest.Server, newCache cache.NewCacheFunc, opts cache.Options) cache.Cache {
+	config := &rest.Config{Host: server.URL, UserAgent: "an operator"}
+	httpClient, err := rest.HTTPClientFor(config)
+	require.NoError(t, err)
+	opts.HTTPClient = httpClient
+	return run(t, func() (cache.Cache, error) { return newCache(config, opts) })
+}
+
+func run(t *testing.T, newCache func() (cache.Cache, error)) cache.Cache {
+	c, err := newCache()
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- c.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-ended)
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	require.True(t, c.WaitForCacheSync(ctx))
+	return c
+}
+
+func put(t *testing.T, server *lwtest.Server, name, image string) {
+	_, err := server.Put("pods", fmt.Sprintf(`{"metadata":{"name":%q,"namespace":"shop"},"spec":{"containers":[{"name":"web","image":%q}]}}`, name, image))
+	require.NoError(t, err)
+}
+
+func TestGetAndList(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	put(t, server, "b", "web:2")
+	c := startCache(t, server, cache.Options{})
+	var pod corev1.Pod
+	require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "a"}, &pod))
+	require.Equal(t, "web:1", pod.Spec.Containers[0].Image)
+	require.Equal(t, "Pod", pod.Kind)
+	var pods corev1.PodList
+	require.NoError(t, c.List(t.Context(), &pods, client.InNamespace("shop")))
+	require.Len(t, pods.Items, 2)
+	for _, request := range server.Requests(lwtest.Any) {
+		require.Equal(t, "an operator", request.Header.Get("User-Agent"))
+	}
+}
+
+func TestHandlerReceivesEvents(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	c := startCache(t, server, cache.Options{})
+	informer, err := c.GetInformer(t.Context(), &corev1.Pod{})
+	require.NoError(t, err)
+	events := make(chan string, 10)
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerDetailedFuncs{
+		AddFunc: func(obj any, initial bool) { events <- fmt.Sprint("add ", obj.(*corev1.Pod).Name, " ", initial) },
+		UpdateFunc: func(old, obj any) {
+			events <- "update " + old.(*corev1.Pod).Spec.Containers[0].Image + " " + obj.(*corev1.Pod).Spec.Containers[0].Image
+		},
+		DeleteFunc: func(obj any) { events <- "delete " + obj.(*corev1.Pod).Name },
+	})
+	require.NoError(t, err)
+	require.Equal(t, "add a true", next(t, events))
+	put(t, server, "a", "web:2")
+	require.Equal(t, "update web:1 web:2", next(t, events))
+	put(t, server, "b", "web:1")
+	require.Equal(t, "add b false", next(t, events))
+	require.NoError(t, server.Delete("pods", "shop", "a"))
+	require.Equal(t, "delete a", next(t, events))
+}
+
+func next(t *testing.T, events <-chan string) string {
+	select {
+	case event := <-events:
+		return event
+	case <-time.After(30 * time.Second):
+		require.Fail(t, "no event in 30 seconds")
+		return ""
+	}
+}
+
+func TestDropManagedFields(t *testing.T) {
+	server := startServer(t)
+	err := playback.Of(server).Play("pods", `{"metadata":{"name":"a","namespace":"shop","resourceVersion":"5","managedFields":[{"manager":"kubectl"}]}}`)
+	require.NoError(t, err)
+	for drop, want := range map[bool]int{false: 1, true: 0} {
+		var pod corev1.Pod
+		c := start(t, server, Options{DropManagedFields: drop}.NewCache, cache.Options{})
+		require.NoError(t, c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "a"}, &pod))
+		require.Len(t, pod.ManagedFields, want)
+	}
+}

@@ -1,0 +1,22 @@
+package controllerruntime_test
+
+import (
+	"log"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
+
+	listwatch "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
+)
+
+func ExampleNewCache() {
+	mgr, err := manager.New(config.GetConfigOrDie(), manager.Options{NewCache: listwatch.NewCache})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Register controllers with mgr here.
+	if err := mgr.Start(signals.SetupSignalHandler()); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,101 @@
+package controllerruntime
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
+)
+
+var key = client.ObjectKey{Namespace: "shop", Name: "a"}
+
+func widget() *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: "lw.example.com", Version: "v1", Kind: "Widget"})
+	return u
+}
+
+// TestErrorsAreControllerRuntimes requires that bad input gives the same error as with client-go's informers.
+func TestErrorsAreControllerRuntimes(t *testing.T) {
+	server := startServer(t)
+	unknown := &unstructured.Unstructured{}
+	unknown.SetGroupVersionKind(schema.GroupVersionKind{Group: "no.example.com", Version: "v1", Kind: "Thing"})
+	empty := runtime.NewScheme()
+	withoutList := runtime.NewScheme()
+	withoutList.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Pod{})
+	for name, test := range map[string]struct {
+		scheme *runtime.Scheme
+		object client.Object
+	}{
+		"unknown kind":             {nil, unknown},
+		"unknown kind, metadata":   {nil, &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "no.example.com/v1", Kind: "Thing"}}},
+		"scheme without the type":  {empty, &corev1.Pod{}},
+		"scheme without its list":  {withoutList, &corev1.Pod{}},
+		"unstructured without GVK": {nil, &unstructured.Unstructured{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ours := startCache(t, server, cache.Options{Scheme: test.scheme})
+			theirs := startStockCache(t, server, cache.Options{Scheme: test.scheme})
+			want := theirs.Get(t.Context(), key, test.object.DeepCopyObject().(client.Object))
+			require.Error(t, want)
+			require.EqualError(t, ours.Get(t.Context(), key, test.object), want.Error())
+		})
+	}
+}
+
+// TestResourceThatComesBack deletes a custom resource with its definition, and creates both again.
+func TestResourceThatComesBack(t *testing.T) {
+	server := startServer(t)
+	_, err := server.Put("widgets.lw.example.com", `{"metadata":{"name":"a","namespace":"shop"},"spec":{"size":1}}`)
+	require.NoError(t, err)
+	failures := make(chan error, 100)
+	c := startCache(t, server, cache.Options{DefaultWatchErrorHandler: func(_ context.Context, _ *toolscache.Reflector, err error) { failures <- err }})
+	require.NoError(t, c.Get(t.Context(), key, widget()))
+	server.RemoveResource("widgets.lw.example.com")
+	require.Error(t, <-failures)
+	server.AddResource(lwtest.Resource{Group: "lw.example.com", Version: "v1", Plural: "widgets", Kind: "Widget", Namespaced: true})
+	_, err = server.Put("widgets.lw.example.com", `{"metadata":{"name":"b","namespace":"shop"},"spec":{"size":2}}`)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		found := widget()
+		err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "b"}, found)
+		gone := c.Get(t.Context(), key, widget())
+		return err == nil && client.IgnoreNotFound(gone) == nil && gone != nil
+	}, time.Minute, 10*time.Millisecond)
+}
+
+// TestForeignInformerStays requires that a constructor that the caller has set is used.
+func TestForeignInformerStays(t *testing.T) {
+	calls := 0
+	c := startCache(t, startServer(t), cache.Options{NewInformer: func(lister toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+		calls++
+		return toolscache.NewSharedIndexInformer(lister, example, resync, indexers)
+	}})
+	_, err := c.GetInformer(t.Context(), &corev1.Pod{})
+	require.NoError(t, err)
+	require.Equal(t, 1, calls)
+}
+
+// TestWithoutHTTPClient uses the client that NewCache makes.
+func TestWithoutHTTPClient(t *testing.T) {
+	server := startServer(t)
+	put(t, server, "a", "web:1")
+	config := &rest.Config{Host: server.URL}
+	c := run(t, func() (cache.Cache, error) { return NewCache(config, cache.Options{}) })
+	require.NoError(t, c.Get(t.Context(), key, &corev1.Pod{}))
+	require.NotEmpty(t, server.Requests(lwtest.Any)[0].Header.Get("User-Agent"))
+	_, err := NewCache(&rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAFile: "missing"}}, cache.Options{})
+	require.ErrorContains(t, err, "could not create HTTP client from config")
+}

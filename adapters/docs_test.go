@@ -1,0 +1,19 @@
+package adapters
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed-6d2a410a/listwatch/internal/testkit/docs"
+)
+
+// TestDocumentation compiles the blocks of code in the documentation that need the adapters.
+func TestDocumentation(t *testing.T) {
+	module := docs.Module{Folder: "adapters", Names: docs.Names(), Given: docs.Given()}
+	module.Names["clientgo"] = "github.com/seed-6d2a410a/listwatch/adapters/clientgo"
+	module.Names["listwatch"] = "github.com/seed-6d2a410a/listwatch/adapters/controllerruntime"
+	module.Names["rest"] = "k8s.io/client-go/rest"
+	module.Given["config"] = "*rest.Config"
+	require.NoError(t, docs.CompileAll("..", module))
+}
