@@ -111,12 +111,12 @@ func TestStopAndRestartLikeKill9(t *testing.T) {
 
 func TestRestartWithoutStopIsAnError(t *testing.T) {
 	s := start(t, nil)
-	require.EqualError(t, s.Restart(), "restart the test API server: it is not stopped: call Stop first")
+	require.EqualError(t, s.Restart(), "restart the test API server: it is still running; call Stop first")
 }
 
 func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
-	require.PanicsWithValue(t, "lwtest: Fail needs a Match, as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
+	require.PanicsWithValue(t, "lwtest: Fail needs a Match such as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
 	require.Panics(t, func() { s.Fail(nil, 1, Gone()) })
 }
 

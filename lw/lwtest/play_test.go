@@ -53,7 +53,7 @@ func TestPlayRejectsInvalidEvents(t *testing.T) {
 	require.True(t, errors.As(playback.Of(s).PlayDelete("configmaps", recorded("a", "500")), &status))
 	require.Equal(t, "NotFound", status.Reason)
 	err := playback.Of(s).Play("configmaps", `{"metadata":{}}`)
-	require.ErrorContains(t, err, "without a name")
+	require.ErrorContains(t, err, "the object has no name")
 	err = playback.Of(s).Play("nosuch", recorded("a", "1"))
 	require.Error(t, err)
 }
