@@ -14,8 +14,8 @@ import (
 )
 
 // Trace creates the instruments of a stream and returns a trace that records them. All measurements have the attribute
-// listwatch.resource. Use a unique value for each stream, for example "pods". A trace supports one stream at a time.
-// After a stream has ended, the next stream of the same resource can use the trace.
+// listwatch.resource. Use a unique value for each stream, for example "pods". A trace supports one stream at a time,
+// but it can be reused after a stream has ended.
 //
 // Attributes never contain data from objects, request paths or error messages.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
@@ -23,7 +23,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A trace has no context that could carry a span.
+	// A trace has no context with a span.
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{
@@ -53,8 +53,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	}, nil
 }
 
-// instruments holds the instruments of a stream. live and synced are observed at each collection, because readers with
-// delta temporality drop unchanged values.
+// instruments holds the instruments of a stream. live and synced are observable gauges, because readers with delta
+// temporality drop unchanged values.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -124,7 +124,7 @@ func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption 
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
-	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // error.type does not fit, because a watch may close cleanly
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, because a watch may close cleanly
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {

@@ -10,8 +10,8 @@ import (
 )
 
 // Trace registers the metrics of a stream and returns a trace that records them. All metrics have the label resource.
-// Use a unique value for each stream, for example "pods". A second stream with the same value returns an error. A trace
-// supports one stream at a time. After a stream has ended, the next stream of the same resource can use the trace.
+// Use a unique value for each stream, for example "pods". A second stream with the same value is an error. A trace
+// supports one stream at a time, but it can be reused after a stream has ended.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
@@ -46,7 +46,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics is a single collector, so all metrics are registered together or not at all.
+// metrics is a single collector, so registration is all or nothing.
 type metrics struct {
 	all []prometheus.Collector
 
