@@ -1,4 +1,4 @@
-// Package builtin lists the resources that are built into Kubernetes, with their Go types.
+// Package builtin lists the built-in resources of Kubernetes and their Go types.
 package builtin
 
 // Resource is a built-in resource in one API version.
