@@ -17,7 +17,7 @@ type Object struct {
 }
 
 // Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
-// obj is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
+// object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
 // "default". The error is the *lw.StatusError that an HTTP client would get.
 func (s *Server) Create(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
@@ -28,8 +28,8 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// Put creates or replaces an object. If obj has a resourceVersion, it must be that of the stored object. If the object
-// is unchanged, Put writes nothing. The arguments and errors are those of [Server.Create].
+// Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
+// nothing changes, Put writes nothing. The arguments and errors are those of [Server.Create].
 func (s *Server) Put(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return clientError(err)
 }
 
-// State returns the current resourceVersion and all objects of a resource, by key. A client that has caught up holds
-// the same state. State panics if the server does not serve the resource.
+// State returns the latest resourceVersion and all objects of a resource by key. It is the state that an up-to-date
+// client holds. State panics if the server does not serve the resource.
 func (s *Server) State(resource string) (resourceVersion string, objects map[string]Object) {
 	res, ok := s.resource(resource)
 	if !ok {

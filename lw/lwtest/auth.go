@@ -102,18 +102,18 @@ func forbidden(r *http.Request, rt route, user string) *apiStatus {
 		s.Message = fmt.Sprintf("forbidden: User %q cannot %s path %q", user, strings.ToLower(r.Method), r.URL.Path)
 		return s
 	}
-	what, scope := rt.plural, "at the cluster scope"
+	resource, scope := rt.plural, "at the cluster scope"
 	if rt.group != "" {
-		what += "." + rt.group
+		resource += "." + rt.group
 	}
 	if rt.name != "" {
-		what += fmt.Sprintf(" %q", rt.name)
+		resource += fmt.Sprintf(" %q", rt.name)
 	}
 	if rt.namespace != "" {
 		scope = fmt.Sprintf("in the namespace %q", rt.namespace)
 	}
 	s.Details = &apiDetails{Name: rt.name, Group: rt.group, Kind: rt.plural}
 	s.Message = fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s",
-		what, user, rt.verb, rt.plural, rt.group, scope)
+		resource, user, rt.verb, rt.plural, rt.group, scope)
 	return s
 }

@@ -27,15 +27,16 @@
 // # WebSocket
 //
 // A watch request with an Upgrade header becomes a WebSocket. Each event is a TEXT message that ends with a newline.
-// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede it. The request needs an Origin header
-// with a valid URL, but any URL is allowed.
+// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede it. The Origin header is required, but any
+// valid URL is allowed.
 //
 // A browser sends its token as a subprotocol, together with exactly one other subprotocol, which the server selects:
 //
 //	Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.TOKEN, v1.example
 //
-// TOKEN is base64url without padding. An error before the upgrade is a normal HTTP response with a Status. There are
-// two exceptions without headers and body: 403 for a missing Origin and 400 for more than one other subprotocol.
+// TOKEN is base64url without padding. Most errors before the upgrade are normal HTTP responses
+// with a Status. Two responses have neither headers nor a body: 403 for a missing or invalid Origin, and 400 for more
+// than one subprotocol besides the token.
 //
 // # Failures
 //

@@ -62,8 +62,8 @@ func Refuse(status lw.Status) Fault {
 	}
 }
 
-// Gone responds with HTTP status 410 and reason Expired. For a watch, only aggregated API servers and proxies respond
-// this way. kube-apiserver sends an ERROR event.
+// Gone responds with HTTP status 410 and reason Expired. Aggregated API servers and proxies respond to a watch this
+// way. kube-apiserver sends an ERROR event instead.
 func Gone() Fault {
 	return Refuse(expired("too old resource version").client().Status)
 }

@@ -30,8 +30,8 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
-	awaited := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Stop waits here
-	if awaited {
+	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Stop waits here
+	if tracked {
 		s.serving.Add(1)
 	}
 	s.inflight[in] = struct{}{}
@@ -40,7 +40,7 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.inflight, in)
-		if awaited {
+		if tracked {
 			s.serving.Done()
 		}
 	}
@@ -67,8 +67,8 @@ func (s *Server) wake() {
 
 // waitFor waits up to Options.FreshnessWait for a revision. Then it returns a ResourceVersionTooLarge error.
 func (s *Server) waitFor(ctx context.Context, revision int64) error {
-	patience := time.NewTimer(s.opts.FreshnessWait)
-	defer patience.Stop()
+	timer := time.NewTimer(s.opts.FreshnessWait)
+	defer timer.Stop()
 	for {
 		s.mu.Lock()
 		current, changed := s.log.Revision(), s.changed
@@ -78,7 +78,7 @@ func (s *Server) waitFor(ctx context.Context, revision int64) error {
 		}
 		select {
 		case <-changed:
-		case <-patience.C:
+		case <-timer.C:
 			return tooLarge(revision, current)
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Compact expires all older resourceVersions. Open watches continue if they are up to date. Others end cleanly, without
-// an ERROR event.
+// Compact expires all older resourceVersions. Open watches that are up to date continue. All other watches end cleanly,
+// without an ERROR event.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -25,9 +25,9 @@ func (s *Server) CloseWatches() {
 	}
 }
 
-// StallWatches(true) silences all open and future watches, like a half-open connection. They stay open beyond their
-// timeout, but send no events or bookmarks. They do not answer WebSocket pings either. StallWatches(false) resumes the
-// watches without loss of events.
+// StallWatches(true) silences all open and future watches, like a half-open connection. A silent watch stays open even
+// after its timeout. It sends no events or bookmarks and does not answer WebSocket pings. StallWatches(false) resumes
+// the watches. They then send all missed events.
 func (s *Server) StallWatches(stall bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +56,8 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Stop stops the server as if the process were killed: it closes all connections and rejects new ones. It waits for all
-// requests to end. The data stays, and methods such as [Server.Create] still work.
+// Stop simulates a crash: it closes all connections and rejects new ones. It returns when all requests have ended. The
+// data stays, and methods such as [Server.Create] still work.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.down = true

@@ -16,7 +16,7 @@ type Request struct {
 	Header http.Header
 }
 
-// Match reports whether to select a request.
+// Match reports whether a request is selected.
 type Match func(Request) bool
 
 // Any matches every request.

@@ -74,8 +74,8 @@ func (r *Resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// AddResource adds a custom resource, like a new CustomResourceDefinition. In its lists, items come before metadata and
-// have kind and apiVersion. If a resource of that name exists, it is replaced and its objects stay.
+// AddResource adds a custom resource, like the creation of a CustomResourceDefinition. In its lists, items come before
+// metadata, and each item has kind and apiVersion. An existing resource of that name is replaced, but its objects stay.
 func (s *Server) AddResource(r Resource) {
 	r.setDefaults()
 	r.generation = true
@@ -86,9 +86,9 @@ func (s *Server) AddResource(r Resource) {
 	}), &r)
 }
 
-// RemoveResource removes a resource, like the deletion of its CustomResourceDefinition. It deletes all objects of the
-// resource. Watches report the deletions and end cleanly, and further requests get 404. The name has the form described
-// at [Server.Create]. An unknown name is ignored.
+// RemoveResource removes a resource and its objects, like the deletion of a CustomResourceDefinition. Watches of the
+// resource report the deletions and end cleanly. Later requests get 404. The name has the same form as in
+// [Server.Create]. An unknown name is ignored.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {

@@ -42,6 +42,7 @@ type Options struct {
 // Access is the permission of a token. Error messages use it as the user name.
 type Access string
 
+// Access levels.
 const (
 	FullAccess Access = "admin"  // all requests are allowed
 	NoAccess   Access = "nobody" // requests are rejected with 403

@@ -47,9 +47,9 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		s.answerPings(conn)
 		cancel(errClientLeft)
 	}()
-	if sendMessages(ctx, conn, watch) && s.saysGoodbye(ctx) {
-		goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-		conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}) // fails only if the client is already gone
+	if sendMessages(ctx, conn, watch) && s.sendsClose(ctx) {
+		closing := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+		conn.WriteControl(websocket.CloseMessage, closing, time.Time{}) // fails only if the client is already gone
 	}
 	conn.Close()
 	<-read
@@ -92,8 +92,8 @@ func (s *Server) answerPings(conn *websocket.Conn) {
 	}
 }
 
-// saysGoodbye reports whether to send CLOSE at the end of a watch.
-func (s *Server) saysGoodbye(ctx context.Context) bool {
+// sendsClose reports whether to send CLOSE at the end of a watch.
+func (s *Server) sendsClose(ctx context.Context) bool {
 	switch context.Cause(ctx) {
 	case errDropped:
 		return false
