@@ -58,7 +58,6 @@ func TestPlayRejectsInvalidEvents(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestOnlyResources checks that the server has only the given resources, and that a built-in one keeps its definition.
 func TestOnlyResources(t *testing.T) {
 	s := start(t, &Options{OnlyResources: true, Resources: []Resource{
 		{Kind: "Pod", Plural: "pods", Namespaced: true}, {Group: "x.example.com", Kind: "X", Plural: "xs"},

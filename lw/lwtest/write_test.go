@@ -235,7 +235,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 }
 
-// The server responds to any request, and stored objects are readable.
+// The server must answer any request, and all stored objects must be readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))
