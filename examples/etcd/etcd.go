@@ -136,9 +136,9 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case m.Error.Message != "" || r.Canceled && r.CompactRevision == "":
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
-		return nil, fmt.Errorf("%w: etcd was compacted at %s", lw.ErrExpired, r.CompactRevision)
+		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
 	case r.Created && r.Header.Revision < after: // after a restore from a backup, etcd would wait silently
-		return nil, fmt.Errorf("%w: etcd is at %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
+		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
 	case len(r.Events) == 0: // progress notification: all events up to this revision have been sent

@@ -137,7 +137,7 @@ func TestFollowsKeys(t *testing.T) {
 	require.Equal(t, []string{
 		"LIST_STARTED @", "ADDED /a/x=one @", "ADDED /a/z=was @", "SYNCED @9", "WATCH_STARTED @9",
 		"MODIFIED /a/x=two @9", "ADDED /a/y= @9", "DELETED /a/z=was @10", "MODIFIED /a/x=three @11", "BOOKMARK @20",
-		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at 30 @20",
+		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at revision 30 @20",
 		"LIST_STARTED @", "ADDED /a/y=new @", "SYNCED @33",
 	}, events)
 	require.Equal(t, []string{
@@ -160,7 +160,7 @@ func TestResumesWithinTransaction(t *testing.T) {
 // After a restore from a backup, etcd would wait silently for a future revision.
 func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
-	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
+	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at revision 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
 }
 
 func TestReturnsErrorResponses(t *testing.T) {

@@ -54,7 +54,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // makes the next list request the latest resourceVersion, which is paged
+	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // the next list asks for the latest resourceVersion, which the server pages
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -103,7 +103,7 @@ func (s *script) create() {
 
 // next performs the next step after an event. It returns true at the end of the script.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
-	added := event.Type == lw.Added && event.ResourceVersion != "" // from a watch
+	added := event.Type == lw.Added && event.ResourceVersion != "" // the event comes from a watch
 	if event.Type == lw.WatchStarted {
 		s.lives++
 	}

@@ -1,6 +1,6 @@
-// Package uid reads the UIDs of objects by reflection for package cache. Reflection is necessary because GetUID of the
-// Kubernetes types returns a named string type. Package cache itself must not import reflect, which would double the
-// size of the WASM module.
+// Package uid lets package cache read the UIDs of objects with reflection. Reflection is necessary because GetUID of
+// the Kubernetes types returns a named string type. Package cache must not import reflect, which would double the size
+// of the WASM module.
 package uid
 
 // Reader returns a function that reads the UID of objects of the same type as none, or nil if the type has no GetUID.

@@ -61,11 +61,9 @@
 //   - Bodies are JSON. Protobuf, YAML and CBOR are rejected with 415 or 406. The typed clientsets of client-go write
 //     protobuf by default, so set ContentType to "application/json" in rest.Config.
 //   - Tables and PartialObjectMetadata are supported. A Table has the name column and the columns of its [Resource],
-//     without
-//     descriptions. The default column is the age.
+//     without descriptions. The default column is the age.
 //   - PATCH supports only JSON merge patch. There is no validation, defaulting or admission. The only subresource is
-//     the
-//     binding of Pods.
+//     the binding of Pods.
 //   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
 //   - Field selectors support only metadata.name and metadata.namespace.
 //   - The keys of built-in objects below metadata are sorted.

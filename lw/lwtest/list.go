@@ -22,7 +22,7 @@ type query struct {
 	prefix   string // key prefix: the namespace
 	selector selector
 	form     form
-	tables   *tables // only if the form is Table
+	tables   *tables // nil unless the form is Table
 	values   url.Values
 }
 

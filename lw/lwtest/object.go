@@ -162,7 +162,7 @@ func ordered(f fields, first []string) []string {
 	return keys
 }
 
-// marshal encodes a value that always encodes, for example decoded JSON.
+// marshal returns the JSON encoding of v. It panics if v cannot be encoded.
 func marshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {

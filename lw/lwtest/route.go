@@ -10,7 +10,7 @@ import (
 // route is the target of a request.
 type route struct {
 	verb      string // "list", "watch", "get", "create", "update", "patch" or "delete"; "" for other paths
-	group     string // of an API path, whose version is not empty
+	group     string // "" for the core group, and for paths outside the API
 	version   string
 	resource  *Resource // nil if the resource is unknown
 	plural    string    // from the path

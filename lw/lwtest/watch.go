@@ -20,7 +20,7 @@ type watch struct {
 	server    *Server
 	from      int64 // resourceVersion to start from
 	initial   bool  // start with the current state
-	streaming bool  // streaming list: wait for from, send the initial-events-end bookmark
+	streaming bool  // streaming list: wait for from and send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
@@ -121,7 +121,7 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.Revision() { // not if the watch starts at a future resourceVersion
+			if w.bookmarks && w.cursor.Revision() <= w.server.Revision() { // send no bookmark before a future resourceVersion is reached
 				frames = append(frames, w.bookmark(false))
 			}
 		}

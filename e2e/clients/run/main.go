@@ -77,7 +77,7 @@ func run(ctx context.Context, program, path, address string) error {
 	case "port listwatch":
 		return portlistwatch.Run(ctx, path, time.Minute, report)
 	}
-	return fmt.Errorf("unknown program %q; want controller, exporter or port, and then clientgo or listwatch", program)
+	return fmt.Errorf("unknown program %q; want controller, exporter or port, followed by clientgo or listwatch", program)
 }
 
 func newTransport(config *rest.Config) (*lwhttp.Transport, error) {
