@@ -144,7 +144,7 @@ func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	case len(r.Events) == 0: // progress notification: all events up to this revision have been sent
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions; the revision in the header may be newer
+	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions. The revision in the header may be newer.
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

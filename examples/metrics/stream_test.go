@@ -27,7 +27,7 @@ const (
 
 // seen counts requests and events independently of the trace.
 type seen struct {
-	Lists, Watches   int // requests to the server; one list and one watch fail
+	Lists, Watches   int // requests to the server, including a list and a watch that fail
 	Pages            int
 	Added, Bookmarks int // events and list items
 	Secrets          []string

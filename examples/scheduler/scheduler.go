@@ -20,9 +20,9 @@ import (
 type Config struct {
 	Transport lw.Transport // for reads
 	URL       string       // for writes
-	Client    *http.Client // for writes; must add the credentials
+	Client    *http.Client // for writes, must add the credentials
 	Workers   int          // number of concurrent bindings
-	Log       func(error)  // called for each error; the binding is retried
+	Log       func(error)  // called for each error before the retry
 }
 
 // Scheduler binds Pods. Create it with New and call Run once.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse parses a label selector: a comma-separated list of requirements such as a, !a, a=b, a==b, a!=b, a>1, a<1, a in
-// (b,c) and a notin (b,c). The empty selector selects everything.
+// Parse parses a label selector, a comma-separated list of requirements. They have the forms a, !a, a=b, a==b, a!=b,
+// a>1, a<1, a in (b,c) and a notin (b,c). The empty selector selects everything.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	p := &parser{rest: text}

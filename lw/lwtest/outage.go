@@ -80,11 +80,11 @@ func (s *Server) isDown() bool {
 	return s.down
 }
 
-// Restart starts a stopped server on the same port. All older resourceVersions have expired, as after a restart with an
-// empty watch cache. Restart fails if the server is running or if the port stays in use for 5 seconds.
+// Restart starts a stopped server on the same port. The watch cache is empty, so all older resourceVersions have
+// expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
 func (s *Server) Restart() error {
 	if !s.isDown() {
-		return errors.New("restart the test API server: it is still running; call Stop first")
+		return errors.New("restart the test API server: it is still running (call Stop first)")
 	}
 	s.Compact()
 	deadline := time.Now().Add(5 * time.Second)

@@ -111,7 +111,7 @@ func TestStopAndRestart(t *testing.T) {
 
 func TestRestartFailsWithoutStop(t *testing.T) {
 	s := start(t, nil)
-	require.EqualError(t, s.Restart(), "restart the test API server: it is still running; call Stop first")
+	require.EqualError(t, s.Restart(), "restart the test API server: it is still running (call Stop first)")
 }
 
 func TestFailWithoutFaultPanics(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // Request is a request that the server received.
 type Request struct {
 	At     time.Time
-	Verb   string // "list", "watch", "get", "create", "update", "patch" or "delete"; "" for other paths, such as discovery
+	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
 	Method string
 	URL    *url.URL // path and query only
 	Header http.Header

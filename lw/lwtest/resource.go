@@ -15,7 +15,7 @@ type Resource struct {
 	Singular   string // default: Kind in lower case
 	ShortNames []string
 	Namespaced bool
-	Columns    []Column // Table columns after the name; default: the age
+	Columns    []Column // Table columns after the name (default: the age)
 
 	builtin    bool // metadata comes first, and list items have no kind and apiVersion
 	generation bool // count changes outside metadata and status in metadata.generation

@@ -9,7 +9,7 @@ import (
 
 // route is the target of a request.
 type route struct {
-	verb      string // "list", "watch", "get", "create", "update", "patch" or "delete"; "" for other paths
+	verb      string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths
 	group     string // "" for the core group, and for paths outside the API
 	version   string
 	resource  *Resource // nil if the resource is unknown

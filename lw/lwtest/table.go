@@ -13,7 +13,7 @@ import (
 // Column is a Table column next to the name, like an additional printer column of a CustomResourceDefinition.
 type Column struct {
 	Name     string // for example "Replicas"
-	Type     string // for example "integer"; "date" is shown as an age; default: "string"
+	Type     string // "string" (default), "integer", "date" (shown as an age), …
 	Path     string // field path, for example ".spec.replicas"
 	Priority int    // above 0: kubectl shows the column only with -o wide
 }

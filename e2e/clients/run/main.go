@@ -31,7 +31,7 @@ import (
 )
 
 func main() {
-	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig; if empty, the Pod's service account is used")
+	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig (if empty: the Pod's service account)")
 	address := flag.String("listen", "127.0.0.1:0", "listen address of the exporter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -77,7 +77,7 @@ func run(ctx context.Context, program, path, address string) error {
 	case "port listwatch":
 		return portlistwatch.Run(ctx, path, time.Minute, report)
 	}
-	return fmt.Errorf("unknown program %q; want controller, exporter or port, followed by clientgo or listwatch", program)
+	return fmt.Errorf("unknown program %q: want controller, exporter or port, followed by clientgo or listwatch", program)
 }
 
 func newTransport(config *rest.Config) (*lwhttp.Transport, error) {

@@ -87,7 +87,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.lists = counter("listwatch.lists", "{list}", "Number of complete lists.")
 	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Number of received bookmarks.")
 	m.undecoded = counter("listwatch.undecoded", "{object}", "Number of objects that the codec could not decode.")
-	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream; the cause closed is a clean end.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause closed is a clean end.")
 	m.relists = counter("listwatch.relists", "{relist}", "Number of interruptions that cause a relist.")
 	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the failure of the previous transport.")
 	m.redirects = counter("listwatch.redirects", "{redirect}", "Number of requests redirected to another origin, without credentials.")

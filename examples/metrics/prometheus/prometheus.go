@@ -77,7 +77,7 @@ func newMetrics() *metrics {
 	m.lists = counter("listwatch_lists_total", "Number of complete lists.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Number of received bookmarks.").WithLabelValues()
 	m.undecoded = counter("listwatch_undecoded_total", "Number of objects that the codec could not decode.").WithLabelValues()
-	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream; the cause closed is a clean end.", "cause")
+	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause closed is a clean end.", "cause")
 	m.relists = counter("listwatch_relists_total", "Number of interruptions that cause a relist.", "cause")
 	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the failure of the previous transport.", "cause")
 	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()

@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "URL of an API server; if empty, an embedded one is started")
-	duration := flag.Duration("duration", 0, "duration of the demo; 0 runs it until ^C")
+	server := flag.String("server", "", "URL of an API server (default: an embedded one)")
+	duration := flag.Duration("duration", 0, "duration of the demo (0: until ^C)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

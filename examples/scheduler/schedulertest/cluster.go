@@ -20,7 +20,7 @@ import (
 type Cluster struct {
 	URL     string
 	Options *lwhttp.Options // for reads
-	Client  *http.Client    // for writes; the caller closes it
+	Client  *http.Client    // for writes, closed by the caller
 	Token   string
 	Break   func(context.Context) error // drops all connections and waits until the server is ready again
 }

@@ -62,7 +62,7 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; last, because some system errors match, too
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support. It is last, because some system errors match, too.
 }
 
 // Cause returns the kind of an error, one of 18 fixed words. It does not depend on the error's message. Errors without
