@@ -43,7 +43,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 	delete(s.waiting, p)
 	if !ok || podOf(object) != p || !wantsNode(object) {
 		if !ok || podOf(object) != p || !occupiesNode(object) {
-			s.ledger.forget(p.uid) // The Pod was deleted or is finished.
+			s.ledger.forget(p.uid) // No watch will report this Pod on a node.
 		}
 		return ""
 	}

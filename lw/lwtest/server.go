@@ -26,8 +26,8 @@ type Options struct {
 	OnlyResources bool
 	// Tokens maps bearer tokens to their access. If it is nil, requests need no token.
 	Tokens map[string]Access
-	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". WebSockets
-	// may come from any origin. By default, no origin is allowed.
+	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
+	// there are none. WebSockets may come from any origin.
 	AllowedOrigins []string
 	// BookmarkInterval is the time between the bookmarks of a watch. The default is one minute.
 	BookmarkInterval time.Duration

@@ -28,7 +28,7 @@ type tables struct {
 	headed  bool
 }
 
-// tables returns nil unless the form is Table.
+// tables returns the encoder for Tables, or nil for other forms.
 func (f form) tables(res *Resource, values url.Values) (*tables, error) {
 	if f != tableForm {
 		return nil, nil
