@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-6d2a410a/listwatch/e2e/kube"
-	"github.com/seed-6d2a410a/listwatch/examples/scheduler/course"
+	"github.com/seed-6d2a410a/listwatch/examples/scheduler/schedulertest"
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
@@ -16,7 +16,7 @@ func TestScheduler(t *testing.T) {
 	c := kube.Start(t)
 	client := c.HTTPClient()
 	defer client.CloseIdleConnections()
-	course.Run(t, course.Cluster{
+	schedulertest.Run(t, schedulertest.Cluster{
 		URL: c.URL, Options: &lwhttp.Options{CAData: c.CAPEM, Token: c.AdminToken}, Client: client, Token: c.AdminToken,
 		Break: func(ctx context.Context) error {
 			c.Kill()

@@ -7,28 +7,27 @@ import (
 	"time"
 )
 
-// pollInterval is short compared with the conditions, which take seconds.
+// pollInterval is much shorter than the usual wait, which is seconds.
 const pollInterval = 25 * time.Millisecond
 
-// Poll calls check until it returns nil or the context ends. The error then wraps the context's cause and the last
-// error of check. The parameter what names the condition in that error, such as "the API server to be ready". Without a
-// deadline in the context, Poll may block forever.
-func Poll(ctx context.Context, what string, check func(context.Context) error) error {
+// Poll calls check until it returns nil or ctx is canceled. On cancellation, the error wraps the context's cause and
+// the last error of check. It also contains condition, for example "the API server to be ready".
+func Poll(ctx context.Context, condition string, check func(context.Context) error) error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	last := errors.New("never checked")
+	last := errors.New("not checked")
 	for {
 		err := check(ctx)
 		if err == nil {
 			return nil
 		}
-		// After the context has ended, check only reports the context's error.
+		// After cancellation, check only returns the context's error.
 		if ctx.Err() == nil {
 			last = err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s: %w (last: %w)", what, context.Cause(ctx), last)
+			return fmt.Errorf("wait for %s: %w (last check: %w)", condition, context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}

@@ -1,14 +1,13 @@
-// Package etcd implements a lw.ListerWatcher for a system other than Kubernetes: the keys of an etcd server, accessed
-// over its JSON gateway. The engine follows them into a store like Kubernetes objects. Use it as a model for a custom
-// ListerWatcher:
+// Package etcd implements a lw.ListerWatcher for the keys of an etcd server, through etcd's JSON gateway. Use it as a
+// model for other systems that are not Kubernetes:
 //
-//   - The resourceVersion is etcd's revision. A compaction expires it.
+//   - The resourceVersion is etcd's revision. It expires when etcd compacts it.
 //   - All pages of a list have the same revision. The watch starts at the next revision.
-//   - A transaction writes several keys at one revision. Only its last event reaches that revision.
-//   - Progress notifications of a watch become bookmarks. A watch ends at its timeout.
+//   - A transaction writes several keys at one revision. Only its last event has a resourceVersion.
+//   - The progress notifications of a watch become bookmarks. A watch ends at its timeout.
 //
 // Start etcd with --watch-progress-notify-interval=1m. With the default of 10m, a watch ends before the first
-// notification. A prefix without changes is then relisted after a compaction.
+// notification. After a compaction, the client must then relist a prefix that has not changed.
 package etcd
 
 import (
@@ -29,9 +28,9 @@ import (
 // Entry is a key with its value. Callers must not modify it.
 type Entry struct {
 	Key      []byte `json:"key"`
-	Value    []byte `json:"value"` // for a deleted key, the last value unless it was compacted
+	Value    []byte `json:"value"` // last value of a deleted key, unless compacted
 	Created  string `json:"create_revision"`
-	Revision string `json:"mod_revision"` // the revision of the latest write or of the deletion
+	Revision string `json:"mod_revision"` // revision of the latest write or of the deletion
 }
 
 // GetNamespace, GetName and GetResourceVersion implement lw.Keyed. etcd has no namespaces.
@@ -39,15 +38,14 @@ func (e *Entry) GetNamespace() string       { return "" }
 func (e *Entry) GetName() string            { return string(e.Key) }
 func (e *Entry) GetResourceVersion() string { return e.Revision }
 
-// Keys is a lw.ListerWatcher for all etcd keys that start with Prefix. It does not support selectors.
+// Keys is a lw.ListerWatcher for the etcd keys that start with Prefix. It does not support selectors.
 type Keys struct {
 	URL    string      // for example "http://127.0.0.1:2379"
 	Prefix string      // must not be empty or end with byte 0xff
-	Client http.Client // must not have a Timeout, because watches take long
+	Client http.Client // must have no Timeout, because watches are long-lived
 }
 
-// List implements lw.ListerWatcher. The first page has the latest revision. Later pages have the revision of the first
-// page.
+// List implements lw.ListerWatcher. All pages of a list have the revision of the first page.
 func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		revision, first, later := strings.Cut(opts.Continue, " ")
@@ -83,8 +81,8 @@ func (k *Keys) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta)
 	}
 }
 
-// errTimeout ends a watch cleanly. etcd itself has no timeout for watches.
-var errTimeout = errors.New("the requested timeout has passed")
+// errTimeout ends a watch cleanly. etcd does not support timeouts for watches.
+var errTimeout = errors.New("watch timeout")
 
 // Watch implements lw.ListerWatcher.
 func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*Entry], error] {
@@ -101,9 +99,9 @@ func (k *Keys) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Eve
 	}
 }
 
-// follow passes the events after a revision to tell. It returns io.EOF at the end of the stream or after tell returned
+// follow calls emit for each event after a revision. It returns io.EOF at the end of the stream or when emit returns
 // false.
-func (k *Keys) follow(ctx context.Context, version string, tell func(lw.Event[*Entry]) bool) error {
+func (k *Keys) follow(ctx context.Context, version string, emit func(lw.Event[*Entry]) bool) error {
 	after, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
 		return err
@@ -124,29 +122,29 @@ func (k *Keys) follow(ctx context.Context, version string, tell func(lw.Event[*E
 			return err
 		}
 		for _, event := range events {
-			if !tell(event) {
+			if !emit(event) {
 				return io.EOF
 			}
 		}
 	}
 }
 
-// events converts a message of a watch that started after the given revision.
+// events converts the message of a watch that started after the given revision.
 func (m *message) events(after int64) ([]lw.Event[*Entry], error) {
 	r := &m.Result
 	switch {
 	case m.Error.Message != "" || r.Canceled && r.CompactRevision == "":
 		return nil, errors.New("etcd: " + m.Error.Message + r.CancelReason)
 	case r.Canceled:
-		return nil, fmt.Errorf("%w: etcd was compacted at %s", lw.ErrExpired, r.CompactRevision)
-	case r.Created && r.Header.Revision < after: // A restored etcd would silently wait for the revision.
-		return nil, fmt.Errorf("%w: etcd is at %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
+		return nil, fmt.Errorf("%w: etcd was compacted at revision %s", lw.ErrExpired, r.CompactRevision)
+	case r.Created && r.Header.Revision < after: // after a restore from a backup, etcd would wait silently
+		return nil, fmt.Errorf("%w: etcd is at revision %d", lw.ErrResourceVersionTooLarge, r.Header.Revision)
 	case r.Created:
 		return []lw.Event[*Entry]{{Type: lw.WatchStarted, ResourceVersion: strconv.FormatInt(after, 10)}}, nil
-	case len(r.Events) == 0: // a progress notification: all events up to this revision have been sent
+	case len(r.Events) == 0: // progress notification: all events up to this revision have been sent
 		return []lw.Event[*Entry]{{Type: lw.Bookmark, ResourceVersion: strconv.FormatInt(r.Header.Revision, 10)}}, nil
 	}
-	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions; the header's revision may be newer
+	events := make([]lw.Event[*Entry], len(r.Events)) // complete transactions. The revision in the header may be newer.
 	for i, c := range r.Events {
 		events[i] = lw.Event[*Entry]{Type: c.eventType(), Object: c.Kv}
 		if i+1 == len(events) || r.Events[i+1].Kv.Revision != c.Kv.Revision {

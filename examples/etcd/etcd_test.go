@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// gateway is an etcd that responds to each request with the next line of a script. The script contains plain text
-// instead of base64. A "…" at the end of a line keeps the response open until the request's context ends. After the
+// gateway is an etcd server that responds to each request with the next line of a script. The script contains plain
+// text instead of base64. A "…" at the end of a line keeps the response open until the request is canceled. After the
 // last line, gateway calls stop.
 type gateway struct {
 	answers []string
@@ -62,7 +62,7 @@ func (g *gateway) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silence is the end of a response body. Like net/http, it may return the context's error without its cause.
+// silence ends a response body without data. Like net/http, it may return the context's error without the cause.
 type silence struct {
 	ctx    context.Context
 	silent bool
@@ -79,7 +79,7 @@ func (s silence) Read([]byte) (int, error) {
 const (
 	created = `{"result":{"header":{"revision":"9"},"created":true}}`
 	// transaction changes /a/x, adds /a/y and deletes /a/z at revision 10. A second transaction changes /a/x again at
-	// 11.
+	// revision 11.
 	transaction = `{"result":{"header":{"revision":"12"},"events":[
 		{"kv":{"key":"/a/x","create_revision":"7","mod_revision":"10","value":"two"}},
 		{"kv":{"key":"/a/y","create_revision":"10","mod_revision":"10"}},
@@ -90,8 +90,8 @@ const (
 	list      = `{"header":{"revision":"9"},"kvs":[{"key":"/a/x","create_revision":"7","mod_revision":"7","value":"one"}],"count":"1"}`
 )
 
-// follow runs a reflector until the end of the script and returns the events as text. The first run ends after the
-// event stop.
+// follow runs a reflector until the end of the script and returns the events as strings. The first run ends after the
+// event in stop.
 func follow(t *testing.T, answers []string, stop string) (events []string, g *gateway, store *cache.Store[*Entry]) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -137,7 +137,7 @@ func TestFollowsKeys(t *testing.T) {
 	require.Equal(t, []string{
 		"LIST_STARTED @", "ADDED /a/x=one @", "ADDED /a/z=was @", "SYNCED @9", "WATCH_STARTED @9",
 		"MODIFIED /a/x=two @9", "ADDED /a/y= @9", "DELETED /a/z=was @10", "MODIFIED /a/x=three @11", "BOOKMARK @20",
-		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at 30 @20",
+		"INTERRUPTED " + lw.ErrExpired.Error() + ": etcd was compacted at revision 30 @20",
 		"LIST_STARTED @", "ADDED /a/y=new @", "SYNCED @33",
 	}, events)
 	require.Equal(t, []string{
@@ -157,10 +157,10 @@ func TestResumesWithinTransaction(t *testing.T) {
 	require.Equal(t, 2, store.Len())
 }
 
-// etcd would wait silently for a future revision, for example after a restore from a backup.
+// After a restore from a backup, etcd would wait silently for a future revision.
 func TestRejectsFutureRevision(t *testing.T) {
 	events, _, _ := follow(t, []string{list, `{"result":{"header":{"revision":"8"},"created":true}}…`, list}, "")
-	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
+	require.Equal(t, []string{"INTERRUPTED " + lw.ErrResourceVersionTooLarge.Error() + ": etcd is at revision 8 @9", "LIST_STARTED @", "ADDED /a/x=one @", "SYNCED @9"}, events[3:7])
 }
 
 func TestReturnsErrorResponses(t *testing.T) {
@@ -183,7 +183,6 @@ func TestReturnsErrorResponses(t *testing.T) {
 	require.Equal(t, []string{"INTERRUPTED etcd: permission denied @9", "INTERRUPTED etcd: shutting down @9", "INTERRUPTED unexpected EOF @9"}, events[3:])
 }
 
-// A watch without a timeout continues until its context ends.
 func TestWatchEndsAtTimeout(t *testing.T) {
 	events, _, _ := follow(t, []string{list, created + "…"}, "")
 	require.Equal(t, []string{"WATCH_STARTED @9", "INTERRUPTED " + lw.ErrWatchClosed.Error() + " @9"}, events[3:])

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/examples/etcd"
 )
 
-// This example prints changes of all keys with a prefix in a local etcd. The store always holds the current entries.
+// Print the changes of all keys with a prefix in a local etcd. The store always holds the current entries.
 func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

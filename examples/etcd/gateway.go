@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// message is a message of a watch. The gateway sends 64-bit numbers as strings.
+// message is a message of the watch stream. The gateway encodes 64-bit numbers as strings.
 type message struct {
 	Result struct {
 		Header struct {
@@ -25,7 +25,7 @@ type message struct {
 	Error struct{ Message string }
 }
 
-// change is the change of one key in a transaction.
+// change is a change of one key.
 type change struct {
 	Type   string // "DELETE", or "" for a put
 	Kv     *Entry
@@ -69,13 +69,13 @@ func (k *Keys) post(ctx context.Context, path string, question any) (io.ReadClos
 		return resp.Body, nil
 	}
 	defer resp.Body.Close()
-	var refusal struct {
+	var failure struct {
 		Code    int
 		Message string
 	}
-	_ = json.NewDecoder(resp.Body).Decode(&refusal) // without JSON, the status code is enough
-	if refusal.Code == 11 {                         // OUT_OF_RANGE: the first page's revision was compacted
-		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, refusal.Message)
+	_ = json.NewDecoder(resp.Body).Decode(&failure) // the status code is enough if the body is not JSON
+	if failure.Code == 11 {                         // OUT_OF_RANGE: the revision of the first page was compacted
+		return nil, fmt.Errorf("%w: %s", lw.ErrExpired, failure.Message)
 	}
-	return nil, &lw.StatusError{Status: lw.Status{Code: resp.StatusCode, Message: refusal.Message}}
+	return nil, &lw.StatusError{Status: lw.Status{Code: resp.StatusCode, Message: failure.Message}}
 }

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// refusal is an error response to a binding.
-type refusal struct {
+// rejection is an error response to a binding.
+type rejection struct {
 	code    int
 	message string
 }
 
-func (r *refusal) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
+func (r *rejection) Error() string { return fmt.Sprintf("binding: %d: %s", r.code, r.message) }
 
-// settled reports whether the binding needs no retry: the Pod already has a node, was replaced, or does not exist.
-func (r *refusal) settled() bool {
+// settled reports whether a retry is unnecessary: the Pod already has a node, was replaced, or does not exist.
+func (r *rejection) settled() bool {
 	return r.code == http.StatusConflict || r.code == http.StatusNotFound
 }
 
-// bind assigns a Pod to a node. It returns a *refusal if the server rejects the binding. After any other error, the
-// binding may have succeeded.
+// bind assigns a Pod to a node. It returns a *rejection if the server rejects the binding. After any other error, the
+// Pod may be bound.
 func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	type fields = map[string]string
 	body, err := json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Binding",
-		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID prevents a binding of a new Pod with the same name
+		"metadata": fields{"namespace": p.Namespace, "name": p.Name, "uid": p.uid}, // the UID protects a new Pod with the same name
 		"target":   fields{"apiVersion": "v1", "kind": "Node", "name": node},
 	})
 	if err != nil {
@@ -57,6 +57,6 @@ func (s *Scheduler) bind(ctx context.Context, p pod, node string) error {
 		return err
 	}
 	var status struct{ Message string }
-	_ = json.Unmarshal(text, &status) // without a Status there is no message
-	return &refusal{res.StatusCode, status.Message}
+	_ = json.Unmarshal(text, &status) // the response may not be a Status
+	return &rejection{res.StatusCode, status.Message}
 }

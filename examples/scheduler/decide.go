@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The fields that the scheduler reads.
+// The scheduler stores only these fields.
 var (
 	podFields = []string{
 		"metadata.deletionTimestamp", "spec.nodeName", "spec.schedulingGates",
@@ -21,15 +21,14 @@ var (
 	}
 )
 
-// Node is the input of Choose. CPU is in thousandths.
+// Node is the input of Choose. CPU is the allocatable and Used the requested CPU, both in millicores.
 type Node struct {
 	Name      string
 	CPU, Used int64
 	Pods      int
 }
 
-// Choose returns the node with the fewest Pods among the nodes with enough CPU. If several have equally few Pods, it
-// returns the first in the order of names.
+// Choose returns the node with the fewest Pods among the nodes with enough CPU. Ties are broken by name.
 func Choose(nodes []Node, cpu int64) (name string, ok bool) {
 	best := -1
 	for i, n := range nodes {
@@ -90,7 +89,7 @@ func isUsable(node *lw.Object) bool {
 	return false
 }
 
-// cpuOf returns the allocatable CPU of a node. If the node does not specify it, there is no limit.
+// cpuOf returns the allocatable CPU of a node in millicores. A node that does not specify it has no limit.
 func cpuOf(node *lw.Object) int64 {
 	cpu := node.Get("status.allocatable.cpu")
 	if !cpu.Exists() {
@@ -99,7 +98,7 @@ func cpuOf(node *lw.Object) int64 {
 	return thousandths(cpu.String())
 }
 
-// requested returns the total CPU that a Pod's containers request.
+// requested returns the total CPU requests of a Pod in millicores.
 func requested(pod *lw.Object) (cpu int64) {
 	for container := range pod.Get("spec.containers").Elements() {
 		cpu += thousandths(container.Get("resources.requests.cpu").String())
@@ -109,12 +108,13 @@ func requested(pod *lw.Object) (cpu int64) {
 
 var suffixes = map[string]float64{"n": 1e-6, "u": 1e-3, "m": 1, "": 1e3, "k": 1e6}
 
-// thousandths parses a CPU quantity such as "250m" or "1.5" and rounds up. It returns 0 for invalid quantities.
+// thousandths parses a CPU quantity such as "250m" or "1.5" and rounds up to millicores. It returns 0 for invalid
+// quantities.
 func thousandths(quantity string) int64 {
 	number := strings.TrimRight(quantity, "numk")
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		return 0
 	}
-	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // 0.1 × 1000 is slightly more than 100
+	return int64(math.Ceil(value*suffixes[quantity[len(number):]] - 1e-9)) // 0.1 × 1000 is slightly more than 100 in floating point
 }

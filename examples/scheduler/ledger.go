@@ -1,6 +1,6 @@
 package scheduler
 
-// ledger counts the Pods and the requested CPU of each node. It includes decisions that no watch has confirmed yet. It
+// ledger counts the Pods and the requested CPU of each node. It includes bindings that no watch has confirmed yet. It
 // is not safe for concurrent use.
 type ledger struct {
 	placed map[string]placement // by Pod UID
@@ -36,7 +36,7 @@ func (l *ledger) remove(uid string) {
 	}
 }
 
-// forget removes an unconfirmed decision. Confirmed Pods remain until a watch reports their end.
+// forget removes an unconfirmed binding. Confirmed bindings stay until a watch reports the end of the Pod.
 func (l *ledger) forget(uid string) {
 	if !l.placed[uid].seen {
 		l.remove(uid)
@@ -52,7 +52,7 @@ func (l *ledger) add(node string, pods int, cpu int64) {
 	}
 }
 
-// without returns a node's load minus the load of a Pod.
+// without returns a node's load, excluding one Pod.
 func (l *ledger) without(node, uid string) load {
 	sum := l.loads[node]
 	if p, ok := l.placed[uid]; ok && p.node == node {

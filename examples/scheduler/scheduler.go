@@ -1,6 +1,6 @@
-// Package scheduler is a minimal scheduler with the structure of a controller. It has two informers with filtered
-// handlers, a queue, workers, and a write for each decision. It binds each Pod without a node to the ready node with
-// the fewest Pods among those with enough CPU.
+// Package scheduler is a minimal scheduler with the structure of a controller: two informers with filtered handlers, a
+// queue and workers. It binds each Pod without a node to a ready node with enough CPU. Among those nodes, it chooses
+// the one with the fewest Pods.
 //
 // It binds every Pod regardless of its schedulerName. It does not support tolerations, affinities, priorities or
 // volumes.
@@ -20,9 +20,9 @@ import (
 type Config struct {
 	Transport lw.Transport // for reads
 	URL       string       // for writes
-	Client    *http.Client // for writes; adds the credentials
+	Client    *http.Client // for writes, must add the credentials
 	Workers   int          // number of concurrent bindings
-	Log       func(error)  // receives errors; the scheduler retries these Pods
+	Log       func(error)  // called for each error before the retry
 }
 
 // Scheduler binds Pods. Create it with New and call Run once.
@@ -32,12 +32,12 @@ type Scheduler struct {
 	nodes  *cache.Informer[*lw.Object]
 	queue  *workqueue.Queue[pod]
 
-	mu      sync.Mutex // serializes decisions, because each depends on the previous ones
+	mu      sync.Mutex // serializes decisions, because each one depends on the previous ones
 	ledger  ledger
-	waiting map[pod]struct{} // Pods for which no node has enough CPU
+	waiting map[pod]struct{} // Pods that fit on no node
 }
 
-// pod identifies a Pod. A new Pod with the same name has another UID.
+// pod identifies a Pod. The UID distinguishes it from a later Pod with the same name.
 type pod struct {
 	lw.Key
 	uid string
@@ -45,7 +45,7 @@ type pod struct {
 
 func podOf(object *lw.Object) pod { return pod{object.Key(), object.GetUID()} }
 
-// New returns a scheduler. It stores only the fields of objects that it reads.
+// New returns a scheduler.
 func New(config Config) (*Scheduler, error) {
 	s := &Scheduler{config: config, queue: workqueue.New[pod](nil), ledger: newLedger(), waiting: map[pod]struct{}{}}
 	var err error
@@ -68,10 +68,10 @@ func informer(transport lw.Transport, resource lw.Resource, fields []string) (*c
 	return cache.NewInformer(client, nil), nil
 }
 
-// Pods returns the informer of all Pods, to which callers can add handlers. Run runs it.
+// Pods returns the informer of all Pods. Callers can add handlers. Run starts the informer.
 func (s *Scheduler) Pods() *cache.Informer[*lw.Object] { return s.pods }
 
-// Run binds Pods until ctx ends and returns its cause. It returns after all goroutines have ended.
+// Run binds Pods until ctx is canceled and returns the cause. It waits for all goroutines to end.
 func (s *Scheduler) Run(ctx context.Context) error {
 	s.handle()
 	var running sync.WaitGroup
@@ -80,7 +80,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	running.Go(func() { _ = s.pods.Run(ctx) })
 	for _, synced := range []<-chan struct{}{s.nodes.Synced(), s.pods.Synced()} {
 		select {
-		case <-synced: // Decisions need all nodes and all bound Pods.
+		case <-synced: // Decisions require all nodes and all bound Pods.
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -92,27 +92,27 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// handle registers the handlers. Pods without a node enter the queue, and Pods with a node enter the ledger. Changes
-// that free CPU wake the waiting Pods.
+// handle registers the handlers. Pods without a node are added to the queue, and Pods with a node to the ledger.
+// Changes that free CPU requeue the waiting Pods.
 func (s *Scheduler) handle() {
-	ask := func(object *lw.Object) { s.queue.Add(podOf(object)) }
+	enqueue := func(object *lw.Object) { s.queue.Add(podOf(object)) }
 	s.pods.Handle(cache.Handler[*lw.Object]{
-		Added:    func(object *lw.Object, _ bool) { ask(object) },
-		Modified: func(_, object *lw.Object) { ask(object) },
-		Deleted:  func(object *lw.Object, _ bool) { ask(object) }, // lets a worker remove it from the ledger
+		Added:    func(object *lw.Object, _ bool) { enqueue(object) },
+		Modified: func(_, object *lw.Object) { enqueue(object) },
+		Deleted:  func(object *lw.Object, _ bool) { enqueue(object) }, // a worker removes it from the ledger
 	}, &cache.HandlerOptions[*lw.Object]{Filter: wantsNode})
 
 	s.pods.Handle(cache.Handler[*lw.Object]{
 		Added:   func(object *lw.Object, _ bool) { s.settle(object) },
 		Deleted: func(object *lw.Object, _ bool) { s.unsettle(object) },
-		// Block prevents coalescing. Otherwise, a Pod that is bound and deleted quickly might never be reported and
-		// would stay in the ledger.
+		// Block disables coalescing. With coalescing, a Pod that is bound and deleted quickly might never be reported
+		// and would stay in the ledger.
 	}, &cache.HandlerOptions[*lw.Object]{Filter: occupiesNode, Policy: cache.Block})
 
 	s.nodes.Handle(cache.Handler[*lw.Object]{
 		Added: func(*lw.Object, bool) { s.wake() },
 		Modified: func(old, new *lw.Object) {
-			if cpuOf(old) != cpuOf(new) { // ignores heartbeats
+			if cpuOf(old) != cpuOf(new) { // ignore heartbeats
 				s.wake()
 			}
 		},
@@ -126,7 +126,7 @@ func (s *Scheduler) settle(object *lw.Object) {
 	s.ledger.place(podOf(object).uid, placement{node: object.Get("spec.nodeName").String(), cpu: requested(object), seen: true})
 }
 
-// unsettle removes a Pod that no longer uses its node, and wakes the waiting Pods.
+// unsettle removes a Pod that no longer uses its node and requeues the waiting Pods.
 func (s *Scheduler) unsettle(object *lw.Object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

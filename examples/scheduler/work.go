@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// work runs a worker until ctx ends.
+// work runs a worker until ctx is canceled.
 func (s *Scheduler) work(ctx context.Context) {
 	for p := range s.queue.Keys(ctx) {
 		if err := s.schedule(ctx, p); err != nil && ctx.Err() == nil {
@@ -16,27 +16,26 @@ func (s *Scheduler) work(ctx context.Context) {
 	}
 }
 
-// schedule chooses a node for a Pod and binds it. It uses the current state, not the event that queued the Pod.
+// schedule chooses a node for a Pod and binds the Pod. It reads the current state from the store.
 func (s *Scheduler) schedule(ctx context.Context, p pod) error {
 	node := s.decide(p)
 	if node == "" {
 		return nil
 	}
 	err := s.bind(ctx, p, node)
-	refused, ok := errors.AsType[*refusal](err)
+	rejected, ok := errors.AsType[*rejection](err)
 	switch {
-	case ok && refused.settled():
-		return nil // The Pod has a node or does not exist. The watch reports which.
+	case ok && rejected.settled():
+		return nil // The Pod has a node or no longer exists. The watch reports the change.
 	case ok:
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.ledger.forget(p.uid)
 	}
-	return err // Without a response, the Pod may have been bound, so the ledger keeps it.
+	return err // After a lost response, the Pod may be bound, so the ledger keeps it.
 }
 
-// decide returns the node for a Pod and records the decision, because other decisions may follow before the watch
-// confirms it.
+// decide returns the node for a Pod and records the decision in the ledger, before a watch confirms it.
 func (s *Scheduler) decide(p pod) (node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +43,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 	delete(s.waiting, p)
 	if !ok || podOf(object) != p || !wantsNode(object) {
 		if !ok || podOf(object) != p || !occupiesNode(object) {
-			s.ledger.forget(p.uid) // The Pod does not exist and will never be seen on a node.
+			s.ledger.forget(p.uid) // No watch will report this Pod on a node.
 		}
 		return ""
 	}
@@ -56,7 +55,7 @@ func (s *Scheduler) decide(p pod) (node string) {
 			nodes = append(nodes, Node{Name: n.GetName(), CPU: cpuOf(n), Used: load.cpu, Pods: load.pods})
 		}
 	}
-	// Keep an earlier decision, because its binding may have succeeded without a response.
+	// Keep the earlier decision, because its binding may have succeeded without a response.
 	if before, ok := s.ledger.placed[p.uid]; ok && fits(nodes, before.node, cpu) {
 		return before.node
 	}

@@ -2,7 +2,7 @@
 
 package builtin
 
-// Resources has the preferred collection first if several have the same plural name.
+// Resources lists the built-in resources. If several have the same plural name, the preferred one comes first.
 var Resources = []Resource{
 	{"k8s.io/api/core/v1", "", "v1", "ComponentStatus", "componentstatuses", false},
 	{"k8s.io/api/core/v1", "", "v1", "ConfigMap", "configmaps", true},

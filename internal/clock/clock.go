@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock provides two clocks. The monotonic clock may stop while the machine is suspended. The wall clock continues
-// during a suspension, but it can be set.
+// Clock consists of two clocks. The monotonic clock may stop while the machine is suspended. The wall clock continues,
+// but it may be changed.
 type Clock struct {
 	Monotonic func() time.Duration // time since the process started
 	Wall      func() time.Time
@@ -16,8 +16,8 @@ type Clock struct {
 	// Random returns numbers in [0, 1) for delays and timeouts. If it is nil, math/rand/v2 is used.
 	Random func() float64
 
-	// Replay returns the time of the current event in a replayed stream. A replayed stream has no delays and no idle
-	// timeouts. Replay is nil for other streams.
+	// Replay returns the time of the current event in a replayed stream, which has no delays and no idle timeouts. It
+	// is nil for all other streams.
 	Replay func() time.Time
 }
 
@@ -48,7 +48,7 @@ func WithReplay(ctx context.Context, now func() time.Time) context.Context {
 	return With(ctx, &c)
 }
 
-// From returns the clock of ctx, or the system clocks. It never returns nil.
+// From returns the clock of ctx, or else the system clock. It never returns nil.
 func From(ctx context.Context) *Clock {
 	if c, ok := ctx.Value(key{}).(*Clock); ok && c != nil {
 		return c
@@ -56,13 +56,13 @@ func From(ctx context.Context) *Clock {
 	return &system
 }
 
-// Reading holds the simultaneous times of both clocks.
+// Reading is the time on both clocks.
 type Reading struct {
 	monotonic time.Duration
 	wall      time.Time
 }
 
-// Moment stores a Reading for concurrent use. A Get during a Set may return times from two readings.
+// Moment stores a Reading for concurrent use. If Get runs during Set, it may mix the times of two readings.
 type Moment struct{ monotonic, wall atomic.Int64 }
 
 // Set stores a reading.
@@ -79,7 +79,7 @@ func (m *Moment) Get() Reading {
 // Now reads both clocks.
 func (c *Clock) Now() Reading { return Reading{monotonic: c.Monotonic(), wall: c.Wall()} }
 
-// Since returns the time since a reading, by the clock that advanced further.
+// Since returns the time since a reading, on the clock that has advanced further.
 func (c *Clock) Since(r Reading) time.Duration {
 	now := c.Now()
 	return max(now.monotonic-r.monotonic, now.wall.Sub(r.wall))

@@ -1,7 +1,7 @@
 //go:build js
 
-// Package jsx is the only package that calls JavaScript. wasm/glue.js implements its byte streams, so only numbers and
-// bytes cross the boundary. [Warn] writes to the console without glue.js.
+// Package jsx is the only package that calls JavaScript. wasm/glue.js implements byte streams, so only numbers and
+// bytes cross the boundary.
 package jsx
 
 import (
@@ -39,10 +39,10 @@ func closeStream(id int32)
 
 // Negative results of read and state.
 const (
-	pending = -1 // wake will be called for the stream
+	pending = -1 // wake will be called later
 	failed  = -2
-	tooMuch = -3 // more bytes than the limit are buffered or arrived at once
-	lost    = -4 // the connection was open, but its data are lost
+	tooMuch = -3 // the message or the buffered messages exceed the limit
+	lost    = -4 // the connection opened, but the browser lost its messages
 )
 
 // Arguments of text.
@@ -51,18 +51,18 @@ const (
 	retryAfter = 1
 )
 
-// ErrLimit means that a WebSocket message, or the unread messages together, exceeded the limit.
+// ErrLimit means that the unread WebSocket messages exceed the limit.
 var ErrLimit = errors.New("jsx: WebSocket data exceeds the limit")
 
-// ErrLost means that the server opened and closed a WebSocket, but the browser did not deliver its messages.
+// ErrLost means that a WebSocket opened and closed, but the browser did not deliver its messages.
 var ErrLost = errors.New("jsx: the browser lost the WebSocket messages")
 
-// Failure is the host's message for a failed request or stream.
+// Failure is the host's error message for a request or stream.
 type Failure struct{ Text string }
 
 func (f *Failure) Error() string { return f.Text }
 
-// Stream is a response body or the messages of a WebSocket. It is not safe for concurrent use.
+// Stream is a response body or a WebSocket. It is not safe for concurrent use, except for Close.
 type Stream struct {
 	id    int32
 	ready chan struct{}
@@ -89,7 +89,7 @@ func wake(id int32) {
 	}
 }
 
-// NewStream returns a stream for a URL. [Stream.Fetch] or [Stream.Dial] opens it. The caller must close it.
+// NewStream returns a stream for a URL. The caller opens it with [Stream.Fetch] or [Stream.Dial] and must close it.
 func NewStream(url string) *Stream {
 	s := &Stream{id: open(url), ready: make(chan struct{}, 1)}
 	mu.Lock()
@@ -98,11 +98,11 @@ func NewStream(url string) *Stream {
 	return s
 }
 
-// Add adds a header to a request. Without a name, it adds a subprotocol to a WebSocket.
+// Add adds a header to the request. If the name is empty, it adds a WebSocket subprotocol.
 func (s *Stream) Add(name, value string) { add(s.id, name, value) }
 
-// Fetch sends a request and returns the response's status. credentials is the value of fetch's option credentials, or
-// "" to omit it.
+// Fetch sends a request and returns the status of the response. credentials is the option of fetch with that name. If
+// it is "", the option is omitted.
 func (s *Stream) Fetch(ctx context.Context, credentials string) (status int, err error) {
 	fetch(s.id, credentials)
 	return s.opened(ctx)
@@ -115,17 +115,16 @@ func (s *Stream) Dial(ctx context.Context, limit int64) error {
 	return err
 }
 
-// RetryAfter returns the header Retry-After, or "" if the page cannot read it.
+// RetryAfter returns the Retry-After header, or "" if the page cannot read it.
 func (s *Stream) RetryAfter() string { return s.text(retryAfter) }
 
-// Failure returns the host's reason for the end of the stream, or the close reason of a WebSocket.
+// Failure returns the host's error message or the close reason of a WebSocket.
 func (s *Stream) Failure() string { return s.text(failure) }
 
 // Code returns the status of a response or the close code of a WebSocket.
 func (s *Stream) Code() int { return int(state(s.id)) }
 
-// Read blocks until data arrive. At the end of a body, and after the WebSocket is closed, it returns 0 bytes and no
-// error.
+// Read blocks until data arrives. It returns 0 and a nil error at the end of a body or after a WebSocket is closed.
 func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	for {
 		if ctx.Err() != nil {
@@ -146,7 +145,8 @@ func (s *Stream) Read(ctx context.Context, p []byte) (int, error) {
 	}
 }
 
-// Close ends the request or the WebSocket and releases its buffers. It may be called repeatedly and concurrently.
+// Close cancels the request or closes the WebSocket, and frees the buffers. It may be called more than once and
+// concurrently.
 func (s *Stream) Close() {
 	mu.Lock()
 	delete(streams, s.id)

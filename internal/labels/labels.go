@@ -12,13 +12,13 @@ type Selector []requirement
 // requirement is a condition on the value of one label.
 type requirement struct {
 	key      string
-	operator string // "" means that the label exists
+	operator string // "": the label exists
 	negate   bool   // inverts the condition
 	values   []string
 	limit    int64 // operand of < and >
 }
 
-// Matches reports whether the labels that get returns meet all requirements.
+// Matches reports whether a set of labels meets all requirements. get returns the value of a label.
 func (s Selector) Matches(get func(key string) (value string, ok bool)) bool {
 	for i := range s {
 		value, ok := get(s[i].key)

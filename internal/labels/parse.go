@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Parse parses a label selector: a comma-separated list of the requirements a, !a, a=b, a==b, a!=b, a>1, a<1, a in
-// (b,c) and a notin (b,c). The empty text selects everything.
+// Parse parses a label selector, a comma-separated list of requirements. They have the forms a, !a, a=b, a==b, a!=b,
+// a>1, a<1, a in (b,c) and a notin (b,c). The empty selector selects everything.
 func Parse(text string) (Selector, error) {
 	var s Selector
 	p := &parser{rest: text}
@@ -15,7 +15,7 @@ func Parse(text string) (Selector, error) {
 	for p.token != "" {
 		r, ok := p.requirement()
 		if ok && p.take(",") {
-			ok = p.token != "" // a comma must not end the text
+			ok = p.token != "" // a trailing comma is an error
 		} else {
 			ok = ok && p.token == ""
 		}
@@ -52,7 +52,7 @@ func (p *parser) advance() {
 	p.token, p.rest = p.rest[:end], p.rest[end:]
 }
 
-// take skips the current token if it equals token, and reports whether it did.
+// take reports whether the current token equals token, and if so, skips it.
 func (p *parser) take(token string) bool {
 	if p.token != token {
 		return false
@@ -61,7 +61,7 @@ func (p *parser) take(token string) bool {
 	return true
 }
 
-// word returns and skips the current token unless it is a special character.
+// word returns and skips the current token, unless it is a special character.
 func (p *parser) word() (word string, ok bool) {
 	if p.token == "" || strings.Contains(specials, p.token[:1]) {
 		return "", false
@@ -122,7 +122,7 @@ func (p *parser) list() (values []string, ok bool) {
 	}
 }
 
-// isKey reports whether text is a name, optionally preceded by a DNS subdomain and a slash.
+// isKey reports whether text is a label key: a name with an optional DNS subdomain and slash before it.
 func isKey(text string) bool {
 	prefix, name, prefixed := strings.Cut(text, "/")
 	if !prefixed {
@@ -134,7 +134,7 @@ func isKey(text string) bool {
 	for more := true; more; {
 		var label string
 		label, prefix, more = strings.Cut(prefix, ".")
-		if !isMade(label, "-", false) {
+		if !isWord(label, "-", false) {
 			return false
 		}
 	}
@@ -143,11 +143,11 @@ func isKey(text string) bool {
 
 func isValue(text string) bool { return text == "" || isName(text) }
 
-func isName(text string) bool { return len(text) <= 63 && isMade(text, "-_.", true) }
+func isName(text string) bool { return len(text) <= 63 && isWord(text, "-_.", true) }
 
-// isMade reports whether text starts and ends with a letter or digit and otherwise contains only these and the bytes in
-// inner.
-func isMade(text, inner string, upper bool) bool {
+// isWord reports whether text consists of letters, digits and the bytes in inner, and starts and ends with a letter or
+// digit. Upper-case letters are allowed only if upper is set.
+func isWord(text, inner string, upper bool) bool {
 	for i := range len(text) {
 		c := text[i]
 		alphanumeric := 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || upper && 'A' <= c && c <= 'Z'

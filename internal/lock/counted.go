@@ -14,7 +14,7 @@ var Operations atomic.Int64
 // Mutex is a [sync.Mutex] that counts lock operations.
 type Mutex struct{ sync.Mutex }
 
-// Lock locks m and counts.
+// Lock counts the operation and locks m.
 func (m *Mutex) Lock() {
 	Operations.Add(1)
 	m.Mutex.Lock()
@@ -23,13 +23,13 @@ func (m *Mutex) Lock() {
 // RWMutex is a [sync.RWMutex] that counts lock operations.
 type RWMutex struct{ sync.RWMutex }
 
-// Lock locks m for writing and counts.
+// Lock counts the operation and locks m for writing.
 func (m *RWMutex) Lock() {
 	Operations.Add(1)
 	m.RWMutex.Lock()
 }
 
-// RLock locks m for reading and counts.
+// RLock counts the operation and locks m for reading.
 func (m *RWMutex) RLock() {
 	Operations.Add(1)
 	m.RWMutex.RLock()

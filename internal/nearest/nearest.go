@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// To returns up to three names, the most similar first. Names that contain the given name, or that it contains, come
-// before all others. The rest is ordered by edit distance.
+// To returns up to three of the names, most similar first. Names that contain name, or that name contains, come before
+// all others. The others are sorted by edit distance.
 func To(name string, names []string) []string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(name, a), distance(name, b)) })
 	return names[:min(3, len(names))]
 }
 
-// Likely returns those names of To that differ by at most one edit per three letters.
+// Likely is like To, but omits names that differ by more than one edit per three letters.
 func Likely(name string, names []string) []string {
 	return slices.DeleteFunc(To(name, names), func(other string) bool { return distance(name, other) > (len(name)+2)/3 })
 }
@@ -27,10 +27,10 @@ func distance(name, other string) int {
 	return edits(cut(name), cut(other))
 }
 
-// cut limits the length of a compared name to 64 bytes.
+// cut returns the first 64 bytes of a name as runes.
 func cut(name string) []rune { return []rune(name[:min(len(name), 64)]) }
 
-// edits returns the Levenshtein distance: the number of letters to insert, remove or replace.
+// edits returns the Levenshtein distance of a and b.
 func edits(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

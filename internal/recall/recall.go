@@ -1,10 +1,10 @@
-// Package recall gives the client that decodes a list access to the objects in the store. The client then does not
-// decode objects that have not changed.
+// Package recall lets a client reuse the objects in a store when it decodes a list. The client then decodes only the
+// objects that have changed.
 package recall
 
 import "context"
 
-// Func returns the stored object with this key and resourceVersion. The slices are valid only during the call.
+// Func returns the stored object with the given key and resourceVersion. It must not retain the slices.
 type Func[T any] func(namespace, name, resourceVersion []byte) (object T, ok bool)
 
 type key[T any] struct{}
@@ -14,13 +14,13 @@ type value[T any] struct {
 	held   Func[T]
 }
 
-// With returns a context that carries held to source. If source is wrapped, it does not receive held, because the
-// wrapper may change the objects.
+// With returns a context that carries held to source. A wrapper of source does not pass it on, because the wrapper may
+// change the objects.
 func With[T any](ctx context.Context, source any, held Func[T]) context.Context {
 	return context.WithValue(ctx, key[T]{}, value[T]{source, held})
 }
 
-// From returns the Func that ctx carries to source, or nil.
+// From returns the Func in ctx for source, or nil.
 func From[T any](ctx context.Context, source any) Func[T] {
 	if v, ok := ctx.Value(key[T]{}).(value[T]); ok && v.source == source {
 		return v.held

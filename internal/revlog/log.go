@@ -1,9 +1,9 @@
-// Package revlog implements the storage of a Kubernetes API server as an in-memory log of revisions, similar to etcd.
-// It uses no HTTP, clocks or goroutines, so a simulation can drive it step by step.
+// Package revlog is an in-memory log of revisions, similar to etcd, for an embedded Kubernetes API server. It uses no
+// HTTP, clocks or goroutines, so a simulation can run it step by step.
 //
-// Every write to any collection increments a common revision counter. Each collection stores its live entries and the
-// events that led to them. The log reconstructs the state at an older revision by undoing events. A [Cursor] reads the
-// events after a revision. [Log.Compact] removes history, and reads of removed history return [ErrCompacted].
+// All collections share one revision counter, and each write increments it. A collection stores its live entries and
+// its events. To read an older revision, the log undoes the later events. A [Cursor] reads the events after a revision.
+// [Log.Compact] removes history, and reads of removed history return [ErrCompacted].
 package revlog
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Errors of the package. The methods return them unwrapped.
+// All methods return these errors without wrapping.
 var (
 	ErrExists    = errors.New("revlog: the key already exists")
 	ErrNotFound  = errors.New("revlog: the key does not exist")
@@ -39,16 +39,16 @@ const (
 	Deleted
 )
 
-// Event describes a write. Entry is the entry after the write. For a deletion, it contains the last value passed to
-// [Log.Delete]. Prev is the entry before the write. For a creation, it is zero.
+// Event describes a write. Entry is the entry after the write. For a deletion, its value is the last argument of
+// [Log.Delete]. Prev is the entry before the write, or zero for a creation.
 type Event[V any] struct {
 	Type  Type
 	Entry Entry[V]
 	Prev  Entry[V]
 }
 
-// Log stores collections of entries and their history. It is not safe for concurrent use. It does not copy values, so
-// callers must not change them.
+// Log stores collections of entries and their history. It is not safe for concurrent use. Callers must not change
+// values that are in the log.
 type Log[V any] struct {
 	revision    int64
 	compacted   int64
@@ -67,8 +67,8 @@ func New[V any]() *Log[V] {
 	return &Log[V]{revision: 1, collections: map[string]*collection[V]{}}
 }
 
-// Revision returns the revision of the latest write. The next write has the next number, which callers may store in the
-// value.
+// Revision returns the revision of the latest write. The next write gets the following number, so callers can put it in
+// the value.
 func (l *Log[V]) Revision() int64 { return l.revision }
 
 // Compacted returns the oldest readable revision, or 0 if nothing has been compacted.
@@ -80,7 +80,7 @@ func (l *Log[V]) Get(name, key string) (Entry[V], bool) {
 	return e, ok
 }
 
-// Create adds a key. It returns [ErrExists] if the key exists.
+// Create adds an entry. It returns [ErrExists] if the key exists.
 func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	c := l.collection(name)
 	if _, ok := c.live[key]; ok {
@@ -89,8 +89,8 @@ func (l *Log[V]) Create(name, key string, value V) (Entry[V], error) {
 	return l.write(c, Event[V]{Type: Created, Entry: Entry[V]{Key: key, Value: value}}), nil
 }
 
-// CreateAll adds the entries in order and ignores their revisions. It is faster than repeated calls of Create, because
-// it sorts the keys only once. It returns [ErrExists] and writes nothing if a key exists or occurs twice.
+// CreateAll adds the entries in order and sets their revisions. It is faster than repeated calls of Create, because it
+// sorts the keys only once. If a key exists or occurs twice, it returns [ErrExists] and writes nothing.
 func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	c := l.collection(name)
 	keys := slices.Clone(c.keys)
@@ -113,8 +113,8 @@ func (l *Log[V]) CreateAll(name string, entries []Entry[V]) error {
 	return nil
 }
 
-// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist. It returns [ErrConflict] if
-// expect is not zero and differs from the entry's revision.
+// Update replaces the value of a key. It returns [ErrNotFound] if the key does not exist, and [ErrConflict] if expect
+// is neither zero nor the revision of the entry.
 func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -124,7 +124,7 @@ func (l *Log[V]) Update(name, key string, expect int64, value V) (Entry[V], erro
 	return l.write(c, Event[V]{Type: Updated, Entry: Entry[V]{Key: key, Value: value}, Prev: prev}), nil
 }
 
-// Delete removes a key. The event contains last as the final value. See [Log.Update] for expect and the errors.
+// Delete removes a key. The event holds last as the final value. The errors are those of [Log.Update].
 func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error) {
 	c := l.collection(name)
 	prev, err := c.expect(key, expect)
@@ -134,8 +134,8 @@ func (l *Log[V]) Delete(name, key string, expect int64, last V) (Entry[V], error
 	return l.write(c, Event[V]{Type: Deleted, Entry: Entry[V]{Key: key, Value: last}, Prev: prev}), nil
 }
 
-// At returns the entries at a revision whose keys start with prefix, sorted by key. It returns [ErrCompacted] or
-// [ErrFuture] if the revision is not available.
+// At returns the entries at a revision whose keys start with prefix, sorted by key. It returns [ErrCompacted] for a
+// compacted revision and [ErrFuture] for a future one.
 func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	switch {
 	case revision < l.compacted:
@@ -167,11 +167,11 @@ func (l *Log[V]) At(name, prefix string, revision int64) ([]Entry[V], error) {
 	return entries, nil
 }
 
-// Advance increases the log's revision without a write. It ignores lower revisions.
+// Advance increases the revision without a write. It never decreases it.
 func (l *Log[V]) Advance(revision int64) { l.revision = max(l.revision, revision) }
 
-// Compact removes the history before a revision. The revision itself remains readable. Compact limits the revision to
-// the current one and ignores lower revisions.
+// Compact removes the history before a revision. The state at the revision itself stays readable. A future revision
+// means the current one. Compact does nothing if the revision is already compacted.
 func (l *Log[V]) Compact(revision int64) {
 	revision = min(revision, l.revision)
 	if revision <= l.compacted {
@@ -184,7 +184,7 @@ func (l *Log[V]) Compact(revision int64) {
 			continue
 		}
 		c.dropped = c.events[n-1].Entry.Revision
-		clear(c.events[:n]) // release the values, because the array remains in use
+		clear(c.events[:n]) // free the values, because the array stays in use
 		c.events = c.events[n:]
 	}
 }
@@ -233,8 +233,7 @@ func (c *collection[V]) after(revision int64) int {
 	return sort.Search(len(c.events), func(i int) bool { return c.events[i].Entry.Revision > revision })
 }
 
-// before maps each key written after a revision to the first event after it. Prev of that event is the key's entry at
-// the revision.
+// before returns the first event of each key after a revision. Prev of that event is the entry at the revision.
 func (c *collection[V]) before(prefix string, revision int64) map[string]Event[V] {
 	first := map[string]Event[V]{}
 	for _, event := range slices.Backward(c.events[c.after(revision):]) {

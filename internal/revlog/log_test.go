@@ -170,8 +170,8 @@ func TestReturnedEventsSurviveCompaction(t *testing.T) {
 	require.Equal(t, "v", events[0].Entry.Value)
 }
 
-// The state at each revision must equal the state at that time. Replaying the events between two revisions must turn
-// one state into the other, even after compactions.
+// The state at each revision must equal the recorded state, even after compactions. Replaying the events after a
+// revision must lead to the latest state.
 func FuzzStateEqualsReplayedEvents(f *testing.F) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))

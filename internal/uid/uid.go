@@ -1,7 +1,8 @@
-// Package uid lets package cache read UIDs that require reflection: GetUID of generated Kubernetes types returns a
-// named string type. Package cache must not import reflect, which would double the size of the WASM module.
+// Package uid lets package cache read the UIDs of objects with reflection. Reflection is necessary because GetUID of
+// the Kubernetes types returns a named string type. Package cache must not import reflect, which would double the size
+// of the WASM module.
 package uid
 
-// Reader returns a function that reads the UID of objects that have the same type as none. It returns nil if that type
-// has no GetUID. Package lw/codec sets Reader. In programs without lw/codec it is nil.
+// Reader returns a function that reads the UID of objects of the same type as none, or nil if the type has no GetUID.
+// Package lw/codec sets Reader. It is nil in programs without lw/codec.
 var Reader func(none any) func(object any) string

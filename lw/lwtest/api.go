@@ -9,16 +9,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Object is a stored object as the server would show it to GET.
+// Object is a stored object in the form that a GET request returns.
 type Object struct {
-	Key             string // "namespace/name", or "name" in a cluster-scoped resource
+	Key             string // "namespace/name", or "name" for a cluster-scoped resource
 	ResourceVersion string
 	JSON            []byte // compact, with kind and apiVersion
 }
 
-// Create stores a new object. resource is "pods" or, outside the core group, "deployments.apps"; obj is JSON ([]byte or
-// string) or anything that encodes to it. Without a namespace a namespaced object goes to "default". The error is the
-// *lw.StatusError that an HTTP client would get.
+// Create stores a new object. The resource is a name such as "pods" or, outside the core group, "deployments.apps". The
+// object is JSON ([]byte or string) or a value that encodes to JSON. A namespaced object without a namespace goes to
+// "default". The error is the *lw.StatusError that an HTTP client would get.
 func (s *Server) Create(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -28,9 +28,8 @@ func (s *Server) Create(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// Put stores an object in place of the one of the same name, or as a new one. If obj carries a resourceVersion, there must
-// be an object with that one. Putting what is there already writes nothing. Arguments and errors are those of
-// [Server.Create].
+// Put creates or replaces an object. If the object has a resourceVersion, it must match that of the stored object. If
+// nothing changes, Put writes nothing. The arguments and errors are those of [Server.Create].
 func (s *Server) Put(resource string, obj any) (Object, error) {
 	res, f, err := s.parse(resource, obj)
 	if err != nil {
@@ -48,7 +47,7 @@ func (s *Server) Put(resource string, obj any) (Object, error) {
 	return s.shown(res, o, err)
 }
 
-// Delete removes an object at once. The namespace of a cluster-scoped resource is ignored.
+// Delete removes an object immediately. It ignores the namespace of a cluster-scoped resource.
 func (s *Server) Delete(resource, namespace, name string) error {
 	res, ok := s.resource(resource)
 	if !ok {
@@ -58,8 +57,8 @@ func (s *Server) Delete(resource, namespace, name string) error {
 	return clientError(err)
 }
 
-// State is everything in a resource by key, and the resource version at which it is so: what a client that has caught up
-// must hold. It panics if the server does not know the resource.
+// State returns the latest resourceVersion and all objects of a resource by key. It is the state that an up-to-date
+// client holds. State panics if the server does not serve the resource.
 func (s *Server) State(resource string) (resourceVersion string, objects map[string]Object) {
 	res, ok := s.resource(resource)
 	if !ok {
@@ -77,7 +76,7 @@ func (s *Server) state(res *Resource) (revision int64, entries []revlog.Entry[*o
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	revision = s.log.Revision()
-	entries, _ = s.log.At(res.id(), "", revision) // the present is always there
+	entries, _ = s.log.At(res.id(), "", revision) // never fails at the latest revision
 	return revision, entries
 }
 

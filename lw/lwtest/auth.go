@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// public paths answer everyone.
+// public lists the paths that need no token.
 var public = []string{"/version", "/readyz", "/livez", "/healthz"}
 
-// authorize refuses unknown tokens with 401, and with 403 those that may do nothing. Who sends no token is one of the
-// latter. It gives the request back without the token that stood among its subprotocols.
+// authorize rejects an unknown token with 401, and a missing token or one without access with 403. It returns the
+// request without the token in its subprotocols.
 func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	access, rest, err := s.authenticate(r)
 	switch {
@@ -27,8 +27,8 @@ func (s *Server) authorize(r *http.Request, rt route) (*http.Request, error) {
 	return rest, forbidden(r, rt, string(access))
 }
 
-// authenticate finds what the sender may do, "" if it has no token. A token in the Authorization header counts before one
-// among the subprotocols, which is then left there.
+// authenticate returns the access of the token, or "" for a request without a token. A valid token in the Authorization
+// header takes precedence over one in the subprotocols, which then stays there.
 func (s *Server) authenticate(r *http.Request) (Access, *http.Request, error) {
 	unauthorized := &apiStatus{Code: http.StatusUnauthorized, Reason: "Unauthorized", Message: "Unauthorized"}
 	token, sent := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -67,10 +67,12 @@ func (s *Server) access(token string) (access Access, known bool) {
 	return access, known
 }
 
-// bearerProtocol begins the subprotocol in which browsers, which can set no header, send their token.
+// bearerProtocol is the prefix of the subprotocol that carries a token. Browsers use it because they cannot set headers
+// on a WebSocket.
 const bearerProtocol = "base64url.bearer.authorization.k8s.io."
 
-// cutToken takes the token out of the subprotocols. There must be one other, as the server has to choose one.
+// cutToken separates the token from the other subprotocols. It requires at least one other, because the server must
+// select one.
 func cutToken(headers []string) (token string, others []string, err error) {
 	found := false
 	for _, header := range headers {
@@ -83,13 +85,13 @@ func cutToken(headers []string) (token string, others []string, err error) {
 			}
 			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
 			if err != nil || found {
-				return "", nil, errors.New("a malformed token, or a second one")
+				return "", nil, errors.New("malformed or repeated bearer token subprotocol")
 			}
 			token, found = string(decoded), true
 		}
 	}
 	if token != "" && len(others) == 0 {
-		return "", nil, errors.New("no subprotocol but the token's")
+		return "", nil, errors.New("missing subprotocol next to the bearer token")
 	}
 	return token, others, nil
 }
@@ -100,18 +102,18 @@ func forbidden(r *http.Request, rt route, user string) *apiStatus {
 		s.Message = fmt.Sprintf("forbidden: User %q cannot %s path %q", user, strings.ToLower(r.Method), r.URL.Path)
 		return s
 	}
-	what, scope := rt.plural, "at the cluster scope"
+	resource, scope := rt.plural, "at the cluster scope"
 	if rt.group != "" {
-		what += "." + rt.group
+		resource += "." + rt.group
 	}
 	if rt.name != "" {
-		what += fmt.Sprintf(" %q", rt.name)
+		resource += fmt.Sprintf(" %q", rt.name)
 	}
 	if rt.namespace != "" {
 		scope = fmt.Sprintf("in the namespace %q", rt.namespace)
 	}
 	s.Details = &apiDetails{Name: rt.name, Group: rt.group, Kind: rt.plural}
 	s.Message = fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q %s",
-		what, user, rt.verb, rt.plural, rt.group, scope)
+		resource, user, rt.verb, rt.plural, rt.group, scope)
 	return s
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// binding is the subresource of Pods through which a scheduler assigns them to a node, the only way to do so.
+// binding is the subresource of Pods that assigns a Pod to a node.
 const binding = "binding"
 
 func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) {
@@ -24,11 +24,11 @@ func (s *Server) serveBinding(w http.ResponseWriter, r *http.Request, rt route) 
 		fail(w, r, err)
 		return
 	}
-	// Unlike other Statuses of success it has a code.
+	// Unlike other Success statuses, this one has a code.
 	send(w, r, http.StatusCreated, []byte(`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}`))
 }
 
-// bind sets the node of a Pod that has none.
+// bind assigns an unassigned Pod to the node in the Binding f.
 func (s *Server) bind(rt route, f fields) error {
 	meta, err := metadata(f)
 	if err != nil {
@@ -93,7 +93,7 @@ func validateBinding(rt route, f, meta fields) error {
 	return &apiStatus{Code: http.StatusInternalServerError, Message: "[" + strings.Join(bad, ", ") + "]"}
 }
 
-// unmet says which precondition of a Binding its Pod does not meet.
+// unmet describes the failed precondition of a Binding, or returns "".
 func unmet(meta fields, pod *object) string {
 	if uid := text(meta, "uid"); uid != "" && uid != pod.uid {
 		return fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", uid, pod.uid)
@@ -115,8 +115,8 @@ func unbindable(pod fields) string {
 	return ""
 }
 
-// assign writes what a real server does: the node, the Binding's labels and annotations, and the condition. Neither
-// generation nor managedFields change.
+// assign sets the node, the labels and annotations of the Binding, and the PodScheduled condition. Like a real server,
+// it leaves generation and managedFields alone.
 func assign(pod, f fields) {
 	child(pod, "spec")["nodeName"] = text(f["target"].(fields), "name")
 	for _, part := range []string{"labels", "annotations"} {
@@ -137,7 +137,7 @@ func assign(pod, f fields) {
 	status["conditions"] = append(given, scheduled)
 }
 
-// child is an object within an object, which is made if need be.
+// child returns the nested object at key. It adds an empty one if necessary.
 func child(f fields, key string) fields {
 	c, ok := f[key].(fields)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxBody is how much of a request's body is read, as in a real server.
+// maxBody is the size limit of a request body in bytes, the same as in kube-apiserver.
 const maxBody = 3 << 20
 
 func readBody(r *http.Request, media string) (fields, error) {
@@ -44,7 +44,7 @@ func checkMedia(r *http.Request, accepted string) error {
 	return nil
 }
 
-// mergePatch applies a JSON merge patch, RFC 7386, to decoded fields.
+// mergePatch applies a JSON merge patch (RFC 7386) to decoded fields.
 func mergePatch(target, patch fields) fields {
 	if target == nil {
 		target = fields{}
@@ -63,7 +63,7 @@ func mergePatch(target, patch fields) fields {
 	return target
 }
 
-// requestManager returns the fieldManager parameter or the client's program name.
+// requestManager returns the fieldManager parameter, or else the program name in User-Agent.
 func requestManager(r *http.Request) string {
 	program, _, _ := strings.Cut(r.UserAgent(), "/")
 	return cmp.Or(r.URL.Query().Get("fieldManager"), program, "unknown")

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// allowOrigin says in the answer's headers that a page of an allowed origin may read it, whatever it will be. It answers
-// preflights, which need no token; then it is true. A page of another origin gets the same answers without the headers, and
-// its preflight is what an OPTIONS request is otherwise.
+// allowOrigin adds the CORS headers to a response for an allowed origin. It also answers preflight requests of allowed
+// origins, without a token, and then returns true.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin := r.Header.Get("Origin")
 	if !slices.Contains(s.opts.AllowedOrigins, origin) {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// aggregated is the media type of discovery documents that hold everything.
+// aggregated is the media type of aggregated discovery.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 var verbs = []string{"create", "delete", "get", "list", "patch", "update", "watch"}
 
-// serveOther answers the paths that lead to no object: discovery, the version and the health checks.
+// serveOther serves discovery, the version and the health checks.
 func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		fail(w, r, methodNotAllowed())
@@ -39,7 +39,7 @@ func (s *Server) serveOther(w http.ResponseWriter, r *http.Request) {
 	case parts[0] == "apis" && len(parts) == 3 && s.serves(parts[1], parts[2]):
 		send(w, r, http.StatusOK, s.resourceList(parts[1], parts[2]))
 	case parts[0] == "openapi":
-		fail(w, r, noResource()) // clients then do without a schema
+		fail(w, r, noResource()) // clients can work without a schema
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
@@ -52,7 +52,7 @@ func version() fields {
 	}
 }
 
-// serveGroups answers /api, which has the core group, and /apis, which has the others, in the form that Accept asks for.
+// serveGroups serves /api for the core group and /apis for all other groups, in the format that Accept selects.
 func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) {
 	w.Header().Set("Vary", "Accept")
 	groups := s.groups(core)
@@ -73,7 +73,7 @@ func (s *Server) serveGroups(w http.ResponseWriter, r *http.Request, core bool) 
 	}
 }
 
-// wantsAggregated takes the first clause of Accept that can be served.
+// wantsAggregated reports whether the first acceptable media type in Accept is aggregated discovery.
 func wantsAggregated(r *http.Request) bool {
 	for clause := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(clause)
@@ -169,7 +169,7 @@ func (s *Server) resourceList(group, version string) []byte {
 	}, []string{"kind", "apiVersion", "groupVersion"})
 }
 
-// group is a group as the unaggregated discovery describes it.
+// group returns the APIGroup for unaggregated discovery.
 func (s *Server) group(name string) fields {
 	var versions []fields
 	for _, v := range s.versions(name) {
@@ -178,7 +178,7 @@ func (s *Server) group(name string) fields {
 	return fields{"name": name, "versions": versions, "preferredVersion": versions[0]}
 }
 
-// groups are the group names, in the order of registration.
+// groups returns the names of the groups in registration order.
 func (s *Server) groups(core bool) []string {
 	var names []string
 	for _, res := range s.registered() {

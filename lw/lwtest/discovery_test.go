@@ -61,7 +61,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 
 func TestUnaggregatedDiscovery(t *testing.T) {
 	s := start(t, nil)
-	tests := map[string]string{ // part of the response by path
+	tests := map[string]string{ // maps a path to a part of the response
 		"/api":           `{"kind":"APIVersions","versions":["v1"],`,
 		"/apis":          `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","preferredVersion":{"groupVersion":"apps/v1","version":"v1"},`,
 		"/apis/apps":     `{"kind":"APIGroup","apiVersion":"v1","name":"apps",`,
@@ -112,8 +112,8 @@ func TestNotFound(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, request(t, "POST", s.URL+"/version", "").Code)
 }
 
-// The requests of kubectl v1.36 for get, get -w, create, patch, replace and delete, in order.
-func TestRequestsOfKubectl(t *testing.T) {
+// kubectl v1.36 sends these requests for get, get -w, create, patch, replace and delete.
+func TestKubectlRequests(t *testing.T) {
 	s := start(t, nil)
 	const table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 	cms := s.URL + configMaps

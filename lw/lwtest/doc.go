@@ -1,10 +1,11 @@
-// Package lwtest is an embedded Kubernetes-like list-watch API server for tests and demos. It answers LIST, WATCH and writes
-// over HTTP, and WATCH over WebSocket, the way kube-apiserver v1.36 does, keeps an honest revision log with compaction,
-// bookmarks and paging, and fails on purpose when told to.
+// Package lwtest provides a Kubernetes API server for tests and demos. The server runs inside the test process and
+// behaves like kube-apiserver v1.36. It serves LIST, WATCH and writes over HTTP, and WATCH also over WebSocket. It
+// keeps a history with compaction, bookmarks and paging, and injects failures on request.
 //
 // # Use
 //
-// [Start] listens on loopback; any HTTP client can talk to [Server.URL], from Go, a browser or kubectl:
+// [Start] starts a server on a loopback port. Any HTTP client can use [Server.URL], for example a Go program, a browser
+// or kubectl:
 //
 //	s, err := lwtest.Start(nil)
 //	…
@@ -13,47 +14,59 @@
 //	http.Get(s.URL + "/api/v1/namespaces/t/pods")
 //	http.Get(s.URL + "/api/v1/pods?watch=1")
 //
-// The cluster begins empty. It has pods, nodes, namespaces, configmaps, secrets, services and events of the core group,
-// deployments of apps/v1 and, as a custom resource, widgets of lw.example.com/v1. [Server.AddResource] adds others. Nothing
-// checks that a namespace exists. [Server.Create], [Server.Put] and [Server.Delete] write without HTTP, and [Server.State]
-// is what a client that has caught up must hold.
+// The cluster is empty at first. It serves pods, nodes, namespaces, configmaps, secrets, services and events of the
+// core group, and deployments of apps/v1. It also serves one custom resource, widgets of lw.example.com/v1.
+// [Server.AddResource] adds more. An object can be created in a namespace that does not exist.
 //
-// A watch that asks for an upgrade becomes a WebSocket: each event is a TEXT message with its newline, and every end is a
-// CLOSE 1000 without a reason, after an ERROR event if there is one. An Origin is required, whatever it is. A token may be a
-// subprotocol beside exactly one other, which is then the chosen one:
+// [Server.Create], [Server.Put] and [Server.Delete] write without HTTP. [Server.State] returns the state that an
+// up-to-date client must hold.
+//
+// A Server is an [http.Handler], so it can run behind TLS or a proxy. Web pages of the origins in
+// [Options.AllowedOrigins] can use fetch. Their preflight requests need no token.
+//
+// # WebSocket
+//
+// A watch request with an Upgrade header becomes a WebSocket. Each event is a TEXT message that ends with a newline.
+// The watch ends with CLOSE 1000 and no reason. An ERROR event may precede it. The Origin header is required, but any
+// valid URL is allowed.
+//
+// A browser sends its token as a subprotocol, together with exactly one other subprotocol, which the server selects:
 //
 //	Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.TOKEN, v1.example
 //
-// TOKEN is in base64url without padding. What is refused before the upgrade is an ordinary answer with a Status; a missing
-// Origin (403) and more than one subprotocol (400) are refused without a header or a body.
+// TOKEN is base64url without padding. Most errors before the upgrade are normal HTTP responses
+// with a Status. Two responses have neither headers nor a body: 403 for a missing or invalid Origin, and 400 for more
+// than one subprotocol besides the token.
 //
-// Pages of [Options.AllowedOrigins] may ask over fetch; preflights are answered without a token.
+// # Failures
 //
-// A Server is an [http.Handler]: put it behind TLS or a proxy as you like.
+//   - [Server.Compact] expires all older resourceVersions.
+//   - [Server.CloseWatches] ends watches cleanly.
+//   - [Server.StallWatches] keeps watches open but sends nothing.
+//   - [Server.DropConnections] resets connections.
+//   - [Server.Stop] kills the server, and [Server.Restart] starts it again.
+//   - [Server.Fail] makes the next matching requests fail.
 //
-// # Failing on purpose
+// Fail takes a custom [Fault] or a predefined one: [Refuse], [Gone], [TooManyRequests], [LoginPage], [Stall], [HangUp],
+// [Truncate] or [Garbage]. [ReplaceFrame] sends arbitrary WebSocket frames, for example a fragmented or binary message,
+// a ping or a custom close code.
 //
-// [Server.Compact] makes old resource versions too old, [Server.CloseWatches] ends watches without a reason,
-// [Server.StallWatches] silences them, [Server.DropConnections] resets connections, [Server.Stop] and [Server.Restart] are
-// kill -9 and what comes after it. [Server.Fail] makes the next requests of a kind fail in one of the ready ways ([Refuse],
-// [Gone], [TooManyRequests], [LoginPage], [Stall], [HangUp], [Truncate], [Garbage]) or in one of your own. [ReplaceFrame]
-// makes a WebSocket say anything: a message in fragments, binary or too long, a ping, a code of your own. [Server.Requests]
-// shows what a client asked for, and [Server.Open] what of it is not answered to the end.
+// [Server.Requests] returns the requests that the server received. [Server.Open] returns those that are still in
+// progress.
 //
-// Over WebSocket, Stop and DropConnections cut the connection without a CLOSE frame, and CloseWatches is the clean end.
+// Over WebSocket, Stop and DropConnections cut the connection without a CLOSE frame. CloseWatches sends CLOSE 1000.
 //
-// # What is different from a real server
+// # Differences from a real server
 //
-//   - Bodies are JSON. The server refuses protobuf, YAML and CBOR with 415 or 406. A typed clientset of client-go writes
-//     protobuf by default, so set ContentType to "application/json" in its rest.Config.
-//   - PartialObjectMetadata and Table are served. The columns of a Table are the name and those of its [Resource], by default
-//     the age, without descriptions.
-//   - PATCH takes JSON merge patches only. Objects are not validated, defaulted or admitted. The one subresource is the
-//     binding of Pods.
-//   - DELETE takes effect at once: no grace period, no finalizers, no garbage collection, no deletion of collections.
-//   - Field selectors know metadata.name and metadata.namespace.
+//   - Bodies are JSON. Protobuf, YAML and CBOR are rejected with 415 or 406. The typed clientsets of client-go write
+//     protobuf by default, so set ContentType to "application/json" in rest.Config.
+//   - Tables and PartialObjectMetadata are supported. A Table has the name column and the columns of its [Resource],
+//     without descriptions. The default column is the age.
+//   - PATCH supports only JSON merge patch. There is no validation, defaulting or admission. The only subresource is
+//     the binding of Pods.
+//   - DELETE takes effect immediately. There are no grace periods, finalizers, garbage collection or deletecollection.
+//   - Field selectors support only metadata.name and metadata.namespace.
 //   - The keys of built-in objects below metadata are sorted.
-//   - A WebSocket handshake without a key, or of another version than 13, gets the same 400 as from a real server, with
-//     another text.
-//   - All requests see the latest state; resourceVersion=0 never gives an old one.
+//   - A WebSocket handshake without a key, or with a version other than 13, gets a 400 with a different message.
+//   - Every request reads the latest state. A list with resourceVersion=0 never returns older data.
 package lwtest

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// get prints the status and the beginning of a response.
+// get prints the status code, kind and reason of a response.
 func get(url, token string) {
 	req, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func get(url, token string) {
 	fmt.Println(res.StatusCode, body.Kind)
 }
 
-// A token grants full or no access. Unknown tokens are rejected.
+// A token has full access or none. Unknown tokens are rejected.
 func ExampleOptions() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"admin": lwtest.FullAccess, "nobody": lwtest.NoAccess}})
 	if err != nil {
@@ -55,7 +55,7 @@ func ExampleOptions() {
 	// 401 Status Unauthorized
 }
 
-// Serve a custom resource from AddResource until RemoveResource.
+// Add a custom resource, use it, and remove it.
 func ExampleResource() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleResource() {
 	defer server.Close()
 	server.AddResource(lwtest.Resource{
 		Group: "shop.example.com", Kind: "Order", Plural: "orders", Namespaced: true,
-		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // columns of kubectl get
+		Columns: []lwtest.Column{{Name: "Total", Type: "integer", Path: ".spec.total"}}, // shown by kubectl get
 	})
 	order, err := server.Create("orders.shop.example.com", `{"metadata":{"name":"first"},"spec":{"total":3}}`)
 	if err != nil {
@@ -81,7 +81,7 @@ func ExampleResource() {
 	// the server answered 404 NotFound: the server does not have a resource "orders.shop.example.com"
 }
 
-// Write a custom fault: every second list fails as on an overloaded server.
+// A custom fault can fail every second list.
 func ExampleFault() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func ExampleFault() {
 	// 3 lists
 }
 
-// Methods of the server return the errors that a client would get.
+// Server methods return the same errors as an HTTP client gets.
 func ExampleServer_Delete() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

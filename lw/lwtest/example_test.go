@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// Start a server, fill it, and use it like any other API server.
+// Start a server, create two Pods, and list one of them.
 func ExampleStart() {
 	s, err := lwtest.Start(nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func ExampleStart() {
 	// Output: 200 PodList at 3 and 1 more
 }
 
-// The next two lists fail. Then a watch starts with an expired resourceVersion.
+// Two lists fail and the third succeeds. A watch from an expired resourceVersion gets an ERROR event.
 func ExampleServer_Fail() {
 	s, err := lwtest.Start(nil)
 	if err != nil {

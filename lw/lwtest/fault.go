@@ -14,21 +14,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Fault answers a request in place of the server, or spoils the server's answer: next gives that. The request's context ends
-// when the server is stopped or its connections are dropped.
+// Fault handles a request instead of the server. It can call next to get the server's response and change it. The
+// context of the request is canceled when the server stops or drops its connections.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 type fault struct {
 	match Match
-	left  int // -1: no end
+	left  int // negative: no limit
 	serve Fault
 }
 
-// Fail makes the next n requests that match fail, all of them if n is negative. The faults of earlier calls come first. stop
-// ends it before n is used up.
+// Fail applies f to the next n requests that match, or to all of them if n is negative. If several faults match a
+// request, only the one added first is applied. Calling stop removes the fault.
 func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
 	if m == nil || f == nil {
-		panic("lwtest: Fail needs a Match, as Any, and a Fault")
+		panic("lwtest: Fail needs a Match such as Any, and a Fault")
 	}
 	added := &fault{m, n, f}
 	s.mu.Lock()
@@ -41,7 +41,7 @@ func (s *Server) Fail(m Match, n int, f Fault) (stop func()) {
 	}
 }
 
-// takeFault gives the fault for a request. s.mu is held.
+// takeFault returns the fault for a request, or nil. The caller holds s.mu.
 func (s *Server) takeFault(r Request) Fault {
 	s.faults = slices.DeleteFunc(s.faults, func(f *fault) bool { return f.left == 0 })
 	for _, f := range s.faults {
@@ -55,20 +55,20 @@ func (s *Server) takeFault(r Request) Fault {
 	return nil
 }
 
-// Refuse answers with a Status, whose Code must be set. RetryAfterSeconds of its details is sent in the body only, not in a
-// header.
+// Refuse responds with a Status. Its Code is required. RetryAfterSeconds is sent only in the body, not as a header.
 func Refuse(status lw.Status) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		send(w, r, status.Code, marshal(newStatus(status)))
 	}
 }
 
-// Gone answers with HTTP status 410 and reason Expired. On a watch only aggregated API servers and proxies do so.
+// Gone responds with HTTP status 410 and reason Expired. Aggregated API servers and proxies respond to a watch this
+// way. kube-apiserver sends an ERROR event instead.
 func Gone() Fault {
 	return Refuse(expired("too old resource version").client().Status)
 }
 
-// TooManyRequests answers 429 the way an overloaded apiserver does: in plain text, with Retry-After in whole seconds.
+// TooManyRequests responds like an overloaded kube-apiserver: status 429, plain text, and Retry-After in whole seconds.
 func TooManyRequests(retryAfter time.Duration) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Retry-After", fmt.Sprint(int(retryAfter.Seconds())))
@@ -76,7 +76,7 @@ func TooManyRequests(retryAfter time.Duration) Fault {
 	}
 }
 
-// LoginPage answers 200 with HTML, as a portal in between might.
+// LoginPage responds with status 200 and HTML, like a captive portal.
 func LoginPage() Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -84,35 +84,35 @@ func LoginPage() Fault {
 	}
 }
 
-// Stall accepts the request and never answers.
+// Stall never responds. The connection stays open.
 func Stall() Fault {
 	return func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() }
 }
 
-// HangUp closes the connection before the first byte of an answer.
+// HangUp closes the connection without a response.
 func HangUp() Fault {
 	return func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
 }
 
-// Truncate lets n frames of the true answer pass, then half of the next one, and ends the answer as if it were complete. A
-// frame is an event of a watch or a whole list. Over WebSocket half of the message is sent, header included, and the
-// connection is cut.
+// Truncate passes n watch events, cuts the next one in half, and ends the response as if it were complete. A list
+// counts as one event. Over WebSocket, Truncate sends the first half of the frame and cuts the connection.
 func Truncate(n int) Fault {
 	half := func(frame []byte) []byte { return frame[:len(frame)/2] }
 	return spoil(n, half, func(event []byte) []byte { return half(wsframe.New(websocket.TextMessage, true, event)) })
 }
 
-// Garbage lets n frames of the true answer pass, then sends something that is not JSON in place of the next one and ends the
-// answer; over WebSocket in a TEXT message, with a CLOSE 1000.
+// Garbage passes n watch events, sends invalid JSON instead of the next one, and ends the response. A list counts as
+// one event. Over WebSocket, Garbage sends a TEXT message and CLOSE 1000.
 func Garbage(n int) Fault {
 	garbage := []byte("\x1f\x8b this is not JSON }\n")
 	return spoil(n, func([]byte) []byte { return garbage }, func([]byte) []byte {
-		text := bytes.ToValidUTF8(garbage, []byte("?")) // else the message would be at fault, and not what it says
+		text := bytes.ToValidUTF8(garbage, []byte("?")) // a TEXT message must be valid UTF-8
 		return append(wsframe.New(websocket.TextMessage, true, text), wsframe.Close(websocket.CloseNormalClosure, "")...)
 	})
 }
 
-// spoil changes a frame of an HTTP answer, and what is sent for it over WebSocket.
+// spoil changes the event after the first n, with change over HTTP and with changeSocket over WebSocket. A list counts
+// as one event.
 func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	socket := ReplaceFrame(n, func(event []byte) ([]byte, bool) { return changeSocket(event), false })
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -120,22 +120,22 @@ func spoil(n int, change, changeSocket func(frame []byte) []byte) Fault {
 	}
 }
 
-// spoiler relies on the handlers writing a frame at a time.
+// spoiler changes one Write call. It relies on handlers that write each event or list with a single call.
 type spoiler struct {
 	http.ResponseWriter
-	left   int // frames to pass
+	left   int // writes to pass
 	change func([]byte) []byte
 }
 
-var errSpoiled = errors.New("lwtest: the answer has been spoiled")
+var errSpoiled = errors.New("lwtest: a fault ended the response")
 
-// Unwrap lets http.ResponseController find Flush.
+// Unwrap gives http.ResponseController access to Flush.
 func (s *spoiler) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func (s *spoiler) Write(frame []byte) (int, error) {
 	if s.left == 0 {
 		s.ResponseWriter.Write(s.change(frame))
-		return 0, errSpoiled // ends a watch
+		return 0, errSpoiled // ends the watch
 	}
 	s.left--
 	return s.ResponseWriter.Write(frame)

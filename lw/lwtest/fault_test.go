@@ -96,7 +96,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	object := list + "/cm-1"
 	tests := map[string]struct {
 		match Match
-		want  []int // for list, page, watch and object
+		want  []int // status codes for list, page, watch and object
 	}{
 		"any":     {Any, []int{500, 500, 500, 500}},
 		"lists":   {Lists, []int{500, 500, 500, 200}},
@@ -107,7 +107,7 @@ func TestFaultsApplyToMatchingRequests(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			stop := s.Fail(test.match, -1, refuse)
-			for i, url := range []string{list, page, watch, object} { // an invalid watch is a 500 without a fault
+			for i, url := range []string{list, page, watch, object} { // without a fault, the watch is invalid and gets 500
 				require.Equal(t, test.want[i], get(t, url).Code, url)
 			}
 			stop()

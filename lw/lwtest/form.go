@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// form is the shape in which a client asks for objects.
+// form is the representation of objects that a client accepts.
 type form int
 
 const (
 	fullForm    form = iota
-	partialForm      // PartialObjectMetadata: only the metadata
-	tableForm        // Table: cells for people, and the object as includeObject says
+	partialForm      // PartialObjectMetadata
+	tableForm        // Table
 )
 
-// negotiate reads Accept. Clauses are taken in the client's order. ok is false if nothing the client accepts is to be had.
+// negotiate returns the form of the first supported media type in Accept. ok is false if there is none.
 func negotiate(r *http.Request) (f form, ok bool) {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	if accept == "" {
@@ -49,7 +49,7 @@ func notAcceptable() *apiStatus {
 	}
 }
 
-// kind is the kind and apiVersion of a single object in this form.
+// kind returns the kind and apiVersion of an object in this form.
 func (f form) kind(res *Resource) (kind, apiVersion string) {
 	if f == partialForm {
 		return "PartialObjectMetadata", "meta.k8s.io/v1"
@@ -57,10 +57,10 @@ func (f form) kind(res *Resource) (kind, apiVersion string) {
 	return res.Kind, res.apiVersion()
 }
 
-// sorted says whether the keys of lists and objects are sorted, as a custom resource's are.
+// sorted reports whether all keys are sorted, as in custom resources.
 func (f form) sorted(res *Resource) bool { return f != partialForm && !res.builtin }
 
-// item is an object as a list shows it.
+// item encodes an object as an item of a list.
 func (f form) item(o *object) []byte {
 	if f == partialForm {
 		return o.partial()
@@ -68,7 +68,7 @@ func (f form) item(o *object) []byte {
 	return o.listed()
 }
 
-// object is an object as a watch or GET shows it.
+// object encodes an object for a watch event or a GET response.
 func (f form) object(res *Resource, o *object) []byte {
 	if f == partialForm {
 		return o.partial()
@@ -84,7 +84,7 @@ func partialObject(meta []byte) []byte {
 	return slices.Concat([]byte(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`), meta, []byte("}"))
 }
 
-// bookmark is the object of a BOOKMARK event; end marks the one that ends a streaming list.
+// bookmark encodes the object of a BOOKMARK event. If end is set, it has the initial-events-end annotation.
 func (f form) bookmark(res *Resource, revision int64, end bool) []byte {
 	kind, apiVersion := f.kind(res)
 	const mark = `"annotations":{"k8s.io/initial-events-end":"true"}`

@@ -9,10 +9,11 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// ReplaceFrame changes a watch over WebSocket. It passes n events, and calls with for the next one. It writes the bytes sent to
-// the connection unchanged, so they must be WebSocket frames of the caller, whole or not, none or several. If goOn is true, the
-// watch continues. Otherwise the connection is cut without a CLOSE frame. A negative n calls with right after the handshake, and
-// event is nil. Other responses do not change.
+// ReplaceFrame replaces an event of a watch over WebSocket. It passes n events and calls with for the next one. If n is
+// negative, it calls with right after the handshake, and event is nil. It writes the returned bytes to the connection
+// unchanged. They are raw WebSocket data: complete frames, partial frames or nothing. If goOn is true, the watch
+// continues. Otherwise, the connection is cut without a CLOSE frame. Responses other than WebSocket watches do not
+// change.
 func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		fault := &frameFault{n, with}
@@ -21,20 +22,21 @@ func ReplaceFrame(n int, with func(event []byte) (sent []byte, goOn bool)) Fault
 }
 
 type frameFault struct {
-	pass int // events
+	pass int // number of events
 	with func(event []byte) (sent []byte, goOn bool)
 }
 
-type frameFaultKey struct{} // of a request's context
+type frameFaultKey struct{} // context key of a *frameFault
 
-// send is false if the connection is to be cut. It writes all at once, so that no pong can come in between.
+// send writes the replacement of an event and reports whether the watch continues. A single Write prevents a pong in
+// between.
 func (f *frameFault) send(conn *websocket.Conn, event []byte) (goOn bool) {
 	sent, goOn := f.with(event)
 	_, err := conn.NetConn().Write(sent)
 	return goOn && err == nil
 }
 
-// hijacker finds Hijack beneath the wrappers of faults, as the upgrader does not.
+// hijacker makes Hijack available to the upgrader, which does not unwrap a ResponseWriter.
 type hijacker struct{ http.ResponseWriter }
 
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {

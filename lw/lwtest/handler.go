@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// ServeHTTP answers as an apiserver. The server calls it for its own listener; call it to put the same cluster behind
-// another one, TLS for example.
+// ServeHTTP handles a request like kube-apiserver. Use it to serve the same cluster through another HTTP server, for
+// example with TLS.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.allowOrigin(w, r) {
 		return
@@ -117,7 +117,7 @@ func (s *Server) serveCollection(w http.ResponseWriter, r *http.Request, rt rout
 	s.serveStream(w, r, watch)
 }
 
-// serveStream sends each event of a watch as a line of the answer.
+// serveStream writes each watch event as a line of the response body.
 func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watch) {
 	send := http.NewResponseController(w).Flush
 	out, flush := io.Writer(w), send
@@ -125,7 +125,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
 		out, flush = zip, func() error {
-			err := zip.Close() // the end of a member
+			err := zip.Close() // ends the gzip member
 			zip.Reset(w)
 			return errors.Join(err, send())
 		}
@@ -143,7 +143,7 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request, watch *watc
 	}
 }
 
-// serveObject does what is asked of one object.
+// serveObject handles a request for a single object.
 func (s *Server) serveObject(r *http.Request, rt route) (o *object, code int, err error) {
 	res, manager := rt.resource, requestManager(r)
 	switch rt.verb {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience bounds each wait of the tests.
-const patience = 10 * time.Second
+// testTimeout limits each wait of the tests.
+const testTimeout = 10 * time.Second
 
 func start(t testing.TB, opts *Options) *Server {
 	t.Helper()
@@ -25,14 +25,14 @@ func start(t testing.TB, opts *Options) *Server {
 	return s
 }
 
-// answer is a response.
+// answer is a complete HTTP response.
 type answer struct {
 	Code   int
 	Header http.Header
 	Body   string
 }
 
-// status decodes the body as a Status. The tests compare its message.
+// status decodes the body as a Status.
 func (a answer) status(t testing.TB) (s wireObject) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(a.Body), &s), a.Body)
@@ -53,7 +53,7 @@ func (a answer) object(t testing.TB) (o wireObject) {
 	return o
 }
 
-// wireObject has the fields of objects and Statuses that the tests read.
+// wireObject holds the fields of objects and Statuses that the tests check.
 type wireObject struct {
 	Kind, APIVersion, Message, Reason string
 	Code                              int
@@ -86,7 +86,7 @@ func (l wireList) names() (names []string) {
 	return names
 }
 
-// request sends a request. Header names and values follow the body.
+// request sends a request. header contains pairs of names and values.
 func request(t testing.TB, method, url, body string, header ...string) answer {
 	t.Helper()
 	res, err := rawRequest(context.Background(), method, url, body, header...)
@@ -116,7 +116,7 @@ func get(t testing.TB, url string, header ...string) answer {
 	return request(t, http.MethodGet, url, "", header...)
 }
 
-// event is an event of a watch and its line.
+// event is a watch event. line is its encoded form.
 type event struct {
 	Type   string
 	Object wireObject
@@ -129,10 +129,10 @@ func (e event) String() string { return e.Type + " " + e.Object.Metadata.Name }
 type stream struct {
 	t     testing.TB
 	lines chan string
-	err   error // reason for the end, valid after lines is closed
+	err   error // set before lines is closed
 }
 
-// watch opens a watch and closes it when the test ends.
+// openWatch opens a watch and closes it when the test ends.
 func openWatch(t testing.TB, url string, header ...string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,13 +171,13 @@ func openWatch(t testing.TB, url string, header ...string) *stream {
 	return w
 }
 
-// line waits for the next line. At the end, ok is false.
+// line waits for the next line. ok is false at the end of the watch.
 func (w *stream) line() (line string, ok bool) {
 	w.t.Helper()
 	select {
 	case line, ok = <-w.lines:
 		return line, ok
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		require.Fail(w.t, "timed out waiting for an event")
 		return "", false
 	}
@@ -187,14 +187,14 @@ func (w *stream) next() event {
 	w.t.Helper()
 	line, ok := w.line()
 	if !ok {
-		require.FailNow(w.t, "the watch has ended", "%v", w.err)
+		require.FailNow(w.t, "the watch ended", "%v", w.err)
 	}
 	e := event{line: line}
 	require.NoError(w.t, json.Unmarshal([]byte(line), &e), line)
 	return e
 }
 
-// expect waits for events, given as "TYPE name".
+// expect waits for events in the form "TYPE name".
 func (w *stream) expect(want ...string) {
 	w.t.Helper()
 	for _, want := range want {
@@ -202,7 +202,7 @@ func (w *stream) expect(want ...string) {
 	}
 }
 
-// end waits for the end and returns its error. A clean close returns nil.
+// end waits for the end of the watch and returns its error, or nil for a clean end.
 func (w *stream) end() error {
 	w.t.Helper()
 	line, ok := w.line()
@@ -213,7 +213,7 @@ func (w *stream) end() error {
 // eventually polls until the condition holds.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	require.Eventually(t, condition, patience, time.Millisecond, what)
+	require.Eventually(t, condition, testTimeout, time.Millisecond, what)
 }
 
 // configMap returns a ConfigMap in namespace t.
@@ -222,7 +222,7 @@ func configMap(name, value string, labels ...string) string {
 		name, strings.Join(labels, ","), value)
 }
 
-// fill creates the ConfigMaps cm-1 … cm-n in namespace t.
+// fill creates the ConfigMaps cm-1 to cm-n in namespace t.
 func fill(t testing.TB, s *Server, n int) {
 	t.Helper()
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 
 func timestamp() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// suffix returns n random characters for generateName. They do not spell words.
+// suffix returns n random characters for generateName. The alphabet has no vowels, so the characters form no words.
 func suffix(n int) string {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	b := make([]byte, n)
@@ -19,7 +19,7 @@ func suffix(n int) string {
 	return string(b)
 }
 
-// newUID is a random UUID, version 4.
+// newUID returns a random UUID (version 4).
 func newUID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Why a request that is under way is ended.
+// These errors are the causes of canceled request contexts.
 var (
 	errDropped       = errors.New("lwtest: the connection was dropped")
 	errWatchesClosed = errors.New("lwtest: the watches were closed")
@@ -20,8 +20,8 @@ type inflight struct {
 	cancel  context.CancelCauseFunc
 }
 
-// begin enters a request that is under way. Its context ends with the client's interest or for one of the errors above,
-// which is its cause.
+// begin registers a request. The returned context is canceled when the client disconnects or when the server cancels
+// the request. In the second case, the cause is one of the errors above.
 func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	in := &inflight{request: request, cancel: cancel}
@@ -30,8 +30,8 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 	if s.down {
 		cancel(errDropped)
 	}
-	awaited := !s.down && isWebSocket(r) // nothing else makes Stop wait once net/http has given away the connection
-	if awaited {
+	tracked := !s.down && isWebSocket(r) // net/http does not track hijacked connections, so Stop waits here
+	if tracked {
 		s.serving.Add(1)
 	}
 	s.inflight[in] = struct{}{}
@@ -40,35 +40,35 @@ func (s *Server) begin(r *http.Request, request Request) (ctx context.Context, e
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.inflight, in)
-		if awaited {
+		if tracked {
 			s.serving.Done()
 		}
 	}
 }
 
-// underWay is the requests that are so now.
+// underWay returns the requests in progress.
 func (s *Server) underWay() []*inflight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.inflight))
 }
 
-// wrote is called with s.mu held after every write to the log.
+// wrote compacts the history after a write and wakes the watches. The caller holds s.mu.
 func (s *Server) wrote() {
 	s.log.Compact(s.log.Revision() - s.opts.History)
 	s.wake()
 }
 
-// wake makes everything that waits for the log look again. s.mu is held.
+// wake wakes all goroutines that wait for a change. The caller holds s.mu.
 func (s *Server) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// waitFor waits up to Options.FreshnessWait for a revision and gives the refusal if it does not come.
+// waitFor waits up to Options.FreshnessWait for a revision. Then it returns a ResourceVersionTooLarge error.
 func (s *Server) waitFor(ctx context.Context, revision int64) error {
-	patience := time.NewTimer(s.opts.FreshnessWait)
-	defer patience.Stop()
+	timer := time.NewTimer(s.opts.FreshnessWait)
+	defer timer.Stop()
 	for {
 		s.mu.Lock()
 		current, changed := s.log.Revision(), s.changed
@@ -78,7 +78,7 @@ func (s *Server) waitFor(ctx context.Context, revision int64) error {
 		}
 		select {
 		case <-changed:
-		case <-patience.C:
+		case <-timer.C:
 			return tooLarge(revision, current)
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -16,10 +16,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// query is a LIST or WATCH request, its parameters checked.
+// query is a LIST or WATCH request with valid parameters.
 type query struct {
 	res      *Resource
-	prefix   string // of the keys it is about
+	prefix   string // key prefix: the namespace
 	selector selector
 	form     form
 	tables   *tables // nil unless the form is Table
@@ -46,15 +46,14 @@ func newQuery(res *Resource, namespace string, form form, values url.Values) (*q
 	return q, err
 }
 
-// page is one answer to LIST.
+// page is the response to a LIST.
 type page struct {
 	revision  int64
 	objects   []*object
-	proceed   string // the continue token
-	remaining *int   // unknown if a selector is at work
+	proceed   string // continue token
+	remaining *int   // nil with a selector
 }
 
-// list answers a LIST.
 func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	if err := validateList(q); err != nil {
 		return nil, err
@@ -77,14 +76,14 @@ func (s *Server) list(ctx context.Context, q *query) (*page, error) {
 	match := q.get("resourceVersionMatch")
 	switch {
 	case version == "0":
-		return s.read(q, 0, "", 0) // from the watch cache, which does not page
+		return s.read(q, 0, "", 0) // the watch cache ignores limit
 	case match == "Exact", match == "" && revision > 0 && limit > 0:
 		return s.read(q, revision, "", limit)
 	}
 	return s.read(q, 0, "", limit)
 }
 
-// proceed answers for a continue token.
+// proceed returns the page of a continue token.
 func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	if v := q.get("resourceVersion"); v != "" && v != "0" {
 		return nil, badRequest("specifying resource version is not allowed when using continue")
@@ -105,7 +104,7 @@ func (s *Server) proceed(q *query, token string, limit int) (*page, error) {
 	return p, err
 }
 
-// read takes a page of the state at a revision, 0 being the present one. It begins at the key start.
+// read returns a page that starts at the key start. Revision 0 means the latest revision.
 func (s *Server) read(q *query, revision int64, start string, limit int) (*page, error) {
 	s.mu.Lock()
 	current := s.log.Revision()
@@ -137,10 +136,10 @@ func (s *Server) read(q *query, revision int64, start string, limit int) (*page,
 	return p, nil
 }
 
-// continueToken is what a continue parameter holds, in JSON and base64.
+// continueToken is the content of a continue parameter, encoded as JSON in base64.
 type continueToken struct {
 	APIVersion string `json:"v"`
-	Revision   int64  `json:"rv"` // -1: whatever is present
+	Revision   int64  `json:"rv"` // -1: the latest revision
 	Start      string `json:"start"`
 }
 
@@ -169,7 +168,7 @@ func decodeContinue(token string) (revision int64, start string, err error) {
 	return t.Revision, start[1:], nil
 }
 
-// object is an object as a watch shows it, in the form asked for.
+// object converts an encoded object to a Table if the query asks for one.
 func (q *query) object(encoded []byte) []byte {
 	if q.tables == nil {
 		return encoded
@@ -177,7 +176,7 @@ func (q *query) object(encoded []byte) []byte {
 	return q.tables.object(encoded)
 }
 
-// encode writes the page as the list that an apiserver would send.
+// encode encodes the page like kube-apiserver, with the same key order.
 func (p *page) encode(q *query) []byte {
 	meta := fields{"resourceVersion": strconv.FormatInt(p.revision, 10)}
 	if p.proceed != "" || q.form.sorted(q.res) && q.tables == nil {

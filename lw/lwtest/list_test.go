@@ -100,7 +100,7 @@ func TestLastPageOfASelectorMayBeEmpty(t *testing.T) {
 	put(t, s, configMap("b", "1"))
 	first := get(t, s.URL+configMaps+"?limit=1&labelSelector=x").list(t)
 	require.Equal(t, []string{"a"}, first.names())
-	require.NotEmpty(t, first.Metadata.Continue, "the server does not look ahead")
+	require.NotEmpty(t, first.Metadata.Continue, "the server does not know that the next page is empty")
 	require.Nil(t, first.Metadata.RemainingItemCount, "remainingItemCount is unknown with a selector")
 	last := get(t, s.URL+configMaps+"?limit=1&labelSelector=x&continue="+first.Metadata.Continue).list(t)
 	require.Empty(t, last.Items)
@@ -128,7 +128,8 @@ func TestExpiredContinueReturnsAnInconsistentToken(t *testing.T) {
 	require.Equal(t, []string{"cm-4"}, third.names(), "later pages are consistent again")
 }
 
-// Revisions 2, 3 and 4 create cm-1 to cm-3, and revision 5 changes cm-1. The server is compacted at 3.
+// The objects cm-1 to cm-3 are created at revisions 2 to 4, and cm-1 changes at revision 5. The log is compacted at
+// revision 3.
 func TestListsAtAResourceVersion(t *testing.T) {
 	s := start(t, &Options{FreshnessWait: time.Millisecond, History: 2})
 	fill(t, s, 3)
@@ -139,7 +140,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		code    int
 		version string // resourceVersion of the list
 		items   int
-		message string // message of the error
+		message string // error message
 	}{
 		{"", 200, "5", 3, ""},
 		{"resourceVersion=", 200, "5", 3, ""},
@@ -150,7 +151,7 @@ func TestListsAtAResourceVersion(t *testing.T) {
 		{"resourceVersion=2&resourceVersionMatch=NotOlderThan&limit=1", 200, "5", 1, ""},
 		{"resourceVersion=3&resourceVersionMatch=Exact", 200, "3", 2, ""},
 		{"resourceVersion=4&resourceVersionMatch=Exact", 200, "4", 3, ""},
-		{"resourceVersion=4&limit=1", 200, "4", 1, ""}, // exact, for historical reasons
+		{"resourceVersion=4&limit=1", 200, "4", 1, ""}, // a limit implies Exact
 		{"resourceVersion=2&resourceVersionMatch=Exact", 410, "", 0, "The resourceVersion for the provided list is too old."},
 		{"resourceVersion=2&limit=1", 410, "", 0, "too old"},
 		{"resourceVersion=99", 504, "", 0, "Timeout: Too large resource version: 99, current: 5"},
@@ -196,7 +197,7 @@ func TestFutureResourceVersionHasRetryAfter(t *testing.T) {
 }
 
 func TestListsWaitForTheirResourceVersion(t *testing.T) {
-	s := start(t, &Options{FreshnessWait: patience})
+	s := start(t, &Options{FreshnessWait: testTimeout})
 	go func() {
 		for len(s.Requests(Lists)) == 0 {
 			runtime.Gosched()

@@ -33,7 +33,7 @@ func (p *player) PlayMade(resource string, objects iter.Seq[playback.Made]) erro
 	return nil
 }
 
-// listed is the object as a list shows it.
+// listed returns the object encoded as a list item.
 func (o *object) listed() []byte {
 	if o.made != nil {
 		return o.made(o.version)
@@ -41,7 +41,7 @@ func (o *object) listed() []byte {
 	return o.item
 }
 
-// metadata is the encoded metadata.
+// metadata returns the encoded metadata.
 func (o *object) metadata() []byte {
 	if o.made == nil {
 		return o.meta
@@ -49,14 +49,14 @@ func (o *object) metadata() []byte {
 	return metadataOf(o.made(o.version))
 }
 
-// labelled is the object's labels.
+// labelled returns the labels of the object.
 func (o *object) labelled() map[string]string {
 	if o.made == nil {
 		return o.labels
 	}
 	var meta struct{ Labels map[string]string }
 	if err := json.Unmarshal(o.metadata(), &meta); err != nil {
-		panic(fmt.Sprintf("lwtest: an object that was made has no labels: %v", err))
+		panic(fmt.Sprintf("lwtest: decode the labels of a generated object: %v", err))
 	}
 	return meta.Labels
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// makeConfigMaps yields n objects and counts their renderings. Every other object has the label even.
+// makeConfigMaps yields n objects and counts how often they are rendered. Every second object has the label even.
 func makeConfigMaps(n int, made *atomic.Int64) iter.Seq[playback.Made] {
 	return func(yield func(playback.Made) bool) {
-		for i := n - 1; i >= 0; i-- { // not in key order
+		for i := n - 1; i >= 0; i-- { // reverse key order
 			name := "m-" + strconv.Itoa(i)
 			parity := []string{"even", "odd"}[i%2]
 			more := yield(playback.Made{Namespace: "t", Name: name, UID: "u-" + name, JSON: func(version string) []byte {

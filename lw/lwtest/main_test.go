@@ -47,9 +47,8 @@ func TestForbiddenImports(t *testing.T) {
 	}
 }
 
-// TestOnlyStatusesComeFromTheClient checks that the server uses no code of the client except the type Status, so that both
-// cannot share a mistake.
-func TestOnlyStatusesComeFromTheClient(t *testing.T) {
+// The server must not share code with the client, because tests could then miss a common mistake.
+func TestImportsOnlyStatusFromClient(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
 	for _, name := range files {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// manage updates metadata.managedFields. The entry of each manager owns the fields that this manager changed last. Fields
-// are compared two levels deep.
+// manage updates metadata.managedFields. Each manager owns the fields that it changed last. Fields are compared two
+// levels deep.
 func manage(res *Resource, old, f fields, manager string, now string) {
 	meta := f["metadata"].(fields)
 	present, changed := owned(f, nil), owned(f, old)
@@ -42,7 +42,7 @@ func managedEntry(res *Resource, manager string, now string, set fields) fields 
 	}
 }
 
-// owned is the set of fields, in the form of fieldsV1, in which f differs from old.
+// owned returns the fields in which f differs from old, in the fieldsV1 format.
 func owned(f, old fields) fields {
 	set := fields{}
 	for key, value := range f {
@@ -103,7 +103,7 @@ func union(a, b fields) fields {
 	return out
 }
 
-// intersect keeps of a what is also in b.
+// intersect returns the fields of a that are also in b.
 func intersect(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {
@@ -114,7 +114,7 @@ func intersect(a, b fields) fields {
 	return out
 }
 
-// subtract takes b's fields away from a, and with them parents left empty.
+// subtract returns a without the fields of b and without parents that become empty.
 func subtract(a, b fields) fields {
 	out := fields{}
 	for key, value := range a {

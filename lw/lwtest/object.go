@@ -10,21 +10,21 @@ import (
 	"strconv"
 )
 
-// fields is a decoded JSON object; its numbers are json.Number, so none loses a digit on its way through the server.
+// fields is a decoded JSON object. Numbers are json.Number values, so they keep all digits.
 type fields = map[string]any
 
-// object is one version of an object, encoded. It is never changed, so lists and watches share it.
+// object is an encoded object at one resourceVersion. It is immutable, so lists and watches share it.
 type object struct {
 	namespace, name, uid string
 	version              string // metadata.resourceVersion
 	labels               map[string]string
-	item                 []byte // as a list shows it
-	meta                 []byte // its metadata, a part of item
+	item                 []byte // encoded as a list item
+	meta                 []byte // encoded metadata, a subslice of item
 
-	made func(resourceVersion string) []byte // makes these three anew; nil if they are held
+	made func(resourceVersion string) []byte // if not nil, generates labels, item and meta on demand
 }
 
-// The order in which an apiserver writes what it knows by type. Everything else is sorted.
+// kube-apiserver encodes these keys in this order. All other keys are sorted.
 var (
 	metaOrder = []string{
 		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
@@ -34,7 +34,7 @@ var (
 	managedOrder = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
 )
 
-// decodeFields reads exactly one JSON object.
+// decodeFields decodes exactly one JSON object.
 func decodeFields(data []byte) (fields, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -46,12 +46,12 @@ func decodeFields(data []byte) (fields, error) {
 		return nil, fmt.Errorf("null is not an object")
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("there is more after the object")
+		return nil, fmt.Errorf("unexpected data after the JSON object")
 	}
 	return f, nil
 }
 
-// metadata returns the object's metadata, adding it if there is none.
+// metadata returns the metadata of an object. If there is none, it adds an empty one.
 func metadata(f fields) (fields, error) {
 	switch m := f["metadata"].(type) {
 	case fields:
@@ -85,7 +85,7 @@ func labelsOf(meta fields) (map[string]string, error) {
 	return labels, nil
 }
 
-// encodeObject freezes decoded fields whose metadata is complete.
+// encodeObject encodes fields with complete metadata.
 func encodeObject(res *Resource, f fields) (*object, error) {
 	meta, err := metadata(f)
 	if err != nil {
@@ -106,7 +106,7 @@ func encodeObject(res *Resource, f fields) (*object, error) {
 	}
 	o.item = encodeOrdered(encoded, first)
 	at := bytes.Index(o.item, encodedMeta)
-	o.meta = o.item[at : at+len(encodedMeta)] // shares the memory of item
+	o.meta = o.item[at : at+len(encodedMeta)] // shares memory with item
 	return o, nil
 }
 
@@ -144,7 +144,7 @@ func encodeOrdered(f fields, first []string) []byte {
 	return b.Bytes()
 }
 
-// ordered is f's keys: those of first that it has, then the others sorted.
+// ordered returns the keys of f: first the keys in first, then the others, sorted.
 func ordered(f fields, first []string) []string {
 	keys := make([]string, 0, len(f))
 	for _, key := range first {
@@ -162,30 +162,30 @@ func ordered(f fields, first []string) []string {
 	return keys
 }
 
-// marshal encodes what came out of a JSON decoder or is as plain as that.
+// marshal returns the JSON encoding of v. It panics if v cannot be encoded.
 func marshal(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("lwtest: %T does not encode: %v", v, err))
+		panic(fmt.Sprintf("lwtest: encode %T: %v", v, err))
 	}
 	return data
 }
 
-// decode returns the fields of a stored object, which the caller may change.
+// decode returns a copy of the fields, which the caller may change.
 func (o *object) decode() fields { return mustDecode(o.listed()) }
 
-// withVersion is the same object under another resource version: deletions show the old state so.
+// withVersion returns the object with a different resourceVersion. A DELETED event shows the old state this way.
 func (o *object) withVersion(res *Resource, revision int64) *object {
 	f := o.decode()
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(revision, 10)
 	changed, err := encodeObject(res, f)
 	if err != nil {
-		panic(fmt.Sprintf("lwtest: a stored object does not encode: %v", err))
+		panic(fmt.Sprintf("lwtest: encode a stored object: %v", err))
 	}
 	return changed
 }
 
-// whole is the object as GET and watches show it, with kind and apiVersion.
+// whole returns the object encoded with kind and apiVersion, as in GET responses and watch events.
 func (o *object) whole(res *Resource) []byte {
 	if !res.builtin {
 		return o.listed()

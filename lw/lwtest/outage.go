@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Compact makes every resource version below the present one too old. Open watches that have kept up go on; one that lags
-// behind ends without a reason.
+// Compact expires all older resourceVersions. Open watches that are up to date continue. All other watches end cleanly,
+// without an ERROR event.
 func (s *Server) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -16,7 +16,7 @@ func (s *Server) Compact() {
 	s.wake()
 }
 
-// CloseWatches ends all open watches cleanly and without a reason, as an apiserver does now and then.
+// CloseWatches ends all open watches cleanly, as kube-apiserver does from time to time.
 func (s *Server) CloseWatches() {
 	for _, request := range s.underWay() {
 		if Watches(request.request) {
@@ -25,9 +25,9 @@ func (s *Server) CloseWatches() {
 	}
 }
 
-// StallWatches(true) makes all watches fall silent, the open ones and those to come: they stay open, but neither events nor
-// bookmarks nor the end at their deadline come through, as if a middlebox had died. StallWatches(false) lets them go on
-// where they were. Over WebSocket pings have no answer meanwhile.
+// StallWatches(true) silences all open and future watches, like a half-open connection. A silent watch stays open even
+// after its timeout. It sends no events or bookmarks and does not answer WebSocket pings. StallWatches(false) resumes
+// the watches. They then send all missed events.
 func (s *Server) StallWatches(stall bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,11 +35,10 @@ func (s *Server) StallWatches(stall bool) {
 	s.wake()
 }
 
-// DropConnections resets all open connections, in the middle of whatever they carry. New ones are welcome at once. Of
-// connections that another listener accepted, only those with a request under way are closed.
+// DropConnections resets all open connections. The server accepts new connections immediately. If the server runs
+// behind another listener, idle connections stay open.
 func (s *Server) DropConnections() {
-	// Who is dropped may be back before the rest are, and is not to be dropped again: what there is to drop is settled
-	// first.
+	// Collect everything first: a client may reconnect during the loop, and its new connection must stay open.
 	requests := s.underWay()
 	var conns []net.Conn
 	s.conns.Range(func(conn, _ any) bool {
@@ -48,7 +47,7 @@ func (s *Server) DropConnections() {
 	})
 	for _, conn := range conns {
 		if tcp, ok := conn.(*net.TCPConn); ok {
-			tcp.SetLinger(0) // close sends RST instead of FIN
+			tcp.SetLinger(0) // makes Close send RST instead of FIN
 		}
 		conn.Close()
 	}
@@ -57,16 +56,16 @@ func (s *Server) DropConnections() {
 	}
 }
 
-// Stop ends the server like kill -9: connections break off and new ones are refused. The data stay; the Go methods go on
-// working on them. It returns when nothing is served any more.
+// Stop simulates a crash: it closes all connections and rejects new ones. It returns when all requests have ended. The
+// data stays, and methods such as [Server.Create] still work.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	s.down = true
 	srv := s.http
 	s.mu.Unlock()
-	srv.Close() // the listener first: who is cut off and comes back at once must be refused
+	srv.Close() // closes the listener first, so clients cannot reconnect
 	s.conns.Range(func(conn, _ any) bool {
-		conn.(net.Conn).Close() // the WebSockets, of which srv does not know
+		conn.(net.Conn).Close() // closes WebSockets, which srv does not track
 		return true
 	})
 	for _, request := range s.underWay() {
@@ -81,12 +80,11 @@ func (s *Server) isDown() bool {
 	return s.down
 }
 
-// Restart makes a stopped server serve again on the same port. Like a real one that comes back without its watch cache, it
-// finds all older resource versions too old. It returns an error if the port is taken and remains so for 5 s, or if the
-// server is not stopped.
+// Restart starts a stopped server on the same port. The watch cache is empty, so all older resourceVersions have
+// expired. Restart fails if the server is running or if the port stays in use for 5 seconds.
 func (s *Server) Restart() error {
 	if !s.isDown() {
-		return errors.New("restart the test API server: it is not stopped: call Stop first")
+		return errors.New("restart the test API server: it is still running (call Stop first)")
 	}
 	s.Compact()
 	deadline := time.Now().Add(5 * time.Second)
@@ -99,6 +97,6 @@ func (s *Server) Restart() error {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("restart the test API server: %w", err)
 		}
-		time.Sleep(10 * time.Millisecond) // a client's local port may be in the way for a moment
+		time.Sleep(10 * time.Millisecond) // a client's ephemeral port can block the address briefly
 	}
 }

@@ -29,7 +29,7 @@ func TestCompactionKeepsCurrentWatches(t *testing.T) {
 	w.expect("ADDED cm-1")
 }
 
-func TestHistoryBoundsTheLog(t *testing.T) {
+func TestHistoryLimitsLog(t *testing.T) {
 	s := start(t, &Options{History: 2})
 	fill(t, s, 5) // revisions 2 to 6
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=3")
@@ -87,7 +87,7 @@ func TestDropConnectionsResetsStreams(t *testing.T) {
 	require.Equal(t, http.StatusOK, get(t, s.URL+configMaps).Code)
 }
 
-func TestStopAndRestartLikeKill9(t *testing.T) {
+func TestStopAndRestart(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	w := openWatch(t, s.URL+watchConfigMaps)
@@ -109,18 +109,18 @@ func TestStopAndRestartLikeKill9(t *testing.T) {
 	require.NoError(t, s.Restart(), "restarts can be repeated")
 }
 
-func TestRestartWithoutStopIsAnError(t *testing.T) {
+func TestRestartFailsWithoutStop(t *testing.T) {
 	s := start(t, nil)
-	require.EqualError(t, s.Restart(), "restart the test API server: it is not stopped: call Stop first")
+	require.EqualError(t, s.Restart(), "restart the test API server: it is still running (call Stop first)")
 }
 
 func TestFailWithoutFaultPanics(t *testing.T) {
 	s := start(t, nil)
-	require.PanicsWithValue(t, "lwtest: Fail needs a Match, as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
+	require.PanicsWithValue(t, "lwtest: Fail needs a Match such as Any, and a Fault", func() { s.Fail(Any, 1, nil) })
 	require.Panics(t, func() { s.Fail(nil, 1, Gone()) })
 }
 
-func TestRestartOnATakenPortIsAnError(t *testing.T) {
+func TestRestartFailsIfPortIsTaken(t *testing.T) {
 	s := start(t, nil)
 	_, err := Start(&Options{Addr: strings.TrimPrefix(s.URL, "http://")})
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
@@ -133,14 +133,14 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	s.StallWatches(true)
 	late := openWatch(t, s.URL+watchConfigMaps)
 	fill(t, s, 1)
-	silence := time.After(1200 * time.Millisecond) // neither bookmarks nor the deadline get through
+	silence := time.After(1200 * time.Millisecond) // longer than the bookmark interval and the watch timeout
 	for quiet := false; !quiet; {
 		select {
 		case line, open := <-w.lines:
 			require.True(t, open, "the watch ended")
 			require.Contains(t, line, `"resourceVersion":"1"`, "a bookmark in flight")
 		case line := <-late.lines:
-			require.Fail(t, "an event got through", line)
+			require.Fail(t, "received an event", line)
 		case <-silence:
 			quiet = true
 		}
@@ -150,7 +150,7 @@ func TestStalledWatchesAreSilent(t *testing.T) {
 	require.NoError(t, w.end(), "the deadline has passed")
 }
 
-func TestAStalledWatchCanBeDropped(t *testing.T) {
+func TestDropsStalledWatch(t *testing.T) {
 	s := start(t, nil)
 	w := openWatch(t, s.URL+watchConfigMaps)
 	s.StallWatches(true)
@@ -194,7 +194,7 @@ func TestBehindAnotherListener(t *testing.T) {
 	}
 }
 
-func TestCloseEndsEverything(t *testing.T) {
+func TestCloseEndsRequests(t *testing.T) {
 	s, err := Start(nil)
 	require.NoError(t, err)
 	s.Fail(Lists, -1, Stall())
@@ -208,7 +208,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	s.Close()
 	require.Error(t, <-got)
 	require.Error(t, w.end())
-	s.Close() // a repeated call does nothing
+	s.Close() // may be called again
 }
 
 func TestStateAndRevisionAgree(t *testing.T) {

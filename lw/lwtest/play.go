@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// player is the playback of a server.
+// player implements playback.Server for a [Server].
 type player Server
 
 func init() {
@@ -37,7 +37,7 @@ func (p *player) PlayTo(resourceVersion string) {
 
 func (p *player) CompressStreamingLists() { p.compresses.Store(true) }
 
-// revisionOf returns a version's number; 0 if it is none, or leaves no room for others above it.
+// revisionOf returns a resourceVersion as a number. It returns 0 for invalid or extremely large values.
 func revisionOf(version string) int64 {
 	revision, err := parseVersion(version)
 	if err != nil || revision > 1<<62 {
@@ -60,7 +60,7 @@ func (s *Server) play(res *Resource, f fields, deleted bool) error {
 	}
 	name, key := text(meta, "name"), res.key(text(meta, "namespace"), text(meta, "name"))
 	if name == "" {
-		return badRequest("an object without a name")
+		return badRequest("the object has no name")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,12 +53,11 @@ func TestPlayRejectsInvalidEvents(t *testing.T) {
 	require.True(t, errors.As(playback.Of(s).PlayDelete("configmaps", recorded("a", "500")), &status))
 	require.Equal(t, "NotFound", status.Reason)
 	err := playback.Of(s).Play("configmaps", `{"metadata":{}}`)
-	require.ErrorContains(t, err, "without a name")
+	require.ErrorContains(t, err, "the object has no name")
 	err = playback.Of(s).Play("nosuch", recorded("a", "1"))
 	require.Error(t, err)
 }
 
-// TestOnlyResources checks that the server has only the given resources, and that a built-in one keeps its definition.
 func TestOnlyResources(t *testing.T) {
 	s := start(t, &Options{OnlyResources: true, Resources: []Resource{
 		{Kind: "Pod", Plural: "pods", Namespaced: true}, {Group: "x.example.com", Kind: "X", Plural: "xs"},

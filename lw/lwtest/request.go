@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Request is one that the server received.
+// Request is a request that the server received.
 type Request struct {
 	At     time.Time
-	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete"; "" for discovery and the like
+	Verb   string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths such as discovery
 	Method string
 	URL    *url.URL // path and query only
 	Header http.Header
 }
 
-// Match chooses among requests.
+// Match reports whether a request is selected.
 type Match func(Request) bool
 
 // Any matches every request.
 func Any(Request) bool { return true }
 
-// Lists matches LIST requests, those for further pages included.
+// Lists matches LIST requests, including those for further pages.
 func Lists(r Request) bool { return r.Verb == "list" }
 
 // Watches matches WATCH requests.
 func Watches(r Request) bool { return r.Verb == "watch" }
 
-// maxRequests is how many requests are remembered.
+// maxRequests is the maximum number of recorded requests.
 const maxRequests = 10_000
 
-// Requests returns the requests that match, in the order of their arrival, out of the latest 10,000.
+// Requests returns the matching requests among the latest 10,000, in order of arrival.
 func (s *Server) Requests(m Match) []Request {
 	s.mu.Lock()
 	all := slices.Clone(s.requests)
@@ -39,8 +39,8 @@ func (s *Server) Requests(m Match) []Request {
 	return slices.DeleteFunc(all, func(r Request) bool { return !m(r) })
 }
 
-// Open returns the requests that match and are not answered to the end, in no order. A watch that nobody reads any more is
-// gone from it as soon as the server learns of that.
+// Open returns the matching requests that are still in progress, in no particular order. If a client disconnects, its
+// requests stay open until the server notices.
 func (s *Server) Open(m Match) []Request {
 	var open []Request
 	for _, in := range s.underWay() {
@@ -56,7 +56,7 @@ func newRequest(r *http.Request, rt route) Request {
 	return Request{At: time.Now(), Verb: rt.verb, Method: r.Method, URL: &u, Header: r.Header.Clone()}
 }
 
-// record remembers a request and takes the fault that is meant for it, if any.
+// record adds a request to the history and returns its fault, or nil.
 func (s *Server) record(req Request) Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// Resource is a kind of object that the server serves.
+// Resource describes a resource that the server serves.
 type Resource struct {
 	Group      string // "" for the core group
-	Version    string // default "v1"
-	Kind       string // "Widget"
-	Plural     string // "widgets", as in the path
-	Singular   string // default: the kind in lower case
+	Version    string // default: "v1"
+	Kind       string // for example "Widget"
+	Plural     string // for example "widgets"
+	Singular   string // default: Kind in lower case
 	ShortNames []string
 	Namespaced bool
-	Columns    []Column // of Tables, behind the name; default: Age
+	Columns    []Column // Table columns after the name (default: the age)
 
-	builtin    bool // metadata first, and items of lists without kind and apiVersion
-	generation bool // metadata.generation counts changes outside metadata and status
+	builtin    bool // metadata comes first, and list items have no kind and apiVersion
+	generation bool // count changes outside metadata and status in metadata.generation
 }
 
-// builtins are the resources every server has. The custom one stands last.
+// builtins returns the default resources. The custom resource comes last.
 func builtins() []Resource {
 	core := func(kind, plural string, namespaced bool, short ...string) Resource {
 		return Resource{Kind: kind, Plural: plural, Namespaced: namespaced, ShortNames: short, builtin: true}
@@ -49,7 +49,7 @@ func (r *Resource) setDefaults() {
 	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
 }
 
-// id names the resource as kubectl does: "pods", "deployments.apps".
+// id returns a name such as "pods" or "deployments.apps".
 func (r *Resource) id() string {
 	if r.Group == "" {
 		return r.Plural
@@ -66,7 +66,7 @@ func groupVersion(group, version string) string {
 	return group + "/" + version
 }
 
-// key is where an object is stored; a namespace's objects share a prefix.
+// key returns the log key of an object. All keys of a namespace share a prefix.
 func (r *Resource) key(namespace, name string) string {
 	if !r.Namespaced {
 		return name
@@ -74,9 +74,8 @@ func (r *Resource) key(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// AddResource makes the server serve a custom resource from now on, like creating a CustomResourceDefinition does. Its lists
-// put items before metadata and its items carry kind and apiVersion. A resource of the same name is replaced; its objects
-// stay.
+// AddResource adds a custom resource, like the creation of a CustomResourceDefinition. In its lists, items come before
+// metadata, and each item has kind and apiVersion. An existing resource of that name is replaced, but its objects stay.
 func (s *Server) AddResource(r Resource) {
 	r.setDefaults()
 	r.generation = true
@@ -87,9 +86,9 @@ func (s *Server) AddResource(r Resource) {
 	}), &r)
 }
 
-// RemoveResource stops serving a resource, named as in [Server.Create], like deleting its CustomResourceDefinition does: its
-// objects are deleted, watches of them see that and end cleanly, and its paths are not found any more. An unknown resource
-// is ignored.
+// RemoveResource removes a resource and its objects, like the deletion of a CustomResourceDefinition. Watches of the
+// resource report the deletions and end cleanly. Later requests get 404. The name has the same form as in
+// [Server.Create]. An unknown name is ignored.
 func (s *Server) RemoveResource(name string) {
 	res, ok := s.resource(name)
 	if !ok {
@@ -97,7 +96,7 @@ func (s *Server) RemoveResource(name string) {
 	}
 	_, objects := s.state(res)
 	for _, e := range objects {
-		s.remove(res, e.Value.namespace, e.Value.name, "", 0) // gone is gone, whoever was first
+		s.remove(res, e.Value.namespace, e.Value.name, "", 0) // fails only if the object is already gone
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +104,7 @@ func (s *Server) RemoveResource(name string) {
 	s.wake()
 }
 
-// resource finds a resource by the name that Resource.id gives.
+// resource returns the resource with the given id.
 func (s *Server) resource(id string) (*Resource, bool) {
 	for _, r := range s.registered() {
 		if r.id() == id {
@@ -115,7 +114,7 @@ func (s *Server) resource(id string) (*Resource, bool) {
 	return nil, false
 }
 
-// registered is all resources; the slice is never changed, only replaced.
+// registered returns all resources. The slice is replaced, never modified.
 func (s *Server) registered() []*Resource {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// gzipFrom is the size from which lists are compressed.
+// gzipFrom is the size in bytes above which lists are compressed.
 const gzipFrom = 131_072
 
-// fail sends an error as a Status. An error that is none comes from the request's end: then nobody waits for an answer.
+// fail sends an error as a Status. For other errors it sends nothing, because the request has already ended.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	var status *apiStatus
 	if !errors.As(err, &status) {
@@ -25,19 +25,19 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	send(w, r, status.Code, marshal(status))
 }
 
-// send answers with a JSON document.
+// send writes a JSON response.
 func send(w http.ResponseWriter, r *http.Request, code int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	w.Write(layout(r, body))
 }
 
-// sendList is send with compression.
+// sendList writes a list, compressed if it is large and the client accepts gzip.
 func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	body = layout(r, body)
 	if len(body) > gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var b bytes.Buffer
-		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is valid
+		zip, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // never fails: the level is valid
 		zip.Write(body)
 		zip.Close()
 		body = b.Bytes()
@@ -48,7 +48,7 @@ func sendList(w http.ResponseWriter, r *http.Request, body []byte) {
 	w.Write(body)
 }
 
-// layout indents the document for those who look at it: with pretty, or without it for browsers and command-line tools.
+// layout indents the body for the pretty parameter and, by default, for browsers, curl and Wget.
 func layout(r *http.Request, body []byte) []byte {
 	agent := r.UserAgent()
 	pretty := strings.HasPrefix(agent, "Mozilla/5.0") || strings.HasPrefix(agent, "curl") || strings.HasPrefix(agent, "Wget")
@@ -60,7 +60,7 @@ func layout(r *http.Request, body []byte) []byte {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, body, "", "  "); err != nil {
-		panic("lwtest: wrote a document that is not JSON: " + err.Error())
+		panic("lwtest: the response is not valid JSON: " + err.Error())
 	}
 	return b.Bytes()
 }

@@ -18,13 +18,13 @@ func TestPretty(t *testing.T) {
 		query, agent string
 		pretty       bool
 	}{
-		"program":                      {"", "lw/1", false},
-		"pretty requested":             {"?pretty=true", "lw/1", true},
-		"not a boolean":                {"?pretty=x", "lw/1", false},
-		"browser":                      {"", "Mozilla/5.0 (X11; Linux x86_64)", true},
-		"curl":                         {"", "curl/8.0", true},
-		"Wget":                         {"", "Wget/1.21", true},
-		"browser that declines pretty": {"?pretty=false", "Mozilla/5.0 (X11; Linux x86_64)", false},
+		"program":                   {"", "lw/1", false},
+		"pretty parameter":          {"?pretty=true", "lw/1", true},
+		"not a boolean":             {"?pretty=x", "lw/1", false},
+		"browser":                   {"", "Mozilla/5.0 (X11; Linux x86_64)", true},
+		"curl":                      {"", "curl/8.0", true},
+		"Wget":                      {"", "Wget/1.21", true},
+		"browser with pretty=false": {"?pretty=false", "Mozilla/5.0 (X11; Linux x86_64)", false},
 	}
 	for name, test := range tests {
 		for _, path := range []string{configMaps, configMaps + "/cm-1", configMaps + "/nope"} {
@@ -32,7 +32,7 @@ func TestPretty(t *testing.T) {
 				body := get(t, s.URL+path+test.query, "User-Agent", test.agent).Body
 				require.True(t, json.Valid([]byte(body)))
 				require.Equal(t, test.pretty, strings.HasPrefix(body, "{\n  \"kind\": "), body)
-				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "indented documents have no final newline")
+				require.Equal(t, !test.pretty, strings.HasSuffix(body, "}\n"), "only compact documents end with a newline")
 			})
 		}
 	}
@@ -46,15 +46,15 @@ func TestOnlyLargeListsAreCompressed(t *testing.T) {
 		path, accept string
 		compressed   bool
 	}{
-		"large":                 {configMaps, "gzip", true},
-		"accepted among others": {configMaps, "deflate, gzip;q=0.5", true},
-		"not accepted":          {configMaps, "identity", false},
-		"small":                 {configMaps + "?limit=1&fieldSelector=metadata.name%3Dsmall", "gzip", false},
-		"single object":         {configMaps + "/large", "gzip", false},
+		"large":                      {configMaps, "gzip", true},
+		"gzip among other encodings": {configMaps, "deflate, gzip;q=0.5", true},
+		"gzip not accepted":          {configMaps, "identity", false},
+		"small":                      {configMaps + "?limit=1&fieldSelector=metadata.name%3Dsmall", "gzip", false},
+		"single object":              {configMaps + "/large", "gzip", false},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			// Setting the header keeps Go's client from decompressing.
+			// With an explicit Accept-Encoding header, net/http does not decompress the response.
 			a := get(t, s.URL+test.path, "Accept-Encoding", test.accept)
 			require.Equal(t, test.compressed, a.Header.Get("Content-Encoding") == "gzip")
 			if !test.compressed {
@@ -76,7 +76,7 @@ func TestAccept(t *testing.T) {
 	fill(t, s, 1)
 	const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
 	const partial = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-	tests := map[string]string{ // media type of the response by Accept header
+	tests := map[string]string{ // maps an Accept header to the media type of the response
 		"":                                  "ConfigMapList",
 		"*/*":                               "ConfigMapList",
 		"application/json":                  "ConfigMapList",

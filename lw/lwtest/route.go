@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// route is what a request is about.
+// route is the target of a request.
 type route struct {
-	verb      string // "list", "watch", "get", "create", "update", "patch", "delete"; "" for all but objects
-	group     string // of an API path; version is then not empty
+	verb      string // "list", "watch", "get", "create", "update", "patch", "delete", or "" for other paths
+	group     string // "" for the core group, and for paths outside the API
 	version   string
-	resource  *Resource // nil if the group has no such resource
-	plural    string    // as asked for
+	resource  *Resource // nil if the resource is unknown
+	plural    string    // from the path
 	namespace string
 	name      string
 
 	subresource string // "binding" or ""
 }
 
-// find reads the path and the method. It knows these paths, under /api/v1 and /apis/GROUP/VERSION:
+// find returns the route for the path and method of a request. These paths below /api/v1 and /apis/GROUP/VERSION are
+// supported:
 //
 //	/PLURAL[/NAME]
 //	/namespaces/NAMESPACE/PLURAL[/NAME]
@@ -59,7 +60,7 @@ func (s *Server) find(r *http.Request) route {
 	return rt
 }
 
-// splitGroup takes /api/VERSION or /apis/GROUP/VERSION off a path.
+// splitGroup splits a path after /api/VERSION or /apis/GROUP/VERSION.
 func splitGroup(path string) (rt route, rest []string, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -76,7 +77,7 @@ func verb(r *http.Request, name string) string {
 	case http.MethodGet:
 		switch {
 		case name != "":
-			return "get" // whatever watch says
+			return "get" // ignores the watch parameter
 		case isOn(r.URL.Query(), "watch"):
 			return "watch"
 		}
@@ -93,13 +94,14 @@ func verb(r *http.Request, name string) string {
 	return strings.ToLower(r.Method)
 }
 
-// isOn reads a boolean parameter as an apiserver does: anything but "0" and "false" turns it on.
+// isOn reports whether a boolean parameter is set. As in kube-apiserver, any value except "0" and "false" counts as
+// true.
 func isOn(values url.Values, name string) bool {
 	value := values.Get(name)
 	return values.Has(name) && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// serves says whether anything is registered in a group, in a version of it if that is given.
+// serves reports whether the server has a resource in the group and, unless version is "", in that version.
 func (s *Server) serves(group, version string) bool {
 	return slices.ContainsFunc(s.registered(), func(res *Resource) bool {
 		return res.Group == group && (version == "" || res.Version == version)

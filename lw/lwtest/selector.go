@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/labels"
 )
 
-// selector chooses among the objects of a collection, by labels and fields. An object must meet every condition.
+// selector holds conditions on labels and fields. An object matches if it meets all of them.
 type selector []func(*object) bool
 
 func (s selector) matches(o *object) bool {
@@ -33,7 +33,7 @@ func parseLabels(text string) (selector, error) {
 	}}, nil
 }
 
-// parseFields reads a fieldSelector. It knows the fields that every resource has: metadata.name and, if namespaced,
+// parseFields parses a fieldSelector. It supports the fields that all resources have: metadata.name and, if namespaced,
 // metadata.namespace.
 func parseFields(res *Resource, text string) (selector, error) {
 	known := map[string]func(*object) string{
@@ -60,7 +60,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 			return nil, badRequest("invalid field selector: %q", term)
 		}
 		if name == "" && want == "" {
-			continue // a real server takes it for nothing
+			continue // kube-apiserver ignores such a term
 		}
 		value, ok := known[name]
 		if !ok {
@@ -71,7 +71,7 @@ func parseFields(res *Resource, text string) (selector, error) {
 	return s, nil
 }
 
-// fieldTerms cuts at the commas without a backslash. Empty terms count for nothing.
+// fieldTerms splits a selector at its unescaped commas and drops empty terms.
 func fieldTerms(text string) (terms []string) {
 	start, escaped := 0, false
 	for i, c := range text + "," {
@@ -86,7 +86,8 @@ func fieldTerms(text string) (terms []string) {
 	return terms
 }
 
-// unescapedField reads a value, in which a backslash stands before a comma, an equals sign or a backslash.
+// unescapedField removes the backslashes before commas, equals signs and backslashes. ok is false if one of these is
+// unescaped.
 func unescapedField(text string) (value string, ok bool) {
 	var out []byte
 	for i := 0; i < len(text); i++ {

@@ -13,45 +13,45 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// Options of [Start]. The zero value of a field is its default.
+// Options configures [Start]. Zero fields get defaults.
 type Options struct {
-	// Addr is where to listen, "host:port". Default: a free port of 127.0.0.1.
+	// Addr is the address to listen on, "host:port". The default is a free port of 127.0.0.1.
 	Addr string
-	// Listener brings the connections in place of one at Addr: in memory, for example, as within a bubble of
-	// testing/synctest, where no socket may be. Restart does not bring it back.
+	// Listener accepts the connections instead of a listener on Addr. Use an in-memory listener for tests with
+	// testing/synctest, which cannot use sockets. [Server.Restart] does not reopen a custom listener.
 	Listener net.Listener
-	// Resources are served besides the built-in ones, as by AddResource.
+	// Resources are served in addition to the built-in ones, as if added by [Server.AddResource].
 	Resources []Resource
-	// OnlyResources leaves out those built-in ones that Resources does not name.
+	// OnlyResources omits the built-in resources that are not in Resources.
 	OnlyResources bool
-	// Tokens are the bearer tokens that are known and what each may do. With nil nobody is asked for a token.
+	// Tokens maps bearer tokens to their access. If it is nil, requests need no token.
 	Tokens map[string]Access
-	// AllowedOrigins are those whose pages may ask over fetch, as "http://127.0.0.1:8080"; WebSockets may come from
-	// anywhere. Default none.
+	// AllowedOrigins lists the origins whose web pages may use fetch, for example "http://127.0.0.1:8080". By default,
+	// there are none. WebSockets may come from any origin.
 	AllowedOrigins []string
-	// BookmarkInterval is the time between bookmarks of a watch that allows them. Default one minute.
+	// BookmarkInterval is the time between the bookmarks of a watch. The default is one minute.
 	BookmarkInterval time.Duration
-	// FreshnessWait is how long a request for a resource version of the future waits for it before it is refused. Default 3
-	// s.
+	// FreshnessWait is how long a request waits for a future resourceVersion before it fails. The default is 3 seconds.
 	FreshnessWait time.Duration
-	// NoStreamingLists refuses sendInitialEvents, as servers before Kubernetes 1.32 do.
+	// NoStreamingLists rejects sendInitialEvents, like servers before Kubernetes 1.32.
 	NoStreamingLists bool
-	// History is how many revisions are kept before the oldest are compacted away. Default 100,000.
+	// History is how many revisions the server keeps. Older ones are compacted. The default is 100,000.
 	History int64
 }
 
-// Access is what a token may do. Its value names the user in messages.
+// Access is the permission of a token. Error messages use it as the user name.
 type Access string
 
-// The kinds of access.
+// Access levels.
 const (
-	FullAccess Access = "admin"  // everything
-	NoAccess   Access = "nobody" // known, but refused with 403
+	FullAccess Access = "admin"  // all requests are allowed
+	NoAccess   Access = "nobody" // requests are rejected with 403
 )
 
-// Server is a list-watch API server. Its methods may be called at any time and from any goroutine.
+// Server is a Kubernetes API server. Its methods are safe for concurrent use.
 type Server struct {
-	// URL is where the server listens: "http://127.0.0.1:40123". Behind a listener of your own use that one's.
+	// URL is the base URL, for example "http://127.0.0.1:40123". If the server runs behind another listener, use the
+	// URL of that listener.
 	URL string
 
 	opts Options
@@ -60,7 +60,7 @@ type Server struct {
 	mu        sync.Mutex
 	log       *revlog.Log[*object]
 	resources []*Resource
-	changed   chan struct{} // closed and replaced when the log changes, or stalled does
+	changed   chan struct{} // closed and replaced when the log or stalled changes
 	stalled   bool
 	down      bool
 	inflight  map[*inflight]struct{}
@@ -68,13 +68,13 @@ type Server struct {
 	requests  []Request
 	http      *http.Server
 
-	compresses atomic.Bool // streaming lists
+	compresses atomic.Bool // whether to gzip streaming lists
 
-	conns   sync.Map // net.Conn → nil, those of the own listener and all WebSockets
+	conns   sync.Map // keys: net.Conn of the own listener and of all WebSockets
 	serving sync.WaitGroup
 }
 
-// Start serves an empty cluster. Nil options are all defaults.
+// Start starts a server with an empty cluster. Nil options select the defaults.
 func Start(opts *Options) (*Server, error) {
 	s := &Server{
 		log:      revlog.New[*object](),
@@ -99,7 +99,7 @@ func Start(opts *Options) (*Server, error) {
 	return s, nil
 }
 
-// addResources adds those that the server has from the beginning.
+// addResources adds the built-in resources and those of the options.
 func (s *Server) addResources() {
 	own := builtins()
 	for i := range own {
@@ -125,10 +125,11 @@ func (o *Options) setDefaults() {
 	o.History = cmp.Or(o.History, 100_000)
 }
 
-// Close ends all requests and the listener and waits for both. The server is of no use afterwards.
+// Close closes the listener and all connections and waits for all requests to end.
 func (s *Server) Close() { s.Stop() }
 
-// Revision is the revision of the latest write, the number in its object's resourceVersion. An empty cluster is at 1.
+// Revision returns the revision of the latest write, which is also the resourceVersion of its object. The revision of
+// an empty cluster is 1.
 func (s *Server) Revision() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,10 +141,10 @@ func (s *Server) serve(ln net.Listener) {
 	s.mu.Lock()
 	s.http, s.down = srv, false
 	s.mu.Unlock()
-	s.serving.Go(func() { srv.Serve(ln) }) // returns when Stop closes srv
+	s.serving.Go(func() { srv.Serve(ln) }) // ends when Stop closes srv
 }
 
-// track counts connections from their first moment to their last, or to when they become WebSockets.
+// track keeps the set of open connections, except hijacked ones.
 func (s *Server) track(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// apiStatus is the body of a response that is not an object. It is also an error within this package. Zero fields are left out
-// on the wire.
+// apiStatus is a Status response. Within this package it is also an error. Zero fields are omitted from the JSON.
 type apiStatus struct {
 	Code    int    // HTTP status code
 	Reason  string // "Expired", "NotFound", …
@@ -22,13 +21,13 @@ type apiStatus struct {
 type apiDetails struct {
 	Name              string     `json:"name,omitempty"`
 	Group             string     `json:"group,omitempty"`
-	Kind              string     `json:"kind,omitempty"` // the plural name of the resource, or a kind
+	Kind              string     `json:"kind,omitempty"` // plural resource name or kind
 	UID               string     `json:"uid,omitempty"`
 	Causes            []apiCause `json:"causes,omitempty"`
 	RetryAfterSeconds int        `json:"retryAfterSeconds,omitempty"`
 }
 
-// apiCause is one of the causes in the details of a status.
+// apiCause is one cause in apiDetails.
 type apiCause struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -37,7 +36,7 @@ type apiCause struct {
 
 func (s *apiStatus) Error() string { return s.client().Error() }
 
-// client returns the error that a client gets for the status.
+// client returns the error that a client gets for this status.
 func (s *apiStatus) client() *lw.StatusError {
 	e := &lw.StatusError{Status: lw.Status{Status: "Failure", Code: s.Code, Reason: s.Reason, Message: s.Message, Continue: s.proceed}}
 	if d := s.Details; d != nil {
@@ -49,7 +48,7 @@ func (s *apiStatus) client() *lw.StatusError {
 	return e
 }
 
-// clientError converts the errors of this package for the callers of [Server].
+// clientError converts an apiStatus to an error for callers of [Server] methods.
 func clientError(err error) error {
 	if status, ok := err.(*apiStatus); ok {
 		return status.client()
@@ -57,7 +56,7 @@ func clientError(err error) error {
 	return err
 }
 
-// newStatus returns the wire form of a status.
+// newStatus converts an lw.Status.
 func newStatus(status lw.Status) *apiStatus {
 	s := &apiStatus{Code: status.Code, Reason: status.Reason, Message: status.Message, proceed: status.Continue}
 	if d := status.Details; d.Name+d.Group+d.Kind != "" || d.RetryAfterSeconds != 0 || d.Causes != nil {
@@ -69,7 +68,7 @@ func newStatus(status lw.Status) *apiStatus {
 	return s
 }
 
-// MarshalJSON returns the form on the wire, of kind Status and version v1.
+// MarshalJSON encodes a Status object of version v1.
 func (s *apiStatus) MarshalJSON() ([]byte, error) {
 	type meta struct {
 		Continue string `json:"continue,omitempty"`
@@ -122,7 +121,7 @@ func conflict(res *Resource, name, why string) *apiStatus {
 	}
 }
 
-// invalid refuses an object for one of its fields.
+// invalid returns a 422 status for an invalid field.
 func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	kind := res.Kind
 	if res.Group != "" {
@@ -135,7 +134,7 @@ func invalid(res *Resource, name string, cause apiCause) *apiStatus {
 	}
 }
 
-// noResource is the answer for what a known group does not serve.
+// noResource returns a 404 status for an unknown resource in a known group.
 func noResource() *apiStatus {
 	return &apiStatus{
 		Code: http.StatusNotFound, Reason: "NotFound", Details: &apiDetails{},

@@ -10,25 +10,25 @@ import (
 	"time"
 )
 
-// Column is one that Tables have beside an object's name, like those that a CustomResourceDefinition names.
+// Column is a Table column next to the name, like an additional printer column of a CustomResourceDefinition.
 type Column struct {
-	Name     string // "Replicas"
-	Type     string // "integer", "date": shown as an age; default "string"
-	Path     string // ".spec.replicas": names of members
-	Priority int    // above 0, kubectl shows it with -o wide only
+	Name     string // for example "Replicas"
+	Type     string // "string" (default), "integer", "date" (shown as an age), …
+	Path     string // field path, for example ".spec.replicas"
+	Priority int    // above 0: kubectl shows the column only with -o wide
 }
 
-// ageColumn is what a resource has that names no columns.
+// ageColumn is the default for resources without columns.
 var ageColumn = []Column{{Name: "Age", Type: "date", Path: ".metadata.creationTimestamp"}}
 
-// tables makes the Tables of one answer: of a watch, the first has the columns' definitions.
+// tables encodes the Tables of one response. In a watch, only the first Table has column definitions.
 type tables struct {
 	res     *Resource
 	include string // "Object", "Metadata" or "None"
 	headed  bool
 }
 
-// tables returns nil unless the form is Table.
+// tables returns the encoder for Tables, or nil for other forms.
 func (f form) tables(res *Resource, values url.Values) (*tables, error) {
 	if f != tableForm {
 		return nil, nil
@@ -51,7 +51,7 @@ func (t *tables) columns() []Column {
 	return t.res.Columns
 }
 
-// encode writes a Table of objects.
+// encode encodes a Table with a row per object.
 func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":%s,"columnDefinitions":%s,"rows":[`, meta, t.definitions())
@@ -72,13 +72,14 @@ func (t *tables) encode(meta []byte, objects ...[]byte) []byte {
 	return b.Bytes()
 }
 
-// object writes the Table of one object.
+// object encodes a Table with one object.
 func (t *tables) object(o []byte) []byte {
-	meta, _ := metadata(mustDecode(o)) // it has some
+	meta, _ := metadata(mustDecode(o)) // always present
 	return t.encode(marshal(fields{"resourceVersion": text(meta, "resourceVersion")}), o)
 }
 
-// bookmark writes the Table of a bookmark's object, which is never left out whole: it says how far the watch is.
+// bookmark encodes the Table of a BOOKMARK event. It includes the metadata even for includeObject=None, because the
+// client needs the resourceVersion.
 func (t *tables) bookmark(o []byte) []byte {
 	if t.include != "None" {
 		return t.object(o)
@@ -88,7 +89,7 @@ func (t *tables) bookmark(o []byte) []byte {
 	return t.object(o)
 }
 
-// definitions are the columns', and null after the first time.
+// definitions returns the column definitions on the first call, then null.
 func (t *tables) definitions() []byte {
 	if t.headed {
 		return []byte("null")
@@ -109,7 +110,7 @@ func (t *tables) definitions() []byte {
 
 func (t *tables) cells(o []byte) []any {
 	f := mustDecode(o)
-	meta, _ := metadata(f) // it has some
+	meta, _ := metadata(f) // always present
 	cells := []any{text(meta, "name")}
 	for _, c := range t.columns() {
 		value := at(f, c.Path)
@@ -125,7 +126,7 @@ func (t *tables) cells(o []byte) []any {
 	return cells
 }
 
-// at finds a field by the names of members; nil if there is none.
+// at returns the field at a path such as ".spec.replicas", or nil.
 func at(f fields, path string) (value any) {
 	value = f
 	for name := range strings.SplitSeq(strings.TrimPrefix(path, "."), ".") {
@@ -135,7 +136,7 @@ func at(f fields, path string) (value any) {
 	return value
 }
 
-// ageOf says how long ago a time was, in the units that Kubernetes takes.
+// ageOf formats the time since a timestamp in the units of kubectl.
 func ageOf(value any) string {
 	created, _ := value.(string)
 	since, err := time.Parse(time.RFC3339, created)
@@ -156,11 +157,11 @@ func ageOf(value any) string {
 	}
 }
 
-// mustDecode reads what the server has written itself.
+// mustDecode decodes an object that the server encoded.
 func mustDecode(object []byte) fields {
 	f, err := decodeFields(object)
 	if err != nil {
-		panic("lwtest: wrote an object that is none: " + err.Error())
+		panic("lwtest: decode a stored object: " + err.Error())
 	}
 	return f
 }
@@ -169,7 +170,7 @@ func mustDecode(object []byte) fields {
 func metadataOf(object []byte) []byte {
 	var o struct{ Metadata json.RawMessage }
 	if err := json.Unmarshal(object, &o); err != nil {
-		panic("lwtest: an object does not decode: " + err.Error())
+		panic("lwtest: decode the metadata of an object: " + err.Error())
 	}
 	return o.Metadata
 }

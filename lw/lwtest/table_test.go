@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wireTable has the fields of Tables that the tests read.
+// wireTable holds the fields of Tables that the tests check.
 type wireTable struct {
 	Kind, APIVersion  string
 	Metadata          struct{ ResourceVersion, Continue string }
@@ -60,11 +60,10 @@ func TestTables(t *testing.T) {
 	a := get(t, path+"?includeObject=x", asTable...)
 	require.Equal(t, http.StatusBadRequest, a.Code)
 	require.Contains(t, a.status(t).Message, `Unable to convert to Table as requested: includeObject: Invalid value: "x"`)
-	require.Equal(t, http.StatusOK, get(t, path+"?includeObject=x").Code, "requests for other formats ignore includeObject")
+	require.Equal(t, http.StatusOK, get(t, path+"?includeObject=x").Code, "other formats ignore includeObject")
 }
 
-// TestWatchesOfTables checks that the first Table has the column definitions and that a bookmark is a row.
-func TestWatchesOfTables(t *testing.T) {
+func TestTableWatch(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2)
 	w := openWatch(t, s.URL+configMaps+"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=Object", asTable...)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// parseVersion reads a resource version; none is 0.
+// parseVersion parses a resourceVersion. An empty one is 0.
 func parseVersion(version string) (int64, error) {
 	if version == "" {
 		return 0, nil
@@ -20,7 +20,7 @@ func parseVersion(version string) (int64, error) {
 	return int64(n), nil
 }
 
-// invalidOptions collects what is wrong with a request's list options; the causes are those of the real server's validation.
+// invalidOptions collects invalid list options, with the messages of kube-apiserver.
 type invalidOptions []apiCause
 
 func (c *invalidOptions) forbid(field, why string) {
@@ -40,7 +40,7 @@ func (c *invalidOptions) supportOnly(field, value string, supported ...string) {
 	})
 }
 
-// err is nil if nothing is wrong, else a 422.
+// err returns nil if all options are valid, and otherwise a 422 status.
 func (c invalidOptions) err() error {
 	if len(c) == 0 {
 		return nil

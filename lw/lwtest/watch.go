@@ -14,33 +14,32 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// watch is a WATCH request, its parameters checked and its place in the log taken. It knows nothing of the transport: frames
-// gives what is to be sent.
+// watch is a valid WATCH request with its position in the log. It does not depend on the transport.
 type watch struct {
 	*query
 	server    *Server
-	from      int64 // the version to resume from
-	initial   bool  // begin with the present state
-	streaming bool  // a streaming list: wait for from, mark the end of the state
+	from      int64 // resourceVersion to start from
+	initial   bool  // start with the current state
+	streaming bool  // streaming list: wait for from and send the initial-events-end bookmark
 	bookmarks bool
 	deadline  time.Time
 
-	state  []revlog.Entry[*object] // at the cursor's revision, if the watch begins with it
+	state  []revlog.Entry[*object] // initial state at the cursor's revision
 	cursor *revlog.Cursor[*object]
-	failed *apiStatus // an error that the client sees as an event
+	failed *apiStatus // sent as an ERROR event
 }
 
-// batchSize bounds how many events a watch holds at a time. Everything else that it has not sent yet is in the log.
+// batchSize limits the number of events that a watch holds in memory. The rest stay in the log.
 const batchSize = 64
 
-// newWatch opens a watch: when it returns, no later event can be missed.
+// newWatch opens a watch. The watch includes every event after newWatch returns.
 func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	if err := validateWatch(q, !s.opts.NoStreamingLists); err != nil {
 		return nil, err
 	}
 	from, err := parseVersion(q.get("resourceVersion"))
 	if err != nil {
-		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: err.Error()} // not 400, and no reason
+		return nil, &apiStatus{Code: http.StatusInternalServerError, Message: err.Error()} // kube-apiserver sends 500 without a reason
 	}
 	seconds, err := strconv.Atoi(cmp.Or(q.get("timeoutSeconds"), "0"))
 	if err != nil {
@@ -60,7 +59,7 @@ func (s *Server) newWatch(ctx context.Context, q *query) (*watch, error) {
 	return w, nil
 }
 
-// open finds the watch's place in the log and, if it begins with the state, that.
+// open sets the cursor and, if the watch starts with it, the initial state.
 func (w *watch) open(ctx context.Context) error {
 	if w.streaming {
 		if err := w.server.waitFor(ctx, w.from); err != nil {
@@ -86,9 +85,9 @@ func (w *watch) open(ctx context.Context) error {
 	return err
 }
 
-// frames yields the watch's events as lines of JSON, each with its newline, until the watch ends. more says that another
-// frame follows at once, so that there is no need to flush yet. The sequence ends when ctx does, at the timeout, after an
-// error event, or because the reader was too slow. It can be ranged over once.
+// frames yields the watch events, each encoded as a line of JSON. more reports that another event follows immediately,
+// so the caller need not flush. The sequence ends when ctx is canceled, on timeout, after an ERROR event, or if the
+// reader is too slow. It can be used only once.
 func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 	return func(yield func(frame []byte, more bool) bool) {
 		send := func(frame []byte, more bool) bool { return w.server.unstalled(ctx) && yield(frame, more) }
@@ -103,7 +102,7 @@ func (w *watch) frames(ctx context.Context) iter.Seq2[[]byte, bool] {
 
 func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	state, mark := w.state, w.streaming && w.bookmarks
-	w.state = nil // not for the hours that the watch may last
+	w.state = nil // free the memory during a long watch
 	for i, e := range state {
 		if !send(eventFrame("ADDED", w.object(w.form.object(w.res, e.Value))), mark || i < len(state)-1) {
 			return false
@@ -112,17 +111,17 @@ func (w *watch) sendState(send func([]byte, bool) bool) bool {
 	return !mark || send(w.bookmark(true), false)
 }
 
-// follow sends what happens, and bookmarks, until the watch ends. What has happened before is sent however late it is.
+// follow sends events and bookmarks until the watch ends. It sends pending events even after the deadline.
 func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	nextBookmark := w.afterBookmark(time.Now())
 	for began := false; w.server.unstalled(ctx) && (!began || time.Now().Before(w.deadline)); began = true {
 		frames, changed, err := w.read()
 		if err != nil {
-			return // no reason is given
+			return // kube-apiserver sends no ERROR event either
 		}
 		if now := time.Now(); len(frames) == 0 && !now.Before(nextBookmark) {
 			nextBookmark = w.afterBookmark(now)
-			if w.bookmarks && w.cursor.Revision() <= w.server.Revision() { // not before a future version has come
+			if w.bookmarks && w.cursor.Revision() <= w.server.Revision() { // send no bookmark before a future resourceVersion is reached
 				frames = append(frames, w.bookmark(false))
 			}
 		}
@@ -137,11 +136,11 @@ func (w *watch) follow(ctx context.Context, send func([]byte, bool) bool) {
 	}
 }
 
-// errRemoved ends the watches of a resource that is not served any more.
+// errRemoved ends the watches of a removed resource.
 var errRemoved = errors.New("lwtest: the resource was removed")
 
-// read gives the next frames, or none and a channel that is closed when there may be some. Its error means that there will
-// be none: the resource is gone, or the watch was too slow and has lost events.
+// read returns the next events. If there are none, it returns a channel that is closed on the next change. It fails if
+// the resource was removed or the watch has fallen behind the compacted history.
 func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	s := w.server
 	for {
@@ -169,10 +168,10 @@ func (w *watch) read() (frames [][]byte, changed <-chan struct{}, err error) {
 	}
 }
 
-// beforeDeadline is how long before its end a watch gets a last bookmark.
+// beforeDeadline is the time between the last bookmark and the deadline of a watch.
 const beforeDeadline = 1400 * time.Millisecond
 
-// afterBookmark is when the bookmark after one at now is due.
+// afterBookmark returns the time of the bookmark that follows one at now.
 func (w *watch) afterBookmark(now time.Time) time.Time {
 	next := now.Add(w.server.opts.BookmarkInterval)
 	if last := w.deadline.Add(-beforeDeadline); last.After(now) && last.Before(next) {
@@ -181,7 +180,7 @@ func (w *watch) afterBookmark(now time.Time) time.Time {
 	return next
 }
 
-// sleep returns when the channel is closed, the time is over or ctx is.
+// sleep waits until changed is closed, ctx is canceled or d has passed.
 func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -192,7 +191,7 @@ func sleep(ctx context.Context, changed <-chan struct{}, d time.Duration) {
 	}
 }
 
-// unstalled waits while watches are stalled. It is false if ctx has ended.
+// unstalled waits while watches are stalled. It returns false if ctx is canceled.
 func (s *Server) unstalled(ctx context.Context) bool {
 	for {
 		s.mu.Lock()

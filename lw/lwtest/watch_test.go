@@ -35,7 +35,7 @@ func TestWatchesReportChanges(t *testing.T) {
 	}
 }
 
-// TestLateWatchesReportEarlierChanges simulates a busy machine, on which a watch may time out before it starts.
+// On a busy machine, a watch may time out before it starts.
 func TestLateWatchesReportEarlierChanges(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 2) // revisions 2 and 3
@@ -53,7 +53,7 @@ func TestLateWatchesReportEarlierChanges(t *testing.T) {
 
 func TestWatchHeadersAreSentImmediately(t *testing.T) {
 	s := start(t, nil)
-	openWatch(t, s.URL+watchConfigMaps) // blocks until the events arrive
+	openWatch(t, s.URL+watchConfigMaps) // returns when the response header arrives
 }
 
 func TestWatchStartsAtItsResourceVersion(t *testing.T) {
@@ -65,7 +65,7 @@ func TestWatchStartsAtItsResourceVersion(t *testing.T) {
 		"resourceVersion=6":                   nil,
 		"fieldSelector=metadata.name%3Dcm-3":  {"ADDED cm-3"},
 		"pretty=true&limit=1":                 {"ADDED cm-1", "ADDED cm-3"},
-		"watch=false&watch=1":                 nil, // the first value applies: a list
+		"watch=false&watch=1":                 nil, // a list, because the first value applies
 		"resourceVersion=2&watch=true&limit=": {"ADDED cm-2", "ADDED cm-3", "MODIFIED cm-1", "DELETED cm-2"},
 	}
 	s := start(t, nil)
@@ -144,7 +144,7 @@ func TestFutureResourceVersionSendsNothing(t *testing.T) {
 	require.NoError(t, w.end())
 }
 
-func TestAWatchEndsAtItsTimeout(t *testing.T) {
+func TestWatchEndsAtTimeout(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
 	began := time.Now()
@@ -153,7 +153,7 @@ func TestAWatchEndsAtItsTimeout(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 }
 
-func TestBookmarksComeAtTheInterval(t *testing.T) {
+func TestSendsBookmarksAtInterval(t *testing.T) {
 	s := start(t, &Options{BookmarkInterval: time.Millisecond})
 	without := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1")
 	w := openWatch(t, s.URL+watchConfigMaps+"&resourceVersion=1&allowWatchBookmarks=true")
@@ -168,7 +168,7 @@ func TestBookmarksComeAtTheInterval(t *testing.T) {
 	without.expect("ADDED cm-1")
 }
 
-func TestABookmarkComesShortlyBeforeTheDeadline(t *testing.T) {
+func TestSendsBookmarkBeforeDeadline(t *testing.T) {
 	t.Parallel()
 	s := start(t, nil)
 	began := time.Now()
@@ -184,11 +184,11 @@ func TestObjectsThatEnterAndLeaveASelector(t *testing.T) {
 	s := start(t, nil)
 	w := openWatch(t, s.URL+watchConfigMaps+"&labelSelector=app%3Ddemo")
 	const in, out = `"app":"demo"`, `"app":"other"`
-	put(t, s, configMap("a", "1", out)) // does not match
+	put(t, s, configMap("a", "1", out)) // excluded by the selector
 	put(t, s, configMap("a", "2", in))
 	put(t, s, configMap("a", "3", in))
 	put(t, s, configMap("a", "4", out))
-	put(t, s, configMap("a", "5", out)) // does not match
+	put(t, s, configMap("a", "5", out)) // excluded by the selector
 	require.NoError(t, s.Delete("configmaps", "t", "a"))
 	put(t, s, configMap("b", "1", in))
 	require.NoError(t, s.Delete("configmaps", "t", "b"))
@@ -237,9 +237,8 @@ func TestStreamingList(t *testing.T) {
 		`{"annotations":{"k8s.io/initial-events-end":"true"},"resourceVersion":"3"}}}`+"\n", w.next().line)
 }
 
-// TestACompressedStreamingList checks for one gzip member per flush, as in Kubernetes 1.37. Other watches are not
-// compressed.
-func TestACompressedStreamingList(t *testing.T) {
+// As in Kubernetes 1.37, each flush ends a gzip member, and only streaming lists are compressed.
+func TestCompressedStreamingList(t *testing.T) {
 	s := start(t, nil)
 	playback.Of(s).CompressStreamingLists()
 	fill(t, s, 1)
@@ -266,7 +265,7 @@ func TestACompressedStreamingList(t *testing.T) {
 	require.Empty(t, get(watchConfigMaps).Header.Get("Content-Encoding"))
 }
 
-func TestAStreamingListWithoutBookmarksHasNoEnd(t *testing.T) {
+func TestStreamingListWithoutBookmarks(t *testing.T) {
 	s := start(t, nil)
 	fill(t, s, 1)
 	w := openWatch(t, s.URL+streamingList)
@@ -315,7 +314,7 @@ func TestDeletingAResourceEndsItsWatches(t *testing.T) {
 	require.Equal(t, "404 page not found\n", get(t, url).Body)
 	fill(t, s, 1)
 	other.expect("ADDED cm-1")
-	s.RemoveResource("things.example.com") // removing it again does nothing
+	s.RemoveResource("things.example.com") // has no effect
 }
 
 func FuzzListOptions(f *testing.F) {

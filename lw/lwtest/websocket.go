@@ -14,17 +14,17 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// errClientLeft ends a watch whose client has closed the WebSocket.
-var errClientLeft = errors.New("lwtest: the client has left")
+// errClientLeft is the cause when a client closes its WebSocket.
+var errClientLeft = errors.New("lwtest: the client closed the connection")
 
-// isWebSocket says whether a request asks to become a WebSocket.
+// isWebSocket reports whether a request asks for a WebSocket upgrade.
 func isWebSocket(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
 		slices.ContainsFunc(r.Header["Connection"], func(v string) bool { return strings.Contains(strings.ToLower(v), "upgrade") })
 }
 
-// serveWebSocket sends each event of a watch as a TEXT message. Every end but that of a dead server is a CLOSE 1000 without
-// a reason.
+// serveWebSocket sends each watch event as a TEXT message. Unless the server is stopped, the watch ends with CLOSE 1000
+// and no reason.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *watch) {
 	conn := upgrade(w, r)
 	if conn == nil {
@@ -32,11 +32,11 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 	}
 	below := conn.NetConn()
 	if encrypted, ok := below.(*tls.Conn); ok {
-		below = encrypted.NetConn() // who is killed says no goodbye in TLS either
+		below = encrypted.NetConn() // a killed server does not send close_notify
 	}
-	s.conns.Store(below, nil) // net/http does not close it any more
+	s.conns.Store(below, nil) // net/http does not close hijacked connections
 	defer s.conns.Delete(below)
-	if s.isDown() { // Stop may have closed all that it knew before
+	if s.isDown() { // Stop may have missed this connection
 		below.Close()
 		return
 	}
@@ -47,15 +47,15 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, watch *w
 		s.answerPings(conn)
 		cancel(errClientLeft)
 	}()
-	if sendMessages(ctx, conn, watch) && s.saysGoodbye(ctx) {
-		goodbye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
-		conn.WriteControl(websocket.CloseMessage, goodbye, time.Time{}) // who does not get it is gone already
+	if sendMessages(ctx, conn, watch) && s.sendsClose(ctx) {
+		closing := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
+		conn.WriteControl(websocket.CloseMessage, closing, time.Time{}) // fails only if the client is already gone
 	}
 	conn.Close()
 	<-read
 }
 
-// sendMessages sends the watch's events until it ends. It is false if the connection is to be cut.
+// sendMessages sends watch events until the watch ends. It returns false if the connection must be cut without CLOSE.
 func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool {
 	fault, _ := ctx.Value(frameFaultKey{}).(*frameFault)
 	if fault != nil && fault.pass < 0 && !fault.send(conn, nil) {
@@ -69,22 +69,22 @@ func sendMessages(ctx context.Context, conn *websocket.Conn, watch *watch) bool 
 				return false
 			}
 		case conn.WriteMessage(websocket.TextMessage, frame) != nil:
-			return true // the goodbye will not come through either
+			return true // CLOSE would fail, too
 		}
 		sent++
 	}
 	return true
 }
 
-// answerPings reads until the client closes the connection, or that is cut. What the client says is ignored.
+// answerPings reads until the connection is closed. It ignores all messages.
 func (s *Server) answerPings(conn *websocket.Conn) {
 	conn.SetPingHandler(func(data string) error {
 		if !s.isStalled() {
-			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // its error comes back to the next read or write
+			conn.WriteControl(websocket.PongMessage, []byte(data), time.Time{}) // an error also fails the next read or write
 		}
 		return nil
 	})
-	conn.SetCloseHandler(func(int, string) error { return nil }) // the answer is 1000, whatever the client's code is
+	conn.SetCloseHandler(func(int, string) error { return nil }) // the server always sends 1000 instead of echoing the code
 	for {
 		if _, _, err := conn.NextReader(); err != nil {
 			return
@@ -92,8 +92,8 @@ func (s *Server) answerPings(conn *websocket.Conn) {
 	}
 }
 
-// saysGoodbye says whether the end of a watch is told to its client.
-func (s *Server) saysGoodbye(ctx context.Context) bool {
+// sendsClose reports whether to send CLOSE at the end of a watch.
+func (s *Server) sendsClose(ctx context.Context) bool {
 	switch context.Cause(ctx) {
 	case errDropped:
 		return false
@@ -103,26 +103,27 @@ func (s *Server) saysGoodbye(ctx context.Context) bool {
 	return true
 }
 
-// upgrade makes a WebSocket of the request. What a real server refuses, it refuses as tersely, and gives nil.
+// upgrade upgrades the request to a WebSocket. If the request is invalid, it responds like kube-apiserver and returns
+// nil.
 func upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
-	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // "null" is no URI
+	if _, err := url.ParseRequestURI(r.Header.Get("Origin")); err != nil { // also rejects "null"
 		refuseUpgrade(w, http.StatusForbidden)
 		return nil
 	}
 	protocol := strings.TrimSpace(r.Header.Get("Sec-Websocket-Protocol"))
-	if strings.Contains(protocol, ",") { // it does not choose
+	if strings.Contains(protocol, ",") { // more than one subprotocol
 		refuseUpgrade(w, http.StatusBadRequest)
 		return nil
 	}
 	upgrader := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"Sec-Websocket-Protocol": {protocol}})
 	if err != nil {
-		return nil // the upgrader has answered
+		return nil // the upgrader has responded
 	}
 	return conn
 }
 
-// refuseUpgrade answers with a status line and closes the connection.
+// refuseUpgrade sends only a status line and closes the connection.
 func refuseUpgrade(w http.ResponseWriter, code int) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

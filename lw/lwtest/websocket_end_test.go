@@ -46,7 +46,7 @@ func TestWebSocketLifecycles(t *testing.T) {
 	}
 }
 
-func TestAWebSocketEndsWith1000(t *testing.T) {
+func TestWebSocketEndsWith1000(t *testing.T) {
 	const short = watchConfigMaps + "&timeoutSeconds=1"
 	t.Run("at the timeout", func(t *testing.T) {
 		requireClosed(t, websocket.CloseNormalClosure, openSocket(t, start(t, nil).URL+short))
@@ -64,7 +64,7 @@ func TestAWebSocketEndsWith1000(t *testing.T) {
 	})
 	t.Run("for a slow reader", func(t *testing.T) {
 		s := start(t, nil)
-		s.StallWatches(true) // the server cannot tell a stall from a slow reader
+		s.StallWatches(true) // stalled watches resemble slow readers
 		conn := openSocket(t, s.URL+watchConfigMaps)
 		fill(t, s, 3)
 		s.Compact()
@@ -108,7 +108,7 @@ func TestPingsAreAnsweredUnlessStalled(t *testing.T) {
 	require.Empty(t, pongs)
 }
 
-func TestClosedWebSocketsAreForgotten(t *testing.T) {
+func TestReleasesClosedWebSockets(t *testing.T) {
 	for name, leave := range map[string]func(*websocket.Conn) error{
 		"without a close frame": (*websocket.Conn).Close,
 		"with a close frame": func(c *websocket.Conn) error {
@@ -126,10 +126,10 @@ func TestClosedWebSocketsAreForgotten(t *testing.T) {
 	}
 }
 
-// narrow listens for connections with a small receive buffer.
+// narrow is a listener whose connections have a small send buffer.
 type narrow struct {
 	net.Listener
-	full chan struct{} // closed when another write is about to start
+	full chan struct{} // closed before a write that will block
 }
 
 func (n *narrow) Accept() (net.Conn, error) {
@@ -146,7 +146,7 @@ type narrowConn struct {
 }
 
 func (c *narrowConn) Write(p []byte) (int, error) {
-	if len(p) > 1<<19 { // half of the object: gorilla writes it in two parts
+	if len(p) > 1<<19 { // gorilla writes the object in two parts
 		close(c.full)
 	}
 	return c.Conn.Write(p)
@@ -160,7 +160,7 @@ func TestBlockedReadersDoNotDelayOthers(t *testing.T) {
 	put(t, s, configMap("cm-1", strings.Repeat("x", 1<<20)))
 	openSocket(t, s.URL+watchConfigMaps)
 	<-network.full
-	s.CloseWatches() // the close frame cannot be sent because unread data fills the connection
+	s.CloseWatches() // unread data fills the connection, so the CLOSE frame cannot be sent
 	s.Stop()
 	require.Empty(t, s.underWay())
 }
@@ -180,8 +180,7 @@ func TestWebSocketsBehindAnotherListener(t *testing.T) {
 	require.True(t, cut(endOf(t, conn)))
 }
 
-// TestWebSocketsOpenedDuringStopAreClosed checks that a WebSocket opened during Stop is closed too, and that Stop
-// waits for it.
+// Stop must wait for such a connection, too.
 func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 	s := start(t, nil)
 	front := httptest.NewServer(s)
@@ -194,7 +193,7 @@ func TestWebSocketsOpenedDuringStopAreClosed(t *testing.T) {
 			close(stopped)
 		}()
 		<-r.Context().Done()
-		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // the handler misses the end of the request
+		next.ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context()))) // hides the cancellation from the handler
 	})
 	require.True(t, cut(endOf(t, openSocket(t, front.URL+watchConfigMaps))))
 	<-stopped

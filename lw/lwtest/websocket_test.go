@@ -15,14 +15,14 @@ import (
 
 const someOrigin = "https://app.example"
 
-// dial opens a WebSocket with pairs of header names and values. It sets neither an origin nor a token.
+// dial opens a WebSocket without an origin or token. header contains pairs of names and values.
 func dial(t testing.TB, url string, header ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	h := http.Header{}
 	for i := 0; i < len(header); i += 2 {
 		h.Add(header[i], header[i+1])
 	}
-	dialer := websocket.Dialer{HandshakeTimeout: patience, EnableCompression: true} // the server must decline compression
+	dialer := websocket.Dialer{HandshakeTimeout: testTimeout, EnableCompression: true} // the server must not accept compression
 	return dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(url, "http"), h)
 }
 
@@ -33,11 +33,11 @@ func openSocket(t testing.TB, url string, header ...string) *websocket.Conn {
 	require.NoError(t, err)
 	require.Empty(t, res.Header.Get("Sec-Websocket-Extensions"))
 	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(patience)))
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(testTimeout)))
 	return conn
 }
 
-// expectEvents reads events, given as "TYPE name", each in a text message.
+// expectEvents reads events in the form "TYPE name", each from a TEXT message.
 func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
 	t.Helper()
 	for _, want := range want {
@@ -51,7 +51,7 @@ func expectEvents(t testing.TB, conn *websocket.Conn, want ...string) {
 	}
 }
 
-// endOf waits for the end. It fails if a message precedes it.
+// endOf returns the error at the end of the connection. It fails the test if a message arrives first.
 func endOf(t testing.TB, conn *websocket.Conn) error {
 	t.Helper()
 	_, text, err := conn.ReadMessage()
@@ -64,7 +64,7 @@ func requireClosed(t testing.TB, code int, conn *websocket.Conn) {
 	require.Equal(t, &websocket.CloseError{Code: code}, endOf(t, conn))
 }
 
-// cut reports whether a connection ended without a close frame.
+// cut reports whether a connection ended without a CLOSE frame.
 func cut(err error) bool { return websocket.IsCloseError(err, websocket.CloseAbnormalClosure) }
 
 func bearer(token string) string {
@@ -81,7 +81,7 @@ func TestHandshakes(t *testing.T) {
 		path   string
 		header []string
 		code   int
-		chosen string // subprotocol
+		chosen string // selected subprotocol
 	}{
 		"token in a header":                      {watch, []string{origin, someOrigin, authorization, "Bearer good"}, 101, ""},
 		"origin without a host":                  {watch, []string{origin, "file://", authorization, "Bearer good"}, 101, ""},

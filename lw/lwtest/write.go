@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/revlog"
 )
 
-// create stores a new object. The namespace of the path wins over none in the object.
+// create stores a new object. If the object has no namespace, it gets the one of the path.
 func (s *Server) create(res *Resource, namespace string, f fields, manager string) (*object, error) {
 	meta, err := s.accept(res, f, namespace, "")
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *Server) create(res *Resource, namespace string, f fields, manager strin
 	return o, nil
 }
 
-// update replaces an object by what change makes of it. A change that changes nothing writes nothing, as in a real server.
+// update replaces an object by the result of change. If nothing changes, it writes nothing, like kube-apiserver.
 func (s *Server) update(res *Resource, namespace, name string, manager string, change func(old *object) fields) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,7 @@ func (s *Server) update(res *Resource, namespace, name string, manager string, c
 	return o, nil
 }
 
-// remove deletes an object at once, without a grace period or finalizers. uid and revision are preconditions unless they are
-// zero.
+// remove deletes an object immediately. A nonzero uid or revision is a precondition.
 func (s *Server) remove(res *Resource, namespace, name, uid string, revision int64) (*object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +105,8 @@ func (s *Server) remove(res *Resource, namespace, name, uid string, revision int
 	return last, nil
 }
 
-// accept checks what a client sent and completes its identity. name is empty for a new object.
+// accept validates an object from a client and sets its kind, apiVersion, name and namespace. The name is empty for a
+// new object.
 func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields, error) {
 	if kind := text(f, "kind"); kind != "" && kind != res.Kind {
 		return nil, badRequest("the kind in the data (%s) does not match the expected kind (%s)", kind, res.Kind)
@@ -140,7 +140,7 @@ func (s *Server) accept(res *Resource, f fields, namespace, name string) (fields
 	return meta, nil
 }
 
-// setName generates the name of a new object if need be and checks it.
+// setName generates the name of a new object if necessary, and validates name and namespace.
 func setName(res *Resource, meta fields) error {
 	if text(meta, "name") == "" {
 		prefix := text(meta, "generateName")
@@ -164,10 +164,10 @@ func setName(res *Resource, meta fields) error {
 	return nil
 }
 
-// subdomain is what names are made of: RFC 1123, as the real server has it for most resources.
+// subdomain matches an RFC 1123 subdomain, the name format of most resources.
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
-// keepServerFields carries over what clients cannot change.
+// keepServerFields copies the fields that clients cannot change from old to f, and updates the generation.
 func keepServerFields(res *Resource, old, f fields) error {
 	was, meta := old["metadata"].(fields), f["metadata"].(fields)
 	if uid := text(meta, "uid"); uid != "" && uid != text(was, "uid") {
@@ -186,7 +186,7 @@ func keepServerFields(res *Resource, old, f fields) error {
 	return nil
 }
 
-// sameSpec compares all but metadata and status.
+// sameSpec compares all fields except metadata and status.
 func sameSpec(a, b fields) bool {
 	for _, pair := range [][2]fields{{a, b}, {b, a}} {
 		for key, value := range pair[0] {
@@ -198,7 +198,7 @@ func sameSpec(a, b fields) bool {
 	return true
 }
 
-// encodeNext encodes an object under the revision that the next write gets. s.mu is held.
+// encodeNext encodes an object at the revision of the next write. The caller holds s.mu.
 func (s *Server) encodeNext(res *Resource, f fields) (*object, error) {
 	f["metadata"].(fields)["resourceVersion"] = strconv.FormatInt(s.log.Revision()+1, 10)
 	o, err := encodeObject(res, f)

@@ -196,7 +196,7 @@ func TestRejectedRequests(t *testing.T) {
 		"wrong name":                       {"PUT", a, `{"metadata":{"name":"b"}}`, "", 400, "the name of the object (b)"},
 		"wrong uid":                        {"PUT", a, `{"metadata":{"uid":"b"}}`, "", 409, "Precondition failed: UID"},
 		"not JSON":                         {"POST", cms, `{`, "", 400, "unexpected EOF"},
-		"data after the object":            {"POST", cms, `{} {}`, "", 400, "more after the object"},
+		"data after the object":            {"POST", cms, `{} {}`, "", 400, "unexpected data after the JSON object"},
 		"null":                             {"POST", cms, `null`, "", 400, "not an object"},
 		"metadata as string":               {"POST", cms, `{"metadata":""}`, "", 400, "metadata is not an object"},
 		"labels as list":                   {"POST", cms, `{"metadata":{"name":"x","labels":[]}}`, "", 400, "metadata.labels is not an object"},
@@ -235,7 +235,7 @@ func TestRejectedRequests(t *testing.T) {
 	}
 }
 
-// The server responds to any request, and stored objects are readable.
+// The server must answer any request, and all stored objects must be readable.
 func FuzzWrites(f *testing.F) {
 	s := start(f, nil)
 	f.Add([]byte(`{"metadata":{"name":"a","labels":{"x":"y"},"managedFields":[1]},"data":{"k":"v"}}`))

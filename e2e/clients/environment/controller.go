@@ -1,4 +1,5 @@
-// Package environment is the controller of docs/tutorials/controller.md. It labels every Namespace that has no environment.
+// Package environment is the controller of docs/tutorials/controller.md. It labels each Namespace that has no
+// environment label.
 package environment
 
 import (
@@ -13,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run labels Namespaces until ctx ends. It reads through transport and writes through clientset.
+// Run labels Namespaces until ctx is canceled. It reads with transport and writes with clientset.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	resource, err := lw.ParseResource("namespaces", "")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command run runs one of the programs of docs/migration.md until it is interrupted:
+// Command run runs a program of docs/migration.md until it is interrupted:
 //
 //	go run ./run -kubeconfig ~/.kube/config exporter listwatch
 //	go run ./run -kubeconfig ~/.kube/config controller clientgo
@@ -31,8 +31,8 @@ import (
 )
 
 func main() {
-	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig; empty means the service account of the Pod")
-	address := flag.String("listen", "127.0.0.1:0", "address of the exporter")
+	path := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "path of the kubeconfig (if empty: the Pod's service account)")
+	address := flag.String("listen", "127.0.0.1:0", "listen address of the exporter")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -77,7 +77,7 @@ func run(ctx context.Context, program, path, address string) error {
 	case "port listwatch":
 		return portlistwatch.Run(ctx, path, time.Minute, report)
 	}
-	return fmt.Errorf("unknown program %q; want controller, exporter or port, and then clientgo or listwatch", program)
+	return fmt.Errorf("unknown program %q: want controller, exporter or port, followed by clientgo or listwatch", program)
 }
 
 func newTransport(config *rest.Config) (*lwhttp.Transport, error) {

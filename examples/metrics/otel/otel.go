@@ -14,8 +14,8 @@ import (
 )
 
 // Trace creates the instruments of a stream and returns a trace that records them. All measurements have the attribute
-// listwatch.resource. Use a unique value for each stream, for example "pods". A trace supports one stream at a time.
-// After a stream has ended, the next stream of the same resource can use the trace.
+// listwatch.resource. Use a unique value for each stream, for example "pods". A trace supports one stream at a time,
+// but it can be reused after a stream has ended.
 //
 // Attributes never contain data from objects, request paths or error messages.
 func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
@@ -23,7 +23,7 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A trace has no context that could carry a span.
+	// A trace has no context with a span.
 	ctx, attrs := context.Background(), m.with()
 	var began time.Time
 	return &lw.Trace{
@@ -53,8 +53,8 @@ func Trace(meter metric.Meter, resource string) (*lw.Trace, error) {
 	}, nil
 }
 
-// instruments holds the instruments of a stream. live and synced are observed at each collection, because readers with
-// delta temporality drop unchanged values.
+// instruments holds the instruments of a stream. live and synced are observable gauges, because readers with delta
+// temporality drop unchanged values.
 type instruments struct {
 	resource attribute.KeyValue
 
@@ -87,7 +87,7 @@ func newInstruments(meter metric.Meter, resource attribute.KeyValue) (*instrumen
 	m.lists = counter("listwatch.lists", "{list}", "Number of complete lists.")
 	m.bookmarks = counter("listwatch.bookmarks", "{bookmark}", "Number of received bookmarks.")
 	m.undecoded = counter("listwatch.undecoded", "{object}", "Number of objects that the codec could not decode.")
-	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream; the cause closed is a clean end.")
+	m.interruptions = counter("listwatch.interruptions", "{interruption}", "Number of interruptions of the stream. The cause closed is a clean end.")
 	m.relists = counter("listwatch.relists", "{relist}", "Number of interruptions that cause a relist.")
 	m.switches = counter("listwatch.switches", "{switch}", "Number of switches to another transport, by the failure of the previous transport.")
 	m.redirects = counter("listwatch.redirects", "{redirect}", "Number of requests redirected to another origin, without credentials.")
@@ -124,7 +124,7 @@ func (m *instruments) with(more ...attribute.KeyValue) metric.MeasurementOption 
 }
 
 func (m *instruments) interrupted(ctx context.Context, b *lw.Interruption) {
-	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // error.type does not fit, because a watch may close cleanly
+	cause := m.with(attribute.String("listwatch.cause", measure.Cause(b.Err))) // not error.type, because a watch may close cleanly
 	m.isLive.Store(0)
 	m.interruptions.Add(ctx, 1, cause)
 	if b.Relist {

@@ -10,8 +10,8 @@ import (
 )
 
 // Trace registers the metrics of a stream and returns a trace that records them. All metrics have the label resource.
-// Use a unique value for each stream, for example "pods". A second stream with the same value returns an error. A trace
-// supports one stream at a time. After a stream has ended, the next stream of the same resource can use the trace.
+// Use a unique value for each stream, for example "pods". A second stream with the same value is an error. A trace
+// supports one stream at a time, but it can be reused after a stream has ended.
 //
 // Labels never contain data from objects, request paths or error messages.
 func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error) {
@@ -46,7 +46,7 @@ func Trace(registerer prometheus.Registerer, resource string) (*lw.Trace, error)
 	}, nil
 }
 
-// metrics is a single collector, so all metrics are registered together or not at all.
+// metrics is a single collector, so registration is all or nothing.
 type metrics struct {
 	all []prometheus.Collector
 
@@ -77,7 +77,7 @@ func newMetrics() *metrics {
 	m.lists = counter("listwatch_lists_total", "Number of complete lists.").WithLabelValues()
 	m.bookmarks = counter("listwatch_bookmarks_total", "Number of received bookmarks.").WithLabelValues()
 	m.undecoded = counter("listwatch_undecoded_total", "Number of objects that the codec could not decode.").WithLabelValues()
-	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream; the cause closed is a clean end.", "cause")
+	m.interruptions = counter("listwatch_interruptions_total", "Number of interruptions of the stream. The cause closed is a clean end.", "cause")
 	m.relists = counter("listwatch_relists_total", "Number of interruptions that cause a relist.", "cause")
 	m.switches = counter("listwatch_switches_total", "Number of switches to another transport, by the failure of the previous transport.", "cause")
 	m.redirects = counter("listwatch_redirects_total", "Number of requests redirected to another origin, without credentials.").WithLabelValues()

@@ -1,5 +1,5 @@
-// Command demo runs the example scheduler. By default it starts an embedded API server and adds nodes and Pods to it.
-// With -server it uses an existing cluster through kubectl proxy. That cluster must not have another scheduler.
+// Command demo runs the example scheduler. By default, it starts an embedded API server and creates nodes and Pods.
+// With -server, it uses an existing cluster without another scheduler, for example through kubectl proxy.
 //
 //	go run ./examples/scheduler/demo -duration 5s
 //	go run ./examples/scheduler/demo -server http://127.0.0.1:8001
@@ -23,8 +23,8 @@ import (
 )
 
 func main() {
-	server := flag.String("server", "", "URL of an API server; empty starts an embedded one")
-	duration := flag.Duration("duration", 0, "duration of the demo; 0 means until ^C")
+	server := flag.String("server", "", "URL of an API server (default: an embedded one)")
+	duration := flag.Duration("duration", 0, "duration of the demo (0: until ^C)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -78,7 +78,7 @@ func populate(ctx context.Context, server *lwtest.Server) {
 	}
 }
 
-// show prints every Pod that has been bound.
+// show prints each Pod when it is bound.
 func show(ctx context.Context, pods *cache.Informer[*lw.Object]) {
 	for change := range pods.Changes(ctx, &cache.HandlerOptions[*lw.Object]{Filter: isBound}) {
 		if change.Type == cache.Added {

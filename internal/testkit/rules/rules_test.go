@@ -111,9 +111,9 @@ var mayImport = map[string][]string{
 	"internal/testkit/stage":      {"lw", "lw/lwtest", "internal/playback", "internal/wsframe", "examples/browser", "internal/testkit/sample"},
 	"wasm":                        {"internal/verdict", "internal/invalid", "lw", "cache", "transport/http", "transport/ws", "transport/fallback", "internal/jsx", "internal/turns"},
 
-	"examples/scheduler":        {"lw", "cache", "cache/workqueue"},
-	"examples/scheduler/course": {"lw", "transport/http", "examples/scheduler"},
-	"examples/scheduler/demo":   {"lw", "cache", "lw/lwtest", "transport/http", "examples/scheduler"},
+	"examples/scheduler":               {"lw", "cache", "cache/workqueue"},
+	"examples/scheduler/schedulertest": {"lw", "transport/http", "examples/scheduler"},
+	"examples/scheduler/demo":          {"lw", "cache", "lw/lwtest", "transport/http", "examples/scheduler"},
 
 	"cmd/lwcat": {
 		"lw", "cache", "transport/http", "transport/ws", "transport/fallback", "transport/kubeconfig",

@@ -1,5 +1,5 @@
-// Package clientgo is a controller that creates the Pods of Deployments. It reads and writes with client-go. Package
-// listwatch next to it is the same controller, but reads with listwatch.
+// Package clientgo is a controller that creates the Pods of Deployments. It reads and writes with client-go. The
+// sibling package listwatch is the same controller, but reads with listwatch.
 package clientgo
 
 import (
@@ -34,7 +34,7 @@ type controller struct {
 	queue       workqueue.TypedRateLimitingInterface[cache.ObjectName]
 }
 
-// Run controls Deployments until ctx ends. When it has returned, nothing is left running.
+// Run controls Deployments until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(clientset, 0,
 		informers.WithTweakListOptions(func(opts *metav1.ListOptions) { opts.LabelSelector = Label }))
@@ -109,7 +109,7 @@ func (c *controller) work(ctx context.Context) {
 func (c *controller) reconcile(ctx context.Context, key cache.ObjectName) error {
 	deployment, err := c.deployments.Deployments(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
-		return nil // the garbage collector deletes its Pods
+		return nil // the garbage collector deletes the Pods
 	} else if err != nil {
 		return err
 	}

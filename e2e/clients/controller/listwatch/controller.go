@@ -1,5 +1,5 @@
 // Package listwatch is a controller that creates the Pods of Deployments. It reads with listwatch and writes with
-// client-go. Package clientgo next to it is the same controller with client-go alone.
+// client-go. The sibling package clientgo is the same controller with client-go only.
 package listwatch
 
 import (
@@ -33,7 +33,7 @@ type controller struct {
 	queue       *workqueue.Queue[lw.Key]
 }
 
-// Run controls Deployments until ctx ends. When it has returned, nothing is left running.
+// Run controls Deployments until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, clientset kubernetes.Interface) error {
 	opts := &lw.Options{LabelSelector: Label}
 	ofDeployments := lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"}
@@ -87,7 +87,7 @@ func (c *controller) work(ctx context.Context) error {
 func (c *controller) reconcile(ctx context.Context, key lw.Key) error {
 	deployment, ok := c.deployments.Get(key)
 	if !ok {
-		return nil // the garbage collector deletes its Pods
+		return nil // the garbage collector deletes the Pods
 	}
 	missing := map[string]bool{}
 	for i := range *deployment.Spec.Replicas {

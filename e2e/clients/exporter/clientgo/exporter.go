@@ -1,4 +1,5 @@
-// Package clientgo is a small kube-state-metrics with client-go. Package listwatch next to it is the same exporter.
+// Package clientgo is a small version of kube-state-metrics that uses client-go. The sibling package listwatch uses
+// listwatch.
 package clientgo
 
 import (
@@ -16,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Run serves /metrics and /readyz on listener until ctx ends. When it has returned, nothing is left running.
+// Run serves /metrics and /readyz on listener until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, clientset kubernetes.Interface, listener net.Listener) error {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
 	informer := factory.Core().V1().Pods()

@@ -1,4 +1,5 @@
-// Package listwatch is a small kube-state-metrics with listwatch. Package clientgo next to it is the same exporter.
+// Package listwatch is a small version of kube-state-metrics that uses listwatch. The sibling package clientgo uses
+// client-go.
 package listwatch
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Run serves /metrics and /readyz on listener until ctx ends. When it has returned, nothing is left running.
+// Run serves /metrics and /readyz on listener until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, transport lw.Transport, listener net.Listener) error {
 	fields, err := lw.Project("spec.nodeName", "status.phase", "status.containerStatuses")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package clientgo is a small controller with client-go. Package listwatch next to it is the same controller.
+// Package clientgo is a small controller that uses client-go. The sibling package listwatch uses listwatch.
 package clientgo
 
 import (
@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Run reports the state of every app until ctx ends. When it has returned, nothing is left running.
+// Run reports the state of every app until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {

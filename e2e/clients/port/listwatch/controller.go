@@ -1,4 +1,4 @@
-// Package listwatch is a small controller with listwatch. Package clientgo next to it is the same controller.
+// Package listwatch is a small controller that uses listwatch. The sibling package clientgo uses client-go.
 package listwatch
 
 import (
@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Run reports the state of every app until ctx ends. When it has returned, nothing is left running.
+// Run reports the state of every app until ctx is canceled and all goroutines have ended.
 func Run(ctx context.Context, path string, resync time.Duration, report func(string) error) error {
 	config, err := kubeconfig.Load(&kubeconfig.Options{Path: path})
 	if err != nil {

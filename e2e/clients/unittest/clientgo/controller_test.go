@@ -1,5 +1,6 @@
-// Package clientgo tests controller/clientgo with client-go's fake clientset. Package listwatch next to it tests
-// controller/listwatch with lwtest. The fake clientset has no connection and no history, so it cannot test an outage.
+// Package clientgo tests controller/clientgo with client-go's fake clientset. The sibling package listwatch tests
+// controller/listwatch with lwtest. The fake clientset has no connections and no history, so it cannot simulate an
+// outage.
 package clientgo
 
 import (
@@ -66,7 +67,7 @@ func TestCreatesAndDeletesPods(t *testing.T) {
 	requirePods(t, clientset, "default/web-0")
 }
 
-// A watch of the fake clientset ignores label selectors, so the objects must be there before the list.
+// Watches of the fake clientset ignore label selectors, so the objects must exist before the list.
 func TestIgnoresDeploymentsWithoutTheLabel(t *testing.T) {
 	clientset := fake.NewClientset(deployment("other", nil, 1), deployment("web", labels, 1))
 	start(t, clientset)

@@ -1,4 +1,4 @@
-// Package listwatch tests controller/listwatch with lwtest. Package clientgo next to it tests controller/clientgo with
+// Package listwatch tests controller/listwatch with lwtest. The sibling package clientgo tests controller/clientgo with
 // client-go's fake clientset.
 package listwatch
 
@@ -27,7 +27,7 @@ func start(t *testing.T) *lwtest.Server {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
 	config := &rest.Config{Host: server.URL}
-	config.ContentType = "application/json" // lwtest does not read protobuf
+	config.ContentType = "application/json" // lwtest does not support protobuf
 	clientset, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	ended := make(chan error)

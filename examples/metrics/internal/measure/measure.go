@@ -1,5 +1,5 @@
-// Package measure contains the common parts of the metrics adapters: the mapping of errors and requests to labels, and
-// the buckets of histograms.
+// Package measure maps errors and requests to metric labels and defines histogram buckets. The metrics adapters share
+// it.
 package measure
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Upper limits of histogram buckets. They follow the limits of the library.
+// Histogram buckets, based on the limits of the library.
 var (
 	// OpenSeconds ends at 90 s, the timeout for a response.
 	OpenSeconds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90}
@@ -31,7 +31,7 @@ func Verb(req *lw.Request) string {
 	return "list"
 }
 
-// causes lists the kinds of errors. An error may match several, so more specific kinds come first.
+// causes lists the kinds of errors. An error may match several kinds, so specific ones come first.
 var causes = []struct {
 	name string
 	is   func(error) bool
@@ -52,7 +52,7 @@ var causes = []struct {
 	{"frame_too_large", as[*lw.FrameTooLargeError]},
 	{"undecodable", as[*lw.DecodeError]},
 	{"invalid_response", is(lw.ErrInvalidResponse)},
-	{"canceled", func(err error) bool { // the caller's deadline is also a net.Error
+	{"canceled", func(err error) bool { // before connection, because a context deadline is also a net.Error
 		return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	}},
 	{"tls", func(err error) bool {
@@ -62,11 +62,11 @@ var causes = []struct {
 		return as[net.Error](err) || as[syscall.Errno](err) || errors.Is(err, net.ErrClosed) ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	}},
-	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support; some system errors match, too
+	{"unsupported", is(errors.ErrUnsupported)}, // for example, a proxy without WebSocket support. It is last, because some system errors match, too.
 }
 
-// Cause returns the kind of an error as one of 18 words. It does not depend on the error's text. Errors without a known
-// type, such as some ends of HTTP/2 streams, return "other".
+// Cause returns the kind of an error, one of 18 fixed words. It does not depend on the error's message. Errors without
+// a known type return "other", for example some HTTP/2 stream errors.
 func Cause(err error) string {
 	for _, cause := range causes {
 		if cause.is(err) {

@@ -1,4 +1,4 @@
-package course
+package schedulertest
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Run creates bursts of Pods while nodes come and go and connections are dropped. At the end, every Pod that fits on a
-// node must have been bound exactly once and to a usable node.
+// Run creates bursts of Pods while nodes are added and deleted and connections are dropped. At the end, each Pod must
+// have been bound exactly once, to a usable node with enough CPU.
 func Run(t *testing.T, c Cluster) {
 	base := c.Client.Transport
 	client := *c.Client
@@ -39,8 +39,8 @@ func Run(t *testing.T, c Cluster) {
 	r.addNodes()
 	running.Go(func() { _ = s.Run(ctx) })
 	r.burst()
-	r.accidents(ctx)
-	r.room()
+	r.faults(ctx)
+	r.capacity()
 	r.eventually("the history is complete", func() (bool, string) { return h.has(r.bound()), "" })
 	stop()
 	running.Wait()
@@ -70,8 +70,8 @@ func (r *run) burst() {
 	require.Equal(r, want, r.perNode())
 }
 
-// accidents drops connections during a burst, deletes a node and adds another one.
-func (r *run) accidents(ctx context.Context) {
+// faults drops connections during a burst, deletes a node and adds another one.
+func (r *run) faults(ctx context.Context) {
 	var creating sync.WaitGroup
 	creating.Go(func() { r.addPods("second", 60) })
 	require.NoError(r, r.Break(ctx))
@@ -86,8 +86,8 @@ func (r *run) accidents(ctx context.Context) {
 	require.Len(r, r.bound(), 90)
 }
 
-// room checks that a Pod without enough CPU waits for a new node or for the deletion of another Pod.
-func (r *run) room() {
+// capacity checks that a Pod without enough CPU waits for a new node or for the deletion of another Pod.
+func (r *run) capacity() {
 	r.addPod("big", "8")
 	r.addPod("after", "100m")
 	r.waitFor("after", "")

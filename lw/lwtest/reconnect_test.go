@@ -10,25 +10,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// client-go reconnects within microseconds after a disconnect. These tests try it comebacks times. One attempt in fifty
-// reached a server that had not finished stopping.
-const comebacks = 300
+// client-go reconnects within microseconds. At one time, one attempt in fifty reached a server that had not finished
+// stopping, so the tests make many attempts.
+const attempts = 300
 
 func TestStopRefusesImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
-	for range comebacks {
+	for range attempts {
 		conn, err := net.Dial("tcp", s.addr) // faster than an HTTP client
 		require.NoError(t, err)
 		_, err = io.WriteString(conn, "GET "+watchConfigMaps+" HTTP/1.1\r\nHost: a\r\n\r\n")
 		require.NoError(t, err)
-		_, err = conn.Read(make([]byte, 1)) // the watch is open
+		_, err = conn.Read(make([]byte, 1)) // waits for the watch to open
 		require.NoError(t, err)
 		stopped := make(chan struct{})
 		go func() {
 			defer close(stopped)
 			s.Stop()
 		}()
-		_, _ = io.Copy(io.Discard, conn) // until the connection ends
+		_, _ = io.Copy(io.Discard, conn) // reads until the connection ends
 		conn.Close()
 		conn, err = net.Dial("tcp", s.addr)
 		if err == nil {
@@ -42,7 +42,7 @@ func TestStopRefusesImmediateReconnects(t *testing.T) {
 
 func TestDropConnectionsAcceptsImmediateReconnects(t *testing.T) {
 	s := start(t, nil)
-	for i := range comebacks {
+	for i := range attempts {
 		version := fmt.Sprint("&resourceVersion=", s.Revision())
 		w := openWatch(t, s.URL+watchConfigMaps+version)
 		dropped := make(chan struct{})

@@ -1,4 +1,4 @@
-package course
+package schedulertest
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func (h *history) note(pod lw.Key, node string) {
 	}
 }
 
-// has reports whether a node has been recorded for each of the Pods.
+// has reports whether the history contains a node for each Pod.
 func (h *history) has(bound map[string]string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -25,17 +25,17 @@ const (
 	name      = "salaries"
 )
 
-// seen counts requests and events without the trace, for comparison with the metrics.
+// seen counts requests and events independently of the trace.
 type seen struct {
-	Lists, Watches   int // number of requests to the server; one list and one watch fail
+	Lists, Watches   int // requests to the server, including a list and a watch that fail
 	Pages            int
-	Added, Bookmarks int // number of events and list items
+	Added, Bookmarks int // events and list items
 	Secrets          []string
 }
 
-// follow runs a stream of Pods against the embedded server and calls check after every event. The stream includes a
-// failed list, a list in pages, a transport that does not work, events and bookmarks. It also includes a dropped
-// connection, an expired resourceVersion, a closed watch and a rejected watch.
+// follow runs a stream of Pods against the embedded server and calls check after every event. The stream includes
+// pages, bookmarks, a failed list, a transport without watches and a dropped connection. It also includes an expired
+// resourceVersion, a closed watch and a rejected watch.
 func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) seen {
 	t.Helper()
 	server, err := lwtest.Start(&lwtest.Options{
@@ -54,7 +54,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	for range 3 {
 		script.create()
 	}
-	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // The next list requests the latest resourceVersion, which the server pages.
+	server.Fail(lwtest.Lists, 1, lwtest.Gone()) // the next list asks for the latest resourceVersion, which the server pages
 	ctx, cancel := context.WithTimeout(lw.WithTrace(t.Context(), trace), time.Minute)
 	defer cancel()
 	ctx = clock.WithRandom(ctx, func() float64 { return 0 })
@@ -77,7 +77,7 @@ func follow(t *testing.T, trace *lw.Trace, check func(lw.Event[*lw.Object])) see
 	return found
 }
 
-// listsOnly is a transport whose watches fail, as behind a proxy that does not support streaming.
+// listsOnly is a transport that rejects watches.
 type listsOnly struct{ lw.Transport }
 
 func (l listsOnly) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -103,7 +103,7 @@ func (s *script) create() {
 
 // next performs the next step after an event. It returns true at the end of the script.
 func (s *script) next(event lw.Event[*lw.Object]) bool {
-	added := event.Type == lw.Added && event.ResourceVersion != "" // from a watch
+	added := event.Type == lw.Added && event.ResourceVersion != "" // the event comes from a watch
 	if event.Type == lw.WatchStarted {
 		s.lives++
 	}
@@ -112,7 +112,7 @@ func (s *script) next(event lw.Event[*lw.Object]) bool {
 		s.create()
 	case added && s.lives == 1:
 		s.server.DropConnections()
-		s.create() // The client misses this event, so its resourceVersion expires.
+		s.create() // the client misses this event, so its resourceVersion expires
 		s.server.Compact()
 	case added && s.lives == 3:
 		forbidden := lw.Status{Code: 403, Reason: "Forbidden", Message: "pods is forbidden"}

@@ -1,5 +1,5 @@
-// Package course tests the scheduler under faults, against the embedded API server or a real one.
-package course
+// Package schedulertest tests the scheduler under faults. It runs against the embedded API server or a real one.
+package schedulertest
 
 import (
 	"cmp"
@@ -16,16 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Cluster is an API server without nodes and Pods that has the namespace "default".
+// Cluster is an API server that has the namespace "default" but no nodes or Pods.
 type Cluster struct {
 	URL     string
 	Options *lwhttp.Options // for reads
-	Client  *http.Client    // for writes; the caller closes it
+	Client  *http.Client    // for writes, closed by the caller
 	Token   string
-	Break   func(context.Context) error // drops all connections and waits until the server responds again
+	Break   func(context.Context) error // drops all connections and waits until the server is ready again
 }
 
-// deadline limits every wait. A working scheduler needs far less time.
+// deadline limits each wait. A working scheduler needs much less time.
 const deadline = 90 * time.Second
 
 const (
@@ -51,7 +51,7 @@ func (b bearer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(req)
 }
 
-// try sends a request. Without a response it returns status code 0.
+// try sends a request. If there is no response, it returns the status code 0.
 func (r *run) try(method, path, body string) (code int, text string) {
 	req, err := http.NewRequestWithContext(r.Context(), method, r.URL+path, strings.NewReader(body))
 	require.NoError(r, err)
@@ -81,7 +81,7 @@ func (r *run) write(method, path, body string) {
 	})
 }
 
-// eventually polls until the condition holds. why explains a failure.
+// eventually polls until the condition holds. It reports why on timeout.
 func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (r *run) eventually(what string, condition func() (ok bool, why string)) {
 	}
 }
 
-// node describes a node to create. Zero values describe a usable node.
+// node describes a node to create. Zero fields describe a usable node.
 type node struct {
 	name, cpu string
 	ready     string // status of the Ready condition
@@ -104,7 +104,7 @@ type node struct {
 	taints    string // JSON
 }
 
-// addNode creates a node and then sets its taints again, because a real server adds a taint that only a controller
+// addNode creates a node and then resets its taints, because kube-apiserver adds a taint that only a controller
 // removes.
 func (r *run) addNode(n node) {
 	ready, taints := cmp.Or(n.ready, "True"), cmp.Or(n.taints, "null")
