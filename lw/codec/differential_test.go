@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// exactly reads as encoding/json does, and then as Kubernetes does: numbers in an any by their writing.
+// exactly decodes with encoding/json. It decodes numbers in an any like Kubernetes.
 func exactly(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -26,7 +26,7 @@ func exactly(text []byte, into any) error {
 	return settle(reflect.ValueOf(into).Elem())
 }
 
-// settle replaces the json.Numbers that stand in anys.
+// settle replaces each json.Number in an any with an int64 or a float64.
 func settle(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -86,14 +86,14 @@ func settleAny(value any) (_ any, err error) {
 	return value, nil
 }
 
-// requireAgreement holds this package against encoding/json for one text.
+// requireAgreement requires that this package decodes text like encoding/json.
 func requireAgreement(t *testing.T, text []byte) {
 	object, err := lw.ParseObject(text)
 	if err != nil {
 		require.False(t, json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && !isOddEnvelope(err), "%s", err)
 		return
 	}
-	if outside(lw.Value(object.Raw())) {
+	if excluded(lw.Value(object.Raw())) {
 		return
 	}
 	got, err := FromObject[*thing](object)
@@ -101,7 +101,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	wantErr := exactly(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
-			return // within a quoted text, since Go 1.27; before it was U+FFFD, as it is here
+			return // Go 1.27 rejects such a surrogate in a quoted string; older versions decode it as U+FFFD
 		}
 		require.NoError(t, wantErr)
 		normalize(got)
@@ -112,7 +112,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	require.Nil(t, got)
 	fault := err.(*FieldError)
 	if wantErr == nil && strings.HasPrefix(fault.Field, "quoted") {
-		// encoding/json takes any number that strconv takes for a quoted one, such as 007 and -Inf.
+		// In a quoted number, encoding/json accepts all numbers that strconv accepts, for example 007 and -Inf.
 		require.False(t, json.Valid([]byte(object.Get(fault.Field).String())), "%s", err)
 		return
 	}
@@ -125,14 +125,16 @@ func requireAgreement(t *testing.T, text []byte) {
 	}
 }
 
-// isOddEnvelope: the scanner wants kind, apiVersion and some of the metadata to be strings, and nesting to end.
+// isOddEnvelope reports whether an error is due to the scanner's own rules. It requires strings for kind, apiVersion
+// and some metadata, and it limits the nesting.
 func isOddEnvelope(err error) bool {
 	malformed, ok := err.(*lw.MalformedError)
 	return ok && (strings.Contains(malformed.Expected, "to be a") || strings.Contains(malformed.Expected, "1000 levels") ||
 		malformed.Expected == "an object")
 }
 
-// hasNumberBeyondFloats: json-iterator refuses such a number where nothing reads it.
+// hasNumberBeyondFloats reports whether value contains a number that overflows. json-iterator rejects one even in a
+// member without a field.
 func hasNumberBeyondFloats(value lw.Value) bool {
 	for _, member := range value.Members() {
 		if hasNumberBeyondFloats(member) {
@@ -146,40 +148,41 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	}
 	bits := 64
 	if value[0] == '0' {
-		bits = 32 // json-iterator skips numbers that begin so as a float32
+		bits = 32 // json-iterator skips a number with a leading 0 as a float32
 	}
 	n, err := strconv.ParseFloat(string(value), bits)
 	return err != nil && math.IsInf(n, 0)
 }
 
-// outside tells what the package's documentation excepts: members that stand twice. Names that differ by case only are
-// encoding/json's to mix up.
-func outside(value lw.Value) bool {
+// excluded reports whether the package documentation excludes an object from the comparison because of a duplicate
+// member. It also excludes names that differ only by case, because encoding/json confuses them.
+func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {
 		folded := strings.ToLower(name)
-		if names[folded] || known[folded] != "" && known[folded] != name || !isASCII(name) || outside(member) {
+		if names[folded] || known[folded] != "" && known[folded] != name || !hasASCIICase(name) || excluded(member) {
 			return true
 		}
 		names[folded] = true
 	}
 	for element := range value.Elements() {
-		if outside(element) {
+		if excluded(element) {
 			return true
 		}
 	}
 	return false
 }
 
-// isASCII: encoding/json also takes the Kelvin sign for a k and the long s for an s.
-func isASCII(name string) bool {
+// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json matches them with k and
+// s.
+func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields are the names of all fields, in order.
+// fields holds the names of all fields in sorted order.
 var fields = slices.Sorted(maps.Values(known))
 
-// known are the names of all fields, by their lower case.
+// known maps the lower-case form of each field name to the name.
 var known = knownNames(reflect.TypeFor[thing](), map[string]string{"next": "next", "a": "a", "b": "b"})
 
 func knownNames(t reflect.Type, names map[string]string) map[string]string {
@@ -196,7 +199,7 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize makes the raw text comparable: it may be spaced, and invalid UTF-8 is replaced in it here and not there.
+// normalize makes raw JSON comparable. Only this package replaces invalid UTF-8 in it.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))
@@ -216,8 +219,8 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what encoding/json reads into a struct of all kinds of fields is read the same here, and what it refuses is
-// refused, with a field that is there.
+// FuzzDecode compares this package with encoding/json for whole objects. The errors of both must agree, and a
+// FieldError must name an existing field.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(seeds[0]))
 	for i := 1; i < len(seeds); i += 40 {
@@ -226,7 +229,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { requireAgreement(t, text) })
 }
 
-// FuzzField: the same of one field, which the fuzzer need not spell.
+// FuzzField compares this package with encoding/json for one field at a time. The fuzzer chooses a known field and a
+// value.
 func FuzzField(f *testing.F) {
 	for i, value := range values {
 		f.Add(uint8(i), value)
