@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainLists is for scripts that know no streaming lists.
+// plainLists disables streaming lists, which most scripts do not answer.
 var plainLists = &Options{NoStreamingList: true}
 
-// follow runs ListAndWatch over a script until the script is used up, and renders the events.
+// follow runs ListAndWatch until the script ends, and renders the events.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
@@ -25,7 +25,7 @@ func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s 
 			text := event.Type.String()
 			switch {
 			case event.Interruption != nil && event.Interruption.Err == errHang:
-				return // the script is used up
+				return // the script has ended
 			case event.Interruption != nil:
 				text += " " + event.Interruption.Err.Error()
 			case event.Object != nil:
@@ -65,7 +65,6 @@ func TestListAndWatch(t *testing.T) {
 	}, s.asked)
 }
 
-// TestResetComesBeforeTheFirstObjectOnly: a try that fails earlier emits none, and an unfinished list begins again.
 func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
 	whole := podList("5", "", "a", "b")
 	events, _ := follow(t, nil,
@@ -82,7 +81,7 @@ func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
 	}, events)
 }
 
-// TestMalformedWatchEventLosesNothing: it is resumed from the event before; when the garbage comes again, a list follows.
+// The stream resumes after the last valid event. A second malformed event causes a relist.
 func TestMalformedWatchEventLosesNothing(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "")},
@@ -114,7 +113,6 @@ func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
 	}, events)
 }
 
-// TestDelaysAreKept: nothing is asked before the delay that was told has passed.
 func TestDelaysAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
@@ -132,16 +130,15 @@ func TestDelaysAreKept(t *testing.T) {
 	})
 }
 
-// TestContextEndsEveryWait: at once, with nothing told after it.
 func TestContextEndsEveryWait(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	waits := map[string][]answer{
-		"for a list's response":   {{err: errHang}},
-		"within a list":           {{body: podList("5", "")[:40], end: errHang}},
-		"for a watch's response":  {list, {err: errHang}},
-		"within a watch":          {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
-		"in the delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
-		"in the delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"opening a list":   {{err: errHang}},
+		"reading a list":   {{body: podList("5", "")[:40], end: errHang}},
+		"opening a watch":  {list, {err: errHang}},
+		"reading a watch":  {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
+		"delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
 	}
 	for name, answers := range waits {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +148,7 @@ func TestContextEndsEveryWait(t *testing.T) {
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
 				s := &scriptedTransport{answers: answers}
 				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
-					require.NoError(t, ctx.Err(), "%v after the end", event.Type)
+					require.NoError(t, ctx.Err(), "%v after the context ended", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
 				require.Len(t, s.asked, len(answers))
@@ -160,7 +157,6 @@ func TestContextEndsEveryWait(t *testing.T) {
 	}
 }
 
-// TestCallerMayStopAnywhere: whatever event the caller breaks at, the sequence ends there.
 func TestCallerMayStopAnywhere(t *testing.T) {
 	answers := []answer{{body: podList("5", "", "a")}, {body: podEvent("ADDED", "b", "6"), end: errReset}, {body: expiredEvent}, {body: podList("7", "", "a")}}
 	all, _ := follow(t, nil, answers...)
@@ -179,7 +175,6 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 	}
 }
 
-// TestSecondIterationStartsAgain, with a list.
 func TestSecondIterationStartsAgain(t *testing.T) {
 	s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
 	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists)
@@ -193,7 +188,6 @@ func TestSecondIterationStartsAgain(t *testing.T) {
 	}
 }
 
-// TestResumeFromBeginsWithAWatch, each time anew, and with a list where the version is too old.
 func TestResumeFromBeginsWithAWatch(t *testing.T) {
 	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
 	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
@@ -209,14 +203,13 @@ func TestResumeFromBeginsWithAWatch(t *testing.T) {
 	}, s.asked)
 }
 
-// TestReplayedStreamsGoByTheirOwnTime: nothing is waited for, no silence is too long, and what depends on how long a watch
-// lived is decided by the times given.
+// A replayed stream does not sleep and has no idle timeout. The lifetime of its watches depends on the replayed times.
 func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			now, ctx := began, t.Context()
-			// A watch without news that ends at once, three times in a row, is one from too old a version.
+			// Three empty watches in a row that end at once mean that the resourceVersion expired.
 			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
@@ -233,7 +226,7 @@ func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 	}
 	events, took := replay(t, 0)
 	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the silence of the last request")
+	require.Equal(t, time.Hour, took, "the last request hangs")
 	events, _ = replay(t, time.Minute)
 	require.NotContains(t, events, ErrExpired.Error())
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// TestAMarkThatNobodyAskedForIsABookmark: a watch that is no streaming list has no list part that could end.
+// Only a streaming list can end with such a bookmark.
 func TestAMarkThatNobodyAskedForIsABookmark(t *testing.T) {
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{body: endOfInitial, end: errReset})
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5", "BOOKMARK @9", "INTERRUPTED connection reset @9"}, events)
 }
 
-// TestCheckYieldsNothing: a check of the resourceVersion lists one object, which is no event of the stream.
+// The check lists one object, which is not an event of the stream.
 func TestCheckYieldsNothing(t *testing.T) {
 	silent := answer{end: errHang}
 	answers := []answer{{body: podList("5", "", "a", "b")}, silent, silent, silent, silent, silent}
@@ -29,14 +29,13 @@ func TestCheckYieldsNothing(t *testing.T) {
 	}
 }
 
-// TestStreamingRelist: until it is complete nothing has the version of what was there before.
+// The stream has no resourceVersion until the relist is complete.
 func TestStreamingRelist(t *testing.T) {
 	expired, list := answer{body: expiredEvent}, answer{body: podEvent("ADDED", "a", "7") + endOfInitial, end: errReset}
 	events, _ := follow(t, &Options{}, list, expired, list)
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events[len(events)-5:])
 }
 
-// TestEmptyPagesBehindObjects are paid by the request budget like any other.
 func TestEmptyPagesBehindObjects(t *testing.T) {
 	answers := []answer{{body: podList("5", "first", "a", "b")}}
 	for n := range requestBurst - 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// warnings records the arguments of each warning, and its time.
+// warnings records the time and the arguments of each warning.
 type warnings struct {
 	args []map[any]any
 	at   []time.Time
@@ -28,7 +28,7 @@ func (w *warnings) Warn(_ string, args ...any) {
 	w.args, w.at = append(w.args, line), append(w.at, time.Now())
 }
 
-// refusing is a transport that answers every request with a status code.
+// refusing is a transport that answers each request with a status code.
 type refusing int
 
 func (code refusing) Open(context.Context, *Request) (io.ReadCloser, error) {
@@ -74,11 +74,11 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 		answer{body: podList("5", "", "a")},
 		answer{body: podEvent("MODIFIED", "a", "6")}, // a clean close
 		answer{body: podEvent("MODIFIED", "a", "7"), end: errReset},
-		answer{body: ""}, // a clean close without news
+		answer{body: ""}, // a clean close without events
 		answer{body: podEvent("MODIFIED", "a", "8")},
 	)
 	require.Contains(t, events, "INTERRUPTED connection reset @7")
-	require.Len(t, logger.args, 1, "the end of the script only")
+	require.Len(t, logger.args, 1, "only the end of the script is logged")
 }
 
 func TestLoggerReceivesSilentConnections(t *testing.T) {
@@ -112,7 +112,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// TestReporterForgetsOldCauses: a server that invents status codes cannot fill the memory.
+// A server with many different status codes must not make the memory grow.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)
@@ -121,7 +121,7 @@ func TestReporterForgetsOldCauses(t *testing.T) {
 	}
 	require.Len(t, r.logged, maxLogged)
 	r.report(&Interruption{Err: status(600 + 2*maxLogged - 1)}, time.Second)
-	require.Len(t, logger.args, 2*maxLogged, "the latest cause is remembered")
+	require.Len(t, logger.args, 2*maxLogged, "the latest cause is suppressed")
 }
 
 func TestClientStringHidesTheQuery(t *testing.T) {

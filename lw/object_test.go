@@ -15,7 +15,7 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text, false) }
 
-// scanManaged scans an object for a client that keeps metadata.managedFields or drops them.
+// scanManaged scans an object. managed is ClientOptions.KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
 	s := newScanner(strings.NewReader(text), 0)
@@ -29,7 +29,6 @@ func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 
 func decoded(s *Scanned) *Object { return newObject(s, s.cutsFor(nil)) }
 
-// TestManagedFieldsAreCut wherever they stand, with the right comma.
 func TestManagedFieldsAreCut(t *testing.T) {
 	cases := map[string]string{
 		`{"metadata":{"name":"n","managedFields":[{"a":1}],"uid":"u"}}`:                      `{"metadata":{"name":"n","uid":"u"}}`,
@@ -55,7 +54,6 @@ func TestManagedFieldsAreCut(t *testing.T) {
 	}
 }
 
-// TestSameTellsWhatWouldBeDecoded: an object is the same as the text that it would be decoded from, and as no other.
 func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
@@ -81,7 +79,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1
 					require.False(t, same(&Object{raw: string(changed)}), "%s", changed)
-					require.False(t, same(&Object{raw: object.Raw()[:i]}), "cut at %d", i)
+					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at %d", i)
 				}
 				require.False(t, same(&Object{raw: object.Raw() + "}"}))
 			}
@@ -89,7 +87,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 	}
 }
 
-// TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
+// The scanner reads escape sequences, nulls, duplicates and other members like encoding/json.
 func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
@@ -98,12 +96,11 @@ func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
 	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
 	object = decoded(scanned)
-	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "behind what was put in front, and what was cut")
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the added and removed members shift the positions")
 	require.Equal(t, `\d`, object.GetUID())
 	require.Empty(t, object.GetResourceVersion())
 }
 
-// TestObjectDoesNotAliasTheBuffer: the bytes of the stream may be overwritten at once.
 func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
@@ -123,7 +120,6 @@ func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 	}
 }
 
-// TestItemsGetKindAndVersion: an object is the same whether it came by list or by watch.
 func TestItemsGetKindAndVersion(t *testing.T) {
 	pod := sample.Pods(3, 1)[0]
 	watched := decoded(scanObject(t, pod.JSON()))
@@ -144,7 +140,7 @@ func TestItemsGetKindAndVersion(t *testing.T) {
 	}
 	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{Kind: "Old PodList", APIVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{Kind: "List"}, {Kind: "Pod"}, {Kind: `"List`}, {APIVersion: "a\nb"}} {
-		require.Empty(t, newMissing(&m).both, "%v gives nothing to add", m)
+		require.Empty(t, newMissing(&m).both, "%v has nothing to add", m)
 	}
 }
 
@@ -156,7 +152,7 @@ func TestFieldsOfAnObject(t *testing.T) {
 	require.Equal(t, pod.App, object.Get(`metadata.labels.app\.kubernetes\.io/name`).String())
 	require.EqualValues(t, 8080, object.Get("spec.containers[0].ports[0].containerPort").Int())
 	require.True(t, object.Get("spec.containers[0].securityContext.runAsNonRoot").Bool())
-	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps all")
+	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps managedFields")
 	for _, path := range []string{"status.nothing", "spec.containers[7]", "spec.containers[x]", "spec.containers[", "metadata.name.x", "status..phase.x"} {
 		require.False(t, object.Get(path).Exists(), path)
 	}
@@ -182,11 +178,10 @@ func TestObjectsAreEqualByTheirText(t *testing.T) {
 	object := parse(`{"a":1}`)
 	require.True(t, object.Equal(object))
 	require.True(t, object.Equal(parse(`{"a":1}`)))
-	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "white space around it is no part of it")
+	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "outer white space is ignored")
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 
-// TestWhiteSpaceIsNoPartOfAValue, of whatever kind and wherever it stands.
 func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
 	for _, space := range []string{"", " ", "\n", "\t\r ", "  "} {
 		value, err := ParseValue([]byte(strings.ReplaceAll(`~{~"a"~:~1~,~"b"~:~[~true~,~"x"~,~{~}~,~-2~]~}~`, "~", space)))
@@ -200,7 +195,6 @@ func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
 	}
 }
 
-// TestEscapedNamesWithinAPath end where others do.
 func TestEscapedNamesWithinAPath(t *testing.T) {
 	value := Value(`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`)
 	for path, want := range map[string]string{`a\.b.c`: "1", `a\.b.d\[0]`: "2", `a\.\[[0]`: "3", `\\`: "4", `a\.bc`: "", `a\`: ""} {
@@ -228,7 +222,6 @@ func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
 	}
 }
 
-// TestIntIsWhatStrconvReads: within 64 bits the number, and zero for all else.
 func TestIntIsWhatStrconvReads(t *testing.T) {
 	for _, text := range []string{
 		"", "0", "7", "-7", "-0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
@@ -247,13 +240,13 @@ func TestIntIsWhatStrconvReads(t *testing.T) {
 	}
 }
 
-// TestValuesEndWhereTheyEnd, wherever they lie in the eight bytes that are looked at together.
+// Eight bytes are processed at once, so each text is tested at several alignments.
 func TestValuesEndWhereTheyEnd(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
 		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
 		`{"name \u005d":"{","\n":[",]",null,-1.5e3]}`, `["Y_y\u007f","é]é"]`,
-		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // bytes of characters and brackets, with the high bit
+		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some of them a bracket with the high bit set
 	} {
 		for before := range 17 {
 			for behind := range 9 {

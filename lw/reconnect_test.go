@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHealthyWatchResumesAtOnce after any end that is not the server's answer.
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	ends := map[string]func(*machineHarness) *Interruption{
 		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
-		"body cut short":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
 		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
 		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
@@ -23,18 +22,18 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
 			r.brings("8")
 			result := end(r)
-			require.Zero(t, result.Delay, "it brought news")
+			require.Zero(t, result.Delay, "the watch had an event")
 			require.False(t, result.Relist)
 			r.opens().pass(healthyAfter)
-			require.Zero(t, end(r).Delay, "it lived for a second")
+			require.Zero(t, end(r).Delay, "the watch lived for a second")
 			r.opens().pass(healthyAfter - 1)
 			require.Equal(t, firstDelay, end(r).Delay)
 		})
 	}
 }
 
-// TestResumeIsSpread over 0.5 % of the watch's life, at most a second, so that clients that are cut off together come back
-// apart.
+// The jitter is 0.5 % of the watch's lifetime, at most a second. It spreads clients that lost their connections
+// together.
 func TestResumeIsSpread(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
@@ -48,7 +47,7 @@ func TestResumeIsSpread(t *testing.T) {
 	}
 }
 
-// TestWatchThatTimedOutIsNotSpread: timeouts are random, so it ended alone.
+// Timeouts are random, so other clients reconnect at other times.
 func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
@@ -58,7 +57,7 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
 }
 
-// TestEndOfAWatch: whether the stream resumes or relists when a watch fails at once, and when it fails again.
+// The table states whether the stream relists after the first and the second failure of a watch.
 func TestEndOfAWatch(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
 	retryAfter := func(code int, asked time.Duration) error {
@@ -67,12 +66,12 @@ func TestEndOfAWatch(t *testing.T) {
 	cases := []struct {
 		name          string
 		err           error
-		once, twice   bool // whether a relist follows
+		once, twice   bool // whether the stream relists
 		delay, delay2 time.Duration
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
 		{"connection reset", errReset, false, false, first, second},
-		{"body cut short", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
+		{"truncated body", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
 		{"429", status(429), false, false, first, second},
 		{"429 with Retry-After", retryAfter(429, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"503 with Retry-After", retryAfter(503, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
@@ -80,7 +79,7 @@ func TestEndOfAWatch(t *testing.T) {
 		{"503", status(503), false, false, first, second},
 		{"504", status(504), false, false, first, second},
 		{"HTML", &MalformedError{html: true}, false, false, first, second},
-		{"500, as for a resourceVersion that does not parse", status(500), false, true, first, second},
+		{"500, for example for an invalid resourceVersion", status(500), false, true, first, second},
 		{"400", status(400), false, true, first, second},
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
@@ -100,7 +99,7 @@ func TestEndOfAWatch(t *testing.T) {
 	}
 }
 
-// TestGatewayErrorsNeverRelist: a list would not help, and it is the most expensive request.
+// A relist would not help, and it is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
@@ -110,7 +109,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 	}
 }
 
-// TestAnswerAfterNewsIsNoConnectionFault: the watch was healthy, but the server had a reason to end it.
+// The watch was healthy, but the server had a reason to end it.
 func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
@@ -119,7 +118,7 @@ func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
 	}
 }
 
-// TestProgressForgivesFaults: an event in between shows that the resourceVersion is good.
+// An event shows that the resourceVersion is valid.
 func TestProgressForgivesFaults(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
@@ -129,7 +128,6 @@ func TestProgressForgivesFaults(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// TestCompleteListForgivesFaults: the next failure is the first one again.
 func TestCompleteListForgivesFaults(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(500))
@@ -138,7 +136,6 @@ func TestCompleteListForgivesFaults(t *testing.T) {
 	require.False(t, r.watchFails(status(500)).Relist)
 }
 
-// TestEventWithoutVersionKeepsTheLastOne, from which a resume is safe.
 func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Nil(t, r.brings(""))
@@ -146,21 +143,20 @@ func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 }
 
-// TestThreeInstantCloses mean that the resourceVersion expired: some servers and proxies say so this way.
+// Some servers and proxies close a watch cleanly if its resourceVersion has expired.
 func TestThreeInstantCloses(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
 	r.synced("7")
-	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "three more")
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count starts again")
 }
 
-// TestInstantClosesCountInARow: a healthy watch or a failure in between shows that the resourceVersion is good, or nothing.
 func TestInstantClosesCountInARow(t *testing.T) {
 	between := map[string]func(*machineHarness){
-		"a healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
-		"a failure":       func(r *machineHarness) { r.watchFails(errReset) },
+		"healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
+		"failure":       func(r *machineHarness) { r.watchFails(errReset) },
 	}
 	for name, end := range between {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +171,6 @@ func TestInstantClosesCountInARow(t *testing.T) {
 	}
 }
 
-// TestRepeatedBookmarkIsNoNews: a watch that ends at once behind it is not healthy.
 func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	for _, version := range []string{"7", "", "0"} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
@@ -184,7 +179,7 @@ func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	}
 }
 
-// TestSourceThatNeverSaysLive is paced like any other: a watch that never opened has not lived.
+// A watch without a WatchStarted event is healthy only if it has an event.
 func TestSourceThatNeverSaysLive(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
@@ -194,7 +189,7 @@ func TestSourceThatNeverSaysLive(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 }
 
-// TestExpiredAgainAndAgain: the first relist goes at once. Further ones wait, although each watch brings an event first.
+// The first relist follows at once. Later ones wait, although each watch has an event.
 func TestExpiredAgainAndAgain(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
@@ -206,10 +201,9 @@ func TestExpiredAgainAndAgain(t *testing.T) {
 	r.opens().brings("11")
 	r.fails(errReset)
 	r.opens().brings("12")
-	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch has ended well in between")
+	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch in between ended without 410")
 }
 
-// TestAtMostFourListsAMinute, whatever the server does.
 func TestAtMostFourListsAMinute(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	begun := []moment{r.now}
@@ -227,7 +221,7 @@ func TestAtMostFourListsAMinute(t *testing.T) {
 	}
 }
 
-// TestFailedListCountsWhenItBroughtObjects: it cost the server as much.
+// A failed list with objects costs the server as much as a complete one.
 func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range maxLists - 1 {
@@ -239,7 +233,7 @@ func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
 	require.Equal(t, listWindow, r.do(input{signal: failed, err: errReset, objects: 5}).Delay)
 }
 
-// TestRequestBudget: ten requests at once and one a second, when every watch brings news and closes.
+// The budget allows ten requests at once and one request per second.
 func TestRequestBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2
@@ -261,10 +255,10 @@ func TestBackoffDoublesUpToAMaximum(t *testing.T) {
 	}
 	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
 	r.random = func() float64 { return 0.5 }
-	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter adds up to as much again")
+	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter can double the delay")
 }
 
-// TestHealthyWatchResetsTheBackoff, if it ends well or lives for two minutes.
+// A healthy watch closes cleanly, loses its connection after an event, or lives for two minutes.
 func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -279,14 +273,14 @@ func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 
 	r = failing()
 	r.brings("8")
-	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "it ended badly")
+	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "the server ended the watch with an error")
 
 	r = failing()
 	r.pass(provenAfter)
 	require.Equal(t, firstDelay, r.fails(status(500)).Delay)
 }
 
-// TestRetryAfterIsJittered: all clients are told the same delay, so a random part is added.
+// All clients receive the same delay, so a random part is added.
 func TestRetryAfterIsJittered(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
@@ -297,15 +291,15 @@ func TestRetryAfterIsJittered(t *testing.T) {
 	r.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
-	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a remedy is not at once if the server asks to wait")
+	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback also obeys Retry-After")
 }
 
-// TestRetryAfterGrowsInTheEnd: a server that asks to wait for ten times in a row does not know when it will be ready.
+// After ten requests with Retry-After in a row, the backoff also applies.
 func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
-		r.pass(10 * time.Second) // fills the request budget
+		r.pass(10 * time.Second) // refills the request budget
 		return r.watchFails(overloaded).Delay
 	}
 	for range mostAsks {
@@ -316,10 +310,9 @@ func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 	}
 	r.opens().brings("8")
 	r.closes()
-	require.Equal(t, time.Second, wait(), "a healthy watch resets it")
+	require.Equal(t, time.Second, wait(), "a healthy watch resets the count")
 }
 
-// TestRetryAfterIsCapped: a server that asks for a day is asked again after five minutes.
 func TestRetryAfterIsCapped(t *testing.T) {
 	for _, asked := range []time.Duration{24 * time.Hour, math.MaxInt64} {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -327,7 +320,7 @@ func TestRetryAfterIsCapped(t *testing.T) {
 	}
 }
 
-// TestTimeWithoutAWatchIsNotHealth: a dial that fails slowly proves nothing.
+// A slow dial error must not count as the lifetime of a watch.
 func TestTimeWithoutAWatchIsNotHealth(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// scriptedTransport is a transport that answers from memory: each request by the next answer, in order.
+// scriptedTransport is a transport that answers each request with the next answer of a script.
 type scriptedTransport struct {
 	t       *testing.T
 	answers []answer
 	asked   []string // "path?query" of each request, without pretty=false and timeoutSeconds
 }
 
-// answer is what a request gets: an error, or a body and what follows its end.
+// answer is an error, or a body and the way that it ends.
 type answer struct {
 	err  error
 	body string
-	end  error // nil: the end in good order; errHang: silence until ctx ends
+	end  error // nil: a clean end; errHang: the body hangs until ctx ends
 }
 
 type hang struct{}
@@ -39,7 +39,7 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 		return nil, context.Cause(ctx)
 	}
 	if len(s.asked) > len(s.answers) {
-		return nil, errHang // the end of the script: the test looks at what was asked
+		return nil, errHang // the script has ended, and the test can check the requests
 	}
 	a := s.answers[len(s.asked)-1]
 	if a.err == errHang {
@@ -72,7 +72,7 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 
 func (b *scriptBody) Close() error { return nil }
 
-// client returns a client of Pods over the script.
+// client returns a client that uses the script.
 func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)
@@ -82,7 +82,7 @@ func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Obj
 	return c
 }
 
-// podList is a list's body, of names with the version "1" each.
+// podList returns a list of Pods with resourceVersion "1" each.
 func podList(version, token string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {
@@ -92,7 +92,7 @@ func podList(version, token string, names ...string) string {
 		`"},"items":[` + strings.Join(items, ",") + "]}\n"
 }
 
-// podEvent is one watch event.
+// podEvent returns a watch event.
 func podEvent(kind, name, version string) string {
 	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
 }

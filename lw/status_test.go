@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorResponseIsReadUpToALimit and a body that breaks off takes nothing from the status code.
+// An error in the body does not affect the status code.
 func TestErrorResponseIsReadUpToALimit(t *testing.T) {
 	body := strings.NewReader(strings.Repeat("x", maxErrorBody+100))
 	require.Equal(t, 502, ReadStatusError(502, "", body).Code)
@@ -22,7 +22,7 @@ func TestErrorResponseIsReadUpToALimit(t *testing.T) {
 	require.Equal(t, "half a", refusal.Message)
 }
 
-// parseStatus reads a Status from JSON.
+// parseStatus decodes a Status from JSON.
 func parseStatus(text []byte) (Status, error) {
 	value, err := ParseValue(text)
 	if err != nil {

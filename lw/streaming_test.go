@@ -16,8 +16,8 @@ const (
 	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
 )
 
-// TestStreamingList: the collection comes as a watch, out of the order of versions; what changes or goes before the end is
-// honoured; a bookmark without the annotation's value "true" is not the end; and the same watch goes on.
+// The objects are not ordered by resourceVersion, and some change before the end of the list. The bookmark with the
+// value "false" does not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
@@ -31,7 +31,7 @@ func TestStreamingList(t *testing.T) {
 	}, s.asked)
 }
 
-// TestEmptyStreamingListIsConfirmed: an ordinary list follows, because a server may send the end mark before the objects.
+// A paged list follows, because a server may send the bookmark before the objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events)
@@ -42,7 +42,7 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	}, s.asked[:3])
 }
 
-// TestEmptyStreamingListOfAProvenServerIsComplete: a server is proven once a watch behind a list with objects was healthy.
+// A server has working streaming lists once the watch after a list with objects was healthy.
 func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
@@ -50,7 +50,7 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 	r.synced("7").opens().pass(healthyAfter)
 	r.fails(status(410))
 	r.opens().marks("8")
-	require.IsType(t, &listing{}, r.state, "no watch behind a streaming list was healthy")
+	require.IsType(t, &listing{}, r.state, "no streaming list has been followed by a healthy watch")
 
 	r = newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
@@ -62,7 +62,7 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
-// TestListsWithoutAnAnswerAreNotCounted: a streaming list counts from its first object, or when it is complete.
+// A streaming list counts from its first object or its end.
 func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
 	counted := func(r *machineHarness) (n int) {
 		for _, begun := range r.retryPolicy.lists.times {
@@ -82,7 +82,7 @@ func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
 	r = newStreamingHarness(t, Options{}).opens()
 	r.marks("7")
 	require.Zero(t, counted(r))
-	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the list that confirms it are one")
+	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the confirming list count once")
 
 	r = newStreamingHarness(t, Options{})
 	r.server.streamWorked()
@@ -90,8 +90,7 @@ func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
 	require.Equal(t, 1, counted(r))
 }
 
-// TestStreamingListFallsBack to an ordinary one, at once. A refusal is remembered for the next relist, and so is anything
-// else when it has happened twice.
+// The client remembers a rejection at once, and other failures when they happen twice.
 func TestStreamingListFallsBack(t *testing.T) {
 	invalid := &StatusError{Status: Status{Code: 422, Reason: "Invalid"}}
 	cases := map[string]struct {
@@ -99,14 +98,14 @@ func TestStreamingListFallsBack(t *testing.T) {
 		events  []string
 		settled bool
 	}{
-		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
-		"refused by an old one":  {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
-		"shutting down":          {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
-		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
-		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
-		"ended at once":          {answer{}, []string{refusedEnd}, false},
-		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
-		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
+		"refused":                        {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
+		"rejected by an old server":      {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
+		"server shutting down":           {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
+		"an ERROR event":                 {answer{body: faultEvent}, []string{"ERROR event"}, false},
+		"no initial-events-end bookmark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
+		"empty watch":                    {answer{}, []string{refusedEnd}, false},
+		"list instead of a watch":        {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
+		"idle before the bookmark":       {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
 	}
 	const streaming, relist = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "/api/v1/pods?watch=1&resourceVersion=9&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 	for name, c := range cases {
@@ -128,7 +127,7 @@ func TestStreamingListFallsBack(t *testing.T) {
 	}
 }
 
-// TestStreamingListIsTrustedAgain after a healthy watch behind one, and not before.
+// A healthy watch after a streaming list resets the number of failures.
 func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
@@ -151,10 +150,9 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
+	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch after the streaming list was not healthy")
 }
 
-// TestEndMarkBeforeSomeObjects leads to an ordinary list, and to no more streaming lists.
 func TestEndMarkBeforeSomeObjects(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
 		r := newStreamingHarness(t, Options{}).opens()
@@ -166,7 +164,6 @@ func TestEndMarkBeforeSomeObjects(t *testing.T) {
 	}
 }
 
-// TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
 func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
@@ -176,7 +173,7 @@ func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
+// The client asked for a state that is at least as new.
 func TestStreamingListOlderThanTheStream(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
@@ -187,15 +184,15 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
-// TestUnmarkedListOfABusyCollection: a server that does not know streaming lists starts an ordinary watch instead, which is
-// never silent on a busy collection. It is found because no event is certainly part of a list.
+// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
+// stream notices that all events are newer changes.
 func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
 		return r.brings(version)
 	}
-	for range 100 { // a long list over a slow line
+	for range 100 { // a long list over a slow connection
 		require.Nil(t, moves("30"))
 		require.Nil(t, moves("20"))
 	}
@@ -206,7 +203,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// TestNoStreamingListsIsRemembered by a client for all its streams, also behind a wrapper.
+// The streams of one client share the knowledge, even if one uses a wrapper.
 func TestNoStreamingListsIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
@@ -225,7 +222,6 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 	})
 }
 
-// TestStreamingListIsTriedAgain after faults that may pass, with a backoff.
 func TestStreamingListIsTriedAgain(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
 		r := newStreamingHarness(t, Options{})
@@ -249,7 +245,7 @@ func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silence tells how long a stream stays silent before it says so.
+// silenceOf returns the idle time before ErrSilent and the next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}
@@ -268,7 +264,6 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 	return silent, next
 }
 
-// TestSilenceIsNotWaitedOut: how long each kind of request may bring nothing, and what follows.
 func TestSilenceIsNotWaitedOut(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	bookmark := `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}`
@@ -278,11 +273,11 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 		least, most time.Duration
 		next        string
 	}{
-		"a watch with bookmarks":          {[]answer{list, {body: bookmark, end: errHang}, again}, 140 * time.Second, 150 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch with an event only":      {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 65 * time.Second, 135 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch whose response is late":  {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?watch=1&resourceVersion=5"},
-		"a list whose response is late":   {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
-		"a list that stops in the middle": {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+		"watch with bookmarks":     {[]answer{list, {body: bookmark, end: errHang}, again}, 140 * time.Second, 150 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"watch without bookmarks":  {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 65 * time.Second, 135 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"watch without a response": {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?watch=1&resourceVersion=5"},
+		"list without a response":  {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+		"incomplete list":          {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -294,12 +289,11 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 	}
 }
 
-// TestSlowCallerIsNotIdle: the time that the caller takes is not the server's.
 func TestSlowCallerIsNotIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
-			time.Sleep(time.Hour) // simulated: the caller's work
+			time.Sleep(time.Hour) // simulates a slow caller
 			if event.Interruption != nil {
 				require.Equal(t, errReset, event.Interruption.Err)
 				return
@@ -308,16 +302,15 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestWakeEndsADelay, whatever it follows, with one request.
 func TestWakeEndsADelay(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		closed bool
 		waits  bool
 	}{
-		"a broken connection": {err: errReset},
-		"a server's answer":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
-		"a closed channel":    {err: errReset, closed: true, waits: true},
+		"connection error": {err: errReset},
+		"error response":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
+		"closed channel":   {err: errReset, closed: true, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -334,13 +327,12 @@ func TestWakeEndsADelay(t *testing.T) {
 						wake <- struct{}{}
 					}
 				}
-				t.Error("it ended before the list")
+				t.Error("the stream ended before the list")
 			})
 		})
 	}
 }
 
-// TestVersionsThatRunBackwards lead to a list of the latest version.
 func TestVersionsThatRunBackwards(t *testing.T) {
 	events, s := follow(t, plainLists,
 		answer{body: podList("100", "")},
