@@ -160,7 +160,7 @@ func FuzzStatus(f *testing.F) {
 // requireSameStatus compares a Status with the result of encoding/json. It ignores members that should be strings but
 // are not.
 func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
-	said := func(from map[string]any, name, got string) {
+	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {
 		case string:
 			require.Equal(t, value, got)
@@ -168,22 +168,22 @@ func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
 			require.Empty(t, got)
 		}
 	}
-	said(want, "status", status.Status)
-	said(want, "message", status.Message)
-	said(want, "reason", status.Reason)
+	compare(want, "status", status.Status)
+	compare(want, "message", status.Message)
+	compare(want, "reason", status.Reason)
 	details, _ := want["details"].(map[string]any)
-	said(details, "name", status.Details.Name)
-	said(details, "group", status.Details.Group)
-	said(details, "kind", status.Details.Kind)
+	compare(details, "name", status.Details.Name)
+	compare(details, "group", status.Details.Group)
+	compare(details, "kind", status.Details.Kind)
 	metadata, _ := want["metadata"].(map[string]any)
-	said(metadata, "continue", status.Continue)
+	compare(metadata, "continue", status.Continue)
 	causes, _ := details["causes"].([]any)
 	require.Len(t, status.Details.Causes, len(causes))
 	for i, cause := range causes {
 		cause, _ := cause.(map[string]any)
-		said(cause, "reason", status.Details.Causes[i].Reason)
-		said(cause, "message", status.Details.Causes[i].Message)
-		said(cause, "field", status.Details.Causes[i].Field)
+		compare(cause, "reason", status.Details.Causes[i].Reason)
+		compare(cause, "message", status.Details.Causes[i].Message)
+		compare(cause, "field", status.Details.Causes[i].Field)
 	}
 	number, _ := want["code"].(json.Number)
 	code, err := strconv.ParseInt(string(number), 10, 64)

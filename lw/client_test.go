@@ -185,7 +185,7 @@ func TestClosesEveryBody(t *testing.T) {
 		}
 		require.Zero(t, transport.open)
 	}
-	require.Len(t, transport.asked, 6)
+	require.Len(t, transport.requests, 6)
 }
 
 func TestErrorEvents(t *testing.T) {
@@ -222,7 +222,7 @@ func TestRequests(t *testing.T) {
 		s := &scriptedTransport{}
 		for range s.client(t, c.resource).List(t.Context(), c.list, &ListMeta{}) {
 		}
-		require.Equal(t, []string{c.want}, s.asked)
+		require.Equal(t, []string{c.want}, s.requests)
 	}
 	s := &scriptedTransport{}
 	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
@@ -272,7 +272,7 @@ func TestIgnoredShardSelectorIsAnError(t *testing.T) {
 		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}, &ListMeta{}) {
 		}
 		require.Equal(t, want, last)
-		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
+		require.Contains(t, s.requests[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
 	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support), nil).watchOptions().SendInitialEvents)
 }

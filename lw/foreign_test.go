@@ -113,7 +113,7 @@ func TestStreamingListsNeedSupport(t *testing.T) {
 			s := &scriptedTransport{}
 			for range ListAndWatch(t.Context(), wrap(s.client(t, Pods(""))), &Options{StopOn: func(error) bool { return true }}) {
 			}
-			require.Contains(t, s.asked[0], "sendInitialEvents=true")
+			require.Contains(t, s.requests[0], "sendInitialEvents=true")
 		}
 	})
 }

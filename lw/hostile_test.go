@@ -25,23 +25,23 @@ const (
 
 // hostileServer creates a new body for each list or watch.
 type hostileServer struct {
-	list, watch func(asked int) io.ReadCloser
+	list, watch func(count int) io.ReadCloser
 	lists       int
 	watches     int
 }
 
 func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
 	body := h.list
-	asked := &h.lists
+	count := &h.lists
 	if req.Watch {
-		body, asked = h.watch, &h.watches
+		body, count = h.watch, &h.watches
 	}
-	*asked++
+	*count++
 	if body == nil {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	return &scriptBodyOf{ctx, body(*asked)}, nil
+	return &scriptBodyOf{ctx, body(*count)}, nil
 }
 
 // scriptBodyOf is a body that ends with its context, like that of a transport.
@@ -252,7 +252,7 @@ func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 		answer{body: podList("5", "", "a", "b")})
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
-	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[2])
+	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[2])
 
 	events, _ = follow(t, nil, answer{body: podList("5", "t", "a")}, answer{body: podList("5", "t0")}, answer{body: podList("5", "t1")},
 		answer{body: podList("5", "u", "b")}, answer{body: podList("5", "v")}, answer{body: podList("5", "")})

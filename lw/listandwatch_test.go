@@ -62,10 +62,10 @@ func TestListAndWatch(t *testing.T) {
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=9",
 		"/api/v1/pods?" + selectors + "resourceVersion=9&limit=1&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=12",
-	}, s.asked)
+	}, s.requests)
 }
 
-func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
+func TestListStartedPrecedesFirstObject(t *testing.T) {
 	whole := podList("5", "", "a", "b")
 	events, _ := follow(t, nil,
 		answer{err: errReset},
@@ -95,16 +95,16 @@ func TestMalformedWatchEventLosesNothing(t *testing.T) {
 		"WATCH_STARTED @6", garbage + "25: expected an object, found 'n' @6",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @7",
 	}, events)
-	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.asked[3])
+	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.requests[3])
 }
 
 func TestStopOnEndsTheSequence(t *testing.T) {
 	events, s := follow(t, &Options{StopOn: IsPermanent, NoStreamingList: true}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
 	require.Equal(t, []string{"INTERRUPTED the server answered 503 @", "INTERRUPTED the server answered 403 @"}, events)
-	require.Len(t, s.asked, 2)
+	require.Len(t, s.requests, 2)
 }
 
-func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
+func TestServerErrorInWatchIsRetriedThenRelisted(t *testing.T) {
 	events, _ := follow(t, nil,
 		answer{body: podList("5", "")}, answer{body: faultEvent}, answer{body: faultEvent}, answer{body: podList("6", "")})
 	require.Equal(t, []string{
@@ -113,20 +113,20 @@ func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
 	}, events)
 }
 
-func TestDelaysAreKept(t *testing.T) {
+func TestWaitsForReportedDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
 		s := &scriptedTransport{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
-		var told, began = time.Duration(0), time.Now()
+		var waited, began = time.Duration(0), time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			if event.Type == ListStarted {
 				break
 			}
-			require.Equal(t, told, time.Since(began))
-			told += event.Interruption.Delay
+			require.Equal(t, waited, time.Since(began))
+			waited += event.Interruption.Delay
 		}
-		require.Equal(t, told, time.Since(began))
-		require.GreaterOrEqual(t, told, time.Minute+firstDelay)
+		require.Equal(t, waited, time.Since(began))
+		require.GreaterOrEqual(t, waited, time.Minute+firstDelay)
 	})
 }
 
@@ -151,13 +151,13 @@ func TestContextEndsEveryWait(t *testing.T) {
 					require.NoError(t, ctx.Err(), "%v after the context ended", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
-				require.Len(t, s.asked, len(answers))
+				require.Len(t, s.requests, len(answers))
 			})
 		})
 	}
 }
 
-func TestCallerMayStopAnywhere(t *testing.T) {
+func TestCallerCanStopAtEveryEvent(t *testing.T) {
 	answers := []answer{{body: podList("5", "", "a")}, {body: podEvent("ADDED", "b", "6"), end: errReset}, {body: expiredEvent}, {body: podList("7", "", "a")}}
 	all, _ := follow(t, nil, answers...)
 	require.Len(t, all, 11)
@@ -175,7 +175,7 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 	}
 }
 
-func TestSecondIterationStartsAgain(t *testing.T) {
+func TestSecondIterationStartsWithList(t *testing.T) {
 	s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
 	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists)
 	for _, want := range []string{"5", "6"} {
@@ -188,11 +188,11 @@ func TestSecondIterationStartsAgain(t *testing.T) {
 	}
 }
 
-func TestResumeFromBeginsWithAWatch(t *testing.T) {
+func TestResumeFromStartsWithWatch(t *testing.T) {
 	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
 	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
 	require.Equal(t, []string{"WATCH_STARTED @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
-	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.asked)
+	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.requests)
 
 	events, s = follow(t, opts, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
 	require.Equal(t, []string{
@@ -200,11 +200,11 @@ func TestResumeFromBeginsWithAWatch(t *testing.T) {
 	}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
-	}, s.asked)
+	}, s.requests)
 }
 
 // A replayed stream does not sleep and has no idle timeout. The lifetime of its watches depends on the replayed times.
-func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
+func TestReplayUsesRecordedTimes(t *testing.T) {
 	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()

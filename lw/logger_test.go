@@ -35,7 +35,7 @@ func (code refusing) Open(context.Context, *Request) (io.ReadCloser, error) {
 	return nil, &StatusError{Status: Status{Code: int(code)}}
 }
 
-func TestLoggerReceivesACauseOncePerMinute(t *testing.T) {
+func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, err := NewClient(refusing(403), Pods("default"), RawCodec{}, nil)
 		require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 	require.Len(t, logger.args, 1, "only the end of the script is logged")
 }
 
-func TestLoggerReceivesSilentConnections(t *testing.T) {
+func TestLoggerReceivesIdleTimeouts(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.brings("8")
 	r.fails(errReset)
@@ -124,7 +124,7 @@ func TestReporterForgetsOldCauses(t *testing.T) {
 	require.Len(t, logger.args, 2*maxLogged, "the latest cause is suppressed")
 }
 
-func TestClientStringHidesTheQuery(t *testing.T) {
+func TestClientStringHidesQuery(t *testing.T) {
 	for want, resource := range map[string]Resource{
 		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
 		"/proxy/pods":           {Raw: "/proxy/pods?key=secret", Name: "web-0"},
@@ -133,7 +133,7 @@ func TestClientStringHidesTheQuery(t *testing.T) {
 	}
 }
 
-func TestLoggerNamesACustomSource(t *testing.T) {
+func TestLoggerNamesCustomSource(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, Resource{Plural: "keys"})
 	r.report(&Interruption{Err: errors.New("closed")}, time.Second)

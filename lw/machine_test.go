@@ -21,7 +21,7 @@ func TestFirstListThenWatch(t *testing.T) {
 }
 
 // Without bookmarks, only the end of a watch shows that the server is alive.
-func TestWatchesAreShortUntilABookmark(t *testing.T) {
+func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Equal(t, shortTimeout, r.watchOptions().Timeout)
 	require.Nil(t, r.bookmarks("7"))
@@ -92,7 +92,7 @@ func TestPageSizes(t *testing.T) {
 
 // The list at the last resourceVersion is unpaged, so that the server answers from its watch cache. The list of the
 // latest state is paged.
-func TestRelistsAtTheLastVersionThenTheLatest(t *testing.T) {
+func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.brings("9")
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
@@ -114,7 +114,7 @@ func TestListsStayPaged(t *testing.T) {
 }
 
 // Another storage may use resourceVersions that this server rejects.
-func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
+func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range mostSuspect {
 		r.watchFails(status(500)) // kube-apiserver also answers 500
@@ -131,7 +131,7 @@ func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
 	require.Equal(t, "0", r.listOptions().ResourceVersion)
 }
 
-func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
+func TestTooLargeVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.True(t, r.watchFails(tooLarge).Relist)
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
@@ -141,7 +141,7 @@ func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 }
 
-func TestExpiredContinueTokenListsWhole(t *testing.T) {
+func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
@@ -153,7 +153,7 @@ func TestExpiredContinueTokenListsWhole(t *testing.T) {
 	require.Equal(t, 500, r.listOptions().Limit, "the next list is paged again")
 }
 
-func TestFailedPageRestartsTheList(t *testing.T) {
+func TestFailedPageRestartsList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
@@ -161,7 +161,7 @@ func TestFailedPageRestartsTheList(t *testing.T) {
 }
 
 // Pages of different states would hide changes between them.
-func TestPagesHaveOneVersion(t *testing.T) {
+func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
@@ -173,7 +173,7 @@ func TestPagesHaveOneVersion(t *testing.T) {
 	require.Equal(t, invalid.ErrInconsistentPages, r.page("8", "", "b", 1).Err)
 }
 
-func TestCirclingPagesMakeNoProgress(t *testing.T) {
+func TestRepeatedPagesMakeNoProgress(t *testing.T) {
 	circles := map[string][][2]string{ // continue token and first object of each page
 		"repeated token":                  {{"x", "a"}, {"x", "b"}},
 		"alternating tokens":              {{"x", "a"}, {"y", "b"}, {"x", "a"}},
@@ -201,7 +201,7 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 }
 
 // A list of a million objects loads at full speed.
-func TestPagesWithProgressAreFree(t *testing.T) {
+func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "o"+strconv.Itoa(n), 500))
@@ -211,7 +211,7 @@ func TestPagesWithProgressAreFree(t *testing.T) {
 }
 
 // Some servers filter objects after they form a page, so a few empty pages are normal.
-func TestEmptyPagesArePaid(t *testing.T) {
+func TestEmptyPagesNeedBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
@@ -232,7 +232,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 }
 
 // The relist asks for a state that is at least as new as the stream.
-func TestOlderListIsRejected(t *testing.T) {
+func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
@@ -276,7 +276,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.IsType(t, &watching{}, r.state, "a failed check does not prevent a watch")
 }
 
-func TestEventsPostponeTheCheck(t *testing.T) {
+func TestEventsPostponeCheck(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
 		r.opens().pass(shortTimeout)

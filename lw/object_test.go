@@ -29,7 +29,7 @@ func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 
 func decoded(s *Scanned) *Object { return newObject(s, s.cutsFor(nil)) }
 
-func TestManagedFieldsAreCut(t *testing.T) {
+func TestManagedFieldsAreRemoved(t *testing.T) {
 	cases := map[string]string{
 		`{"metadata":{"name":"n","managedFields":[{"a":1}],"uid":"u"}}`:                      `{"metadata":{"name":"n","uid":"u"}}`,
 		`{"metadata":{"managedFields":[],"name":"n","uid":"u"}}`:                             `{"metadata":{"name":"n","uid":"u"}}`,
@@ -54,7 +54,7 @@ func TestManagedFieldsAreCut(t *testing.T) {
 	}
 }
 
-func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
+func TestSameComparesDecodedObject(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
 		`{"kind":"Pod","metadata":{"name":"n"}}`,
@@ -88,7 +88,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 }
 
 // The scanner reads escape sequences, nulls, duplicates and other members like encoding/json.
-func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
+func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
 	require.Equal(t, "7", object.GetResourceVersion())
@@ -101,7 +101,7 @@ func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	require.Empty(t, object.GetResourceVersion())
 }
 
-func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
+func TestObjectDoesNotAliasBuffer(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
 		`{"metadata":{"name":"n","managedFields":[]}}`,
@@ -120,7 +120,7 @@ func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 	}
 }
 
-func TestItemsGetKindAndVersion(t *testing.T) {
+func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	pod := sample.Pods(3, 1)[0]
 	watched := decoded(scanObject(t, pod.JSON()))
 	scanned := scanObject(t, pod.Item())
@@ -144,7 +144,7 @@ func TestItemsGetKindAndVersion(t *testing.T) {
 	}
 }
 
-func TestFieldsOfAnObject(t *testing.T) {
+func TestObjectFields(t *testing.T) {
 	pod := sample.Pods(5, 1)[0]
 	object, err := ParseObject([]byte(pod.JSON()))
 	require.NoError(t, err)
@@ -169,7 +169,7 @@ func TestFieldsOfAnObject(t *testing.T) {
 	require.Equal(t, []OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner[0].Name, UID: pod.UID, Controller: true}}, owner)
 }
 
-func TestObjectsAreEqualByTheirText(t *testing.T) {
+func TestObjectEqualComparesJSON(t *testing.T) {
 	parse := func(text string) *Object {
 		object, err := ParseObject([]byte(text))
 		require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestObjectsAreEqualByTheirText(t *testing.T) {
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 
-func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
+func TestValuesExcludeWhiteSpace(t *testing.T) {
 	for _, space := range []string{"", " ", "\n", "\t\r ", "  "} {
 		value, err := ParseValue([]byte(strings.ReplaceAll(`~{~"a"~:~1~,~"b"~:~[~true~,~"x"~,~{~}~,~-2~]~}~`, "~", space)))
 		require.NoError(t, err)
@@ -195,14 +195,14 @@ func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
 	}
 }
 
-func TestEscapedNamesWithinAPath(t *testing.T) {
+func TestEscapedNamesInPaths(t *testing.T) {
 	value := Value(`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`)
 	for path, want := range map[string]string{`a\.b.c`: "1", `a\.b.d\[0]`: "2", `a\.\[[0]`: "3", `\\`: "4", `a\.bc`: "", `a\`: ""} {
 		require.Equal(t, want, value.Get(path).String(), path)
 	}
 }
 
-func TestParseObjectRefuses(t *testing.T) {
+func TestParseObjectErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                 "malformed response at byte 0: expected an object, found the end of the stream",
 		`[]`:               "malformed response at byte 0: expected an object, found '['",
@@ -214,7 +214,7 @@ func TestParseObjectRefuses(t *testing.T) {
 	}
 }
 
-func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
+func TestObjectStringHidesContent(t *testing.T) {
 	object, err := ParseObject([]byte(`{"kind":"Secret","metadata":{"namespace":"shop","name":"token","resourceVersion":"7"},"data":{"a":"s3cret"}}`))
 	require.NoError(t, err)
 	for _, format := range []string{"%v", "%s", "%+v"} {
@@ -222,7 +222,7 @@ func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
 	}
 }
 
-func TestIntIsWhatStrconvReads(t *testing.T) {
+func TestIntAgreesWithStrconv(t *testing.T) {
 	for _, text := range []string{
 		"", "0", "7", "-7", "-0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
 		"18446744073709551616", "99999999999999999999999", "1.5", "1e3", "true", "null", `"5"`, "[5]", "-",
@@ -241,7 +241,7 @@ func TestIntIsWhatStrconvReads(t *testing.T) {
 }
 
 // Eight bytes are processed at once, so each text is tested at several alignments.
-func TestValuesEndWhereTheyEnd(t *testing.T) {
+func TestValueEnds(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
 		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
@@ -249,8 +249,8 @@ func TestValuesEndWhereTheyEnd(t *testing.T) {
 		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some of them a bracket with the high bit set
 	} {
 		for before := range 17 {
-			for behind := range 9 {
-				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", behind) + `}`))
+			for after := range 9 {
+				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", after) + `}`))
 				require.NoError(t, err)
 				require.Equal(t, text, string(in.Get("a")))
 			}

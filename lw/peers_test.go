@@ -14,17 +14,17 @@ import (
 
 // Most of these scenarios come from the tests of other clients.
 
-func TestStopBeforeTheList(t *testing.T) {
+func TestCanceledContextSendsNoRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := &scriptedTransport{answers: []answer{{body: podList("1", "")}}}
 	for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
 		t.Errorf("%v", event.Type)
 	}
-	require.Empty(t, s.asked)
+	require.Empty(t, s.requests)
 }
 
-func TestStopWhileTheCallerIsBusy(t *testing.T) {
+func TestCancelByCallerEndsStream(t *testing.T) {
 	answers := []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7")}, {body: expiredEvent}}
 	all, _ := follow(t, nil, answers...)
 	for stop := range all {
@@ -32,16 +32,16 @@ func TestStopWhileTheCallerIsBusy(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := &scriptedTransport{answers: answers}
-			seen, asked := 0, 0
+			seen, requests := 0, 0
 			for range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 				require.NoError(t, ctx.Err())
 				if seen++; seen == stop+1 {
-					asked = len(s.asked)
+					requests = len(s.requests)
 					cancel()
 				}
 			}
 			require.Equal(t, stop+1, seen)
-			require.Len(t, s.asked, asked)
+			require.Len(t, s.requests, requests)
 		})
 	}
 }
@@ -74,7 +74,7 @@ func TestThreePages(t *testing.T) {
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "ADDED c @", "SYNCED @5"}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?resourceVersion=0&limit=2", "/api/v1/pods?limit=2&continue=one", "/api/v1/pods?limit=2&continue=two",
-	}, s.asked[:3])
+	}, s.requests[:3])
 }
 
 // A server sends an ERROR event for each object that it cannot read from storage. The object is missing from lists
@@ -83,11 +83,11 @@ func TestUnreadableObject(t *testing.T) {
 	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
 		`"reason":"StoreReadError","code":500}}` + "\n"
 	events, _ := follow(t, nil, answer{body: podList("5", "", "a", "b")}, answer{body: unreadable}, answer{body: unreadable}, answer{body: podList("7", "", "b")})
-	const told = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
-	require.Equal(t, []string{"WATCH_STARTED @5", told, "WATCH_STARTED @5", told, "LIST_STARTED @", "ADDED b @", "SYNCED @7"}, events[4:])
+	const interrupted = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
+	require.Equal(t, []string{"WATCH_STARTED @5", interrupted, "WATCH_STARTED @5", interrupted, "LIST_STARTED @", "ADDED b @", "SYNCED @7"}, events[4:])
 }
 
-func TestTablesAreRefused(t *testing.T) {
+func TestRejectsTables(t *testing.T) {
 	_, _, err := list(t, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":[],"rows":[]}`, nil)
 	require.EqualError(t, err, `malformed response at byte 113: expected a list with items, found an object of kind "Table"`)
 	_, err = watch(t, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"rows":[]}}`, nil)
@@ -103,7 +103,7 @@ func (c marking) Decode(s *Scanned) (*Object, error) {
 	return o, err
 }
 
-func TestCodecIsAskedForEveryObject(t *testing.T) {
+func TestCodecDecodesEveryObject(t *testing.T) {
 	for _, opts := range []*Options{plainLists, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			first := answer{body: podList("5", "", "a")}
@@ -128,7 +128,7 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 }
 
 // A browser page cannot read the header.
-func TestRetryAfterInTheBodyOnly(t *testing.T) {
+func TestRetryAfterInBody(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
@@ -146,7 +146,7 @@ func TestRetryAfterInTheBodyOnly(t *testing.T) {
 
 // If a server repeats events, the resourceVersion goes back. The stream relists and never reports a lower
 // resourceVersion.
-func TestEventsRepeatedAfterAReconnect(t *testing.T) {
+func TestRepeatedEventsCauseRelist(t *testing.T) {
 	events, _ := follow(t, nil,
 		answer{body: podList("5", "")},
 		answer{body: podEvent("ADDED", "a", "6") + podEvent("MODIFIED", "a", "7"), end: errReset},

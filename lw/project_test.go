@@ -118,7 +118,7 @@ func TestProjectedItems(t *testing.T) {
 	require.Equal(t, watched, listed, "the object is a copy")
 }
 
-func TestSameTellsWhatWouldBeProjected(t *testing.T) {
+func TestSameComparesKeptFields(t *testing.T) {
 	p := project(t, "a.b")
 	const text = `{"metadata":{"name":"n"},"a":{"x":1,"b":2},"c":3}`
 	object, err := p.Decode(scanObject(t, text))
@@ -161,7 +161,7 @@ func TestMalformedPaths(t *testing.T) {
 	}
 }
 
-func TestGetOfEveryElement(t *testing.T) {
+func TestGetWithWildcard(t *testing.T) {
 	value := Value(`{"c":[{"n":1},{"i":2},{"i":3}],"d":[[],[4]],"e":[{"n":null}],"o":{"i":1}}`)
 	for path, want := range map[string]string{
 		"c[*].i": "2", "c[*]": `{"n":1}`, "d[*][*]": "4", "d[*][0]": "4", "c[1].i": "2", "e[*].n": "null",
@@ -177,7 +177,7 @@ type around struct{ inner *projection }
 func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
 // The first object is projected after scanning, and later objects while scanning.
-func TestProjectionWithinACodec(t *testing.T) {
+func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
 	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
@@ -226,7 +226,7 @@ func TestProjectedMemory(t *testing.T) {
 	runtime.KeepAlive(w)
 }
 
-func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
+func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
 		1001: &MalformedError{Offset: 5000, Expected: "at most 1000 levels of nesting", Found: "one more"},
@@ -239,7 +239,7 @@ func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
 	}
 }
 
-func TestWhatStandsInTheWayOfAField(t *testing.T) {
+func TestOtherValuesOnPathAreEmptied(t *testing.T) {
 	fields, err := Project("a.b", "c.d")
 	require.NoError(t, err)
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n"},"a":"text","c":["x",{"d":1}]}}`

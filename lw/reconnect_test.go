@@ -34,7 +34,7 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 
 // The jitter is 0.5 % of the watch's lifetime, at most a second. It spreads clients that lost their connections
 // together.
-func TestResumeIsSpread(t *testing.T) {
+func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
 	} {
@@ -48,7 +48,7 @@ func TestResumeIsSpread(t *testing.T) {
 }
 
 // Timeouts are random, so other clients reconnect at other times.
-func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
+func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
@@ -58,10 +58,10 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 }
 
 // The table states whether the stream relists after the first and the second failure of a watch.
-func TestEndOfAWatch(t *testing.T) {
+func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
-	retryAfter := func(code int, asked time.Duration) error {
-		return &StatusError{Status: Status{Code: code}, RetryAfter: asked}
+	retryAfter := func(code int, delay time.Duration) error {
+		return &StatusError{Status: Status{Code: code}, RetryAfter: delay}
 	}
 	cases := []struct {
 		name          string
@@ -110,7 +110,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 }
 
 // The watch was healthy, but the server had a reason to end it.
-func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
+func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.brings("8")
@@ -119,7 +119,7 @@ func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
 }
 
 // An event shows that the resourceVersion is valid.
-func TestProgressForgivesFaults(t *testing.T) {
+func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
 		r.opens().brings(version)
@@ -128,7 +128,7 @@ func TestProgressForgivesFaults(t *testing.T) {
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-func TestCompleteListForgivesFaults(t *testing.T) {
+func TestCompleteListResetsFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(500))
 	require.True(t, r.watchFails(status(500)).Relist)
@@ -136,7 +136,7 @@ func TestCompleteListForgivesFaults(t *testing.T) {
 	require.False(t, r.watchFails(status(500)).Relist)
 }
 
-func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
+func TestEventWithoutVersionKeepsLastVersion(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Nil(t, r.brings(""))
 	require.Nil(t, r.bookmarks("0"))
@@ -144,7 +144,7 @@ func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
 }
 
 // Some servers and proxies close a watch cleanly if its resourceVersion has expired.
-func TestThreeInstantCloses(t *testing.T) {
+func TestThreeInstantClosesMeanExpired(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
@@ -153,7 +153,7 @@ func TestThreeInstantCloses(t *testing.T) {
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count starts again")
 }
 
-func TestInstantClosesCountInARow(t *testing.T) {
+func TestInstantClosesMustBeConsecutive(t *testing.T) {
 	between := map[string]func(*machineHarness){
 		"healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
 		"failure":       func(r *machineHarness) { r.watchFails(errReset) },
@@ -171,7 +171,7 @@ func TestInstantClosesCountInARow(t *testing.T) {
 	}
 }
 
-func TestRepeatedBookmarkIsNoNews(t *testing.T) {
+func TestRepeatedBookmarkIsNotProgress(t *testing.T) {
 	for _, version := range []string{"7", "", "0"} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.bookmarks(version)
@@ -180,7 +180,7 @@ func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 }
 
 // A watch without a WatchStarted event is healthy only if it has an event.
-func TestSourceThatNeverSaysLive(t *testing.T) {
+func TestSourceWithoutWatchStarted(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
 	r.brings("8")
@@ -190,7 +190,7 @@ func TestSourceThatNeverSaysLive(t *testing.T) {
 }
 
 // The first relist follows at once. Later ones wait, although each watch has an event.
-func TestExpiredAgainAndAgain(t *testing.T) {
+func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
 		r.opens().brings(version)
@@ -204,7 +204,7 @@ func TestExpiredAgainAndAgain(t *testing.T) {
 	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch in between ended without 410")
 }
 
-func TestAtMostFourListsAMinute(t *testing.T) {
+func TestAtMostFourListsPerMinute(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	begun := []moment{r.now}
 	for n := range 100 {
@@ -222,7 +222,7 @@ func TestAtMostFourListsAMinute(t *testing.T) {
 }
 
 // A failed list with objects costs the server as much as a complete one.
-func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
+func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range maxLists - 1 {
 		r.ask()
@@ -247,7 +247,7 @@ func TestRequestBudget(t *testing.T) {
 	require.InDelta(t, requestBurst+60, requests, 2)
 }
 
-func TestBackoffDoublesUpToAMaximum(t *testing.T) {
+func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	var delays []time.Duration
 	for range 8 {
@@ -259,7 +259,7 @@ func TestBackoffDoublesUpToAMaximum(t *testing.T) {
 }
 
 // A healthy watch closes cleanly, loses its connection after an event, or lives for two minutes.
-func TestHealthyWatchResetsTheBackoff(t *testing.T) {
+func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
 		r.watchFails(errReset)
@@ -281,7 +281,7 @@ func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 }
 
 // All clients receive the same delay, so a random part is added.
-func TestRetryAfterIsJittered(t *testing.T) {
+func TestRetryAfterHasJitter(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
@@ -295,7 +295,7 @@ func TestRetryAfterIsJittered(t *testing.T) {
 }
 
 // After ten requests with Retry-After in a row, the backoff also applies.
-func TestRetryAfterGrowsInTheEnd(t *testing.T) {
+func TestRepeatedRetryAfterGrows(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
@@ -314,14 +314,14 @@ func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 }
 
 func TestRetryAfterIsCapped(t *testing.T) {
-	for _, asked := range []time.Duration{24 * time.Hour, math.MaxInt64} {
+	for _, retryAfter := range []time.Duration{24 * time.Hour, math.MaxInt64} {
 		r := newMachineHarness(t, Options{}).synced("7")
-		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: asked}).Delay)
+		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: retryAfter}).Delay)
 	}
 }
 
 // A slow dial error must not count as the lifetime of a watch.
-func TestTimeWithoutAWatchIsNotHealth(t *testing.T) {
+func TestSlowDialIsNotHealthyWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)
 	r.ask()

@@ -46,8 +46,8 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestFramingSplitAtEveryByte splits streams with different separators at every byte, and also reads them byte by byte.
-func TestFramingSplitAtEveryByte(t *testing.T) {
+// TestStreamsSplitAtEveryByte splits streams with different separators at every byte, and also reads them byte by byte.
+func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
 		"newlines":         twoEvents,
 		"unframed":         strings.ReplaceAll(twoEvents, "\n", ""),
@@ -94,7 +94,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
+func TestTransportErrorIsReturned(t *testing.T) {
 	reset := errors.New("connection reset")
 	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
 		_, err := readEvents(io.MultiReader(strings.NewReader(text), iotest.ErrReader(reset)))
@@ -102,7 +102,7 @@ func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
 	}
 }
 
-func TestEscapesChangeNothing(t *testing.T) {
+func TestEscapeSequencesInEnvelope(t *testing.T) {
 	const escaped = `{"t\u0079pe":"\u0042OOKMARK","obj\u0065ct":{"met\u0061data":{"\u0061nnotations":{"k8s.io\/initial-events-end":"tr\u0075e"}}}}`
 	s := newScanner(strings.NewReader(escaped), 0)
 	var scanned Scanned
@@ -113,7 +113,7 @@ func TestEscapesChangeNothing(t *testing.T) {
 }
 
 // The test covers valid and invalid JSON that no server sends.
-func TestOddJSON(t *testing.T) {
+func TestUnusualJSON(t *testing.T) {
 	huge := strings.Repeat("9", 100_000)
 	object, err := ParseObject([]byte("{\"metadata\":{\"name\":\"a\xffb\",\"uid\":\"\\ud800x\",\"name\":null,\"Name\":\"c\"},\"metadata\":{\"namespace\":\"n\"}," +
 		`"n":` + huge + `,"e":1e99999,"x":{"a":1},"x":{"b":"` + "\xff" + `\udc00"}}`))
@@ -136,7 +136,7 @@ type idler struct{}
 
 func (idler) Read([]byte) (int, error) { return 0, nil }
 
-func TestAReaderThatBringsNothingIsGivenUp(t *testing.T) {
+func TestReaderWithoutProgress(t *testing.T) {
 	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
 		_, err := readEvents(io.MultiReader(strings.NewReader(text), idler{}))
 		require.Equal(t, io.ErrNoProgress, err)

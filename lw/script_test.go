@@ -9,9 +9,9 @@ import (
 
 // scriptedTransport is a transport that answers each request with the next answer of a script.
 type scriptedTransport struct {
-	t       *testing.T
-	answers []answer
-	asked   []string // "path?query" of each request, without pretty=false and timeoutSeconds
+	t        *testing.T
+	answers  []answer
+	requests []string // "path?query" of each request, without pretty=false and timeoutSeconds
 }
 
 // answer is an error, or a body and the way that it ends.
@@ -34,14 +34,14 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 			kept = append(kept, part)
 		}
 	}
-	s.asked = append(s.asked, req.Path+"?"+strings.Join(kept, "&"))
+	s.requests = append(s.requests, req.Path+"?"+strings.Join(kept, "&"))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if len(s.asked) > len(s.answers) {
+	if len(s.requests) > len(s.answers) {
 		return nil, errHang // the script has ended, and the test can check the requests
 	}
-	a := s.answers[len(s.asked)-1]
+	a := s.answers[len(s.requests)-1]
 	if a.err == errHang {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)

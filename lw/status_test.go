@@ -11,7 +11,7 @@ import (
 )
 
 // An error in the body does not affect the status code.
-func TestErrorResponseIsReadUpToALimit(t *testing.T) {
+func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 	body := strings.NewReader(strings.Repeat("x", maxErrorBody+100))
 	require.Equal(t, 502, ReadStatusError(502, "", body).Code)
 	require.Equal(t, 100, body.Len())

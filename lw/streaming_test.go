@@ -28,7 +28,7 @@ func TestStreamingList(t *testing.T) {
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&resourceVersion=10",
-	}, s.asked)
+	}, s.requests)
 }
 
 // A paged list follows, because a server may send the bookmark before the objects.
@@ -39,11 +39,11 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?resourceVersion=9",
 		"/api/v1/pods?watch=1&resourceVersion=9",
-	}, s.asked[:3])
+	}, s.requests[:3])
 }
 
 // A server has working streaming lists once the watch after a list with objects was healthy.
-func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
+func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
 	require.IsType(t, &listing{}, r.state)
@@ -63,7 +63,7 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 }
 
 // A streaming list counts from its first object or its end.
-func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
+func TestUnansweredListsAreNotCounted(t *testing.T) {
 	counted := func(r *machineHarness) (n int) {
 		for _, begun := range r.retryPolicy.lists.times {
 			if begun != 0 {
@@ -98,10 +98,10 @@ func TestStreamingListFallsBack(t *testing.T) {
 		events  []string
 		settled bool
 	}{
-		"refused":                        {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
+		"rejected":                       {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
 		"rejected by an old server":      {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
 		"server shutting down":           {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
-		"an ERROR event":                 {answer{body: faultEvent}, []string{"ERROR event"}, false},
+		"ERROR event":                    {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
 		"no initial-events-end bookmark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
 		"empty watch":                    {answer{}, []string{refusedEnd}, false},
 		"list instead of a watch":        {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
@@ -112,15 +112,15 @@ func TestStreamingListFallsBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			list, expired := answer{body: podList("9", "", "b")}, answer{body: expiredEvent}
 			answers := []answer{c.answer, list, expired, c.answer, list, expired, list}
-			asked := []string{streaming, "/api/v1/pods?resourceVersion=0&limit=500", "", relist, "/api/v1/pods?resourceVersion=9", "", "/api/v1/pods?resourceVersion=9"}
+			requests := []string{streaming, "/api/v1/pods?resourceVersion=0&limit=500", "", relist, "/api/v1/pods?resourceVersion=9", "", "/api/v1/pods?resourceVersion=9"}
 			if c.settled {
-				answers, asked = []answer{c.answer, list, expired, list}, append(asked[:3:3], asked[4])
+				answers, requests = []answer{c.answer, list, expired, list}, append(requests[:3:3], requests[4])
 			}
 			events, s := follow(t, &Options{}, answers...)
 			require.Equal(t, append(c.events, "LIST_STARTED @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
-			for i, want := range asked {
+			for i, want := range requests {
 				if want != "" {
-					require.Equal(t, want, s.asked[i], "request %d", i)
+					require.Equal(t, want, s.requests[i], "request %d", i)
 				}
 			}
 		})
@@ -153,7 +153,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch after the streaming list was not healthy")
 }
 
-func TestEndMarkBeforeSomeObjects(t *testing.T) {
+func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
 		r := newStreamingHarness(t, Options{}).opens()
 		r.brings("2")
@@ -164,7 +164,7 @@ func TestEndMarkBeforeSomeObjects(t *testing.T) {
 	}
 }
 
-func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
+func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
 	r.marks("7")
@@ -173,8 +173,8 @@ func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// The client asked for a state that is at least as new.
-func TestStreamingListOlderThanTheStream(t *testing.T) {
+// The client requests for a state that is at least as new.
+func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	r.brings("3")
 	r.marks("7")
@@ -186,7 +186,7 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 
 // A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
 // stream notices that all events are newer changes.
-func TestUnmarkedListOfABusyCollection(t *testing.T) {
+func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
@@ -204,7 +204,7 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 }
 
 // The streams of one client share the knowledge, even if one uses a wrapper.
-func TestNoStreamingListsIsRemembered(t *testing.T) {
+func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
 		client := s.client(t, Pods(""))
@@ -218,11 +218,11 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 		require.Equal(t, []string{
 			"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 			"/api/v1/pods?resourceVersion=0&limit=500", "/api/v1/pods?resourceVersion=0&limit=500",
-		}, s.asked[:3])
+		}, s.requests[:3])
 	})
 }
 
-func TestStreamingListIsTriedAgain(t *testing.T) {
+func TestStreamingListIsRetried(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
 		r := newStreamingHarness(t, Options{})
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
@@ -231,7 +231,7 @@ func TestStreamingListIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
+func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Empty(t, r.watchOptions().ResourceVersion)
 	r.brings("3")
@@ -255,7 +255,7 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 				silent = time.Since(last)
 			}
 			if event.Interruption != nil && event.Interruption.Err == errHang {
-				next = s.asked[len(s.asked)-2]
+				next = s.requests[len(s.requests)-2]
 				return
 			}
 			last = time.Now()
@@ -264,7 +264,7 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 	return silent, next
 }
 
-func TestSilenceIsNotWaitedOut(t *testing.T) {
+func TestIdleTimeouts(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	bookmark := `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}`
 	again := answer{body: podEvent("ADDED", "z", "99")}
@@ -302,7 +302,7 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
-func TestWakeEndsADelay(t *testing.T) {
+func TestWakeEndsDelay(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		closed bool
@@ -333,7 +333,7 @@ func TestWakeEndsADelay(t *testing.T) {
 	}
 }
 
-func TestVersionsThatRunBackwards(t *testing.T) {
+func TestRegressedVersionRelistsLatest(t *testing.T) {
 	events, s := follow(t, plainLists,
 		answer{body: podList("100", "")},
 		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
@@ -341,7 +341,7 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 	)
 	regressed := "INTERRUPTED " + invalid.ErrVersionRegressed.Error()
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
-	require.Equal(t, "/api/v1/pods?limit=500", s.asked[2])
+	require.Equal(t, "/api/v1/pods?limit=500", s.requests[2])
 
 	events, s = follow(t, plainLists,
 		answer{body: podList("100", "")},
@@ -350,10 +350,10 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 		answer{body: podList("99", "", "b")},
 	)
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED b @", regressed + " @100", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events[4:])
-	require.Equal(t, "/api/v1/pods?limit=500", s.asked[3])
+	require.Equal(t, "/api/v1/pods?limit=500", s.requests[3])
 }
 
-func TestVersionOrder(t *testing.T) {
+func TestCompareResourceVersions(t *testing.T) {
 	for _, c := range []struct {
 		a, b  string
 		order int

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTraceSeesWhatHappens(t *testing.T) {
+func TestTraceReportsEachStep(t *testing.T) {
 	list, events := podList("5", "", "a"), podEvent("ADDED", "b", "6")+`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}`+expiredEvent
 	var seen []string
 	bytes := 0
@@ -46,7 +46,7 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	seen = nil
 	list, events = podList("5", ""), podEvent("ADDED", "b", "6")+"{"
 	run(trace)
-	require.Equal(t, []string{"live 5", "frame ADDED 78", "an incomplete event is not reported", "stopped"}, seen[6:], "what breaks off is no frame")
+	require.Equal(t, []string{"live 5", "frame ADDED 78", "interrupted false", "stopped"}, seen[6:], "an incomplete event is not reported")
 	run(&Trace{}) // unset functions are not called
 	run(nil)
 }

@@ -50,12 +50,12 @@ func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	return took
 }
 
-func TestSuspendedMachineIsNoticedByTheWallClock(t *testing.T) {
+func TestWallClockRevealsSuspend(t *testing.T) {
 	took := noticed(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
 	require.LessOrEqual(t, took, maxInterval)
 }
 
-func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
+func TestIdleTimeoutDespiteWallClockSetBack(t *testing.T) {
 	took := noticed(t, func(c *twoClocks) {
 		c.addWall(-time.Hour)
 		c.addMonotonic(idleLimit)
@@ -63,7 +63,7 @@ func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
 	require.LessOrEqual(t, took, maxInterval)
 }
 
-func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
+func TestRequestBelowIdleTimeoutContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
@@ -78,7 +78,7 @@ func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
 	})
 }
 
-func TestCallersTimeIsNotIdleTime(t *testing.T) {
+func TestCallerTimeIsNotIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
@@ -110,7 +110,7 @@ func TestWakeChecksAtOnce(t *testing.T) {
 	})
 }
 
-func TestStoppedWatchdogLeavesNoTimer(t *testing.T) {
+func TestStoppedWatchdogHasNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
 		dog.stop()

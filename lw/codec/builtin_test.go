@@ -93,7 +93,7 @@ type other struct {
 	Count int `json:"count"`
 }
 
-func TestNewChoosesTheTypeAtRunTime(t *testing.T) {
+func TestNewChoosesTypeAtRunTime(t *testing.T) {
 	for _, into := range []lw.Keyed{&thing{}, &other{}} {
 		create := func() lw.Keyed { return reflect.New(reflect.TypeOf(into).Elem()).Interface().(lw.Keyed) }
 		items, err := list(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"},"int":1,"count":2},{"metadata":{"name":"b"}}`)

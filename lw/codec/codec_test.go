@@ -68,7 +68,7 @@ func TestListedAndWatchedObjectsAreEqual(t *testing.T) {
 	require.Len(t, kept[0].ManagedFields, 1)
 }
 
-func TestObjectsOutliveTheBuffer(t *testing.T) {
+func TestObjectsOutliveBuffer(t *testing.T) {
 	item := func(c string) string {
 		return `{"metadata":{"name":"` + c + `","labels":{"` + c + `":"` + c + `"}},"string":"` + strings.Repeat(c, 10000) +
 			`","raw":"` + c + `","bytes":"` + strings.Repeat(c, 4) + `","any":{"` + c + `":["` + c + `"]},"number":1}`
