@@ -1,0 +1,53 @@
+//go:build !js
+
+package lw_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-6d2a410a/listwatch/lw"
+)
+
+// size is the name of an object and the length of its protobuf message.
+type size struct {
+	namespace, name, version string
+	bytes                    int
+}
+
+func (s size) GetNamespace() string       { return s.namespace }
+func (s size) GetName() string            { return s.name }
+func (s size) GetResourceVersion() string { return s.version }
+
+// sizes is a codec that requests protobuf.
+type sizes struct{ lw.Protobuf }
+
+func (sizes) Decode(s *lw.Scanned) (size, error) {
+	return size{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), len(s.Raw())}, nil
+}
+
+// field encodes a string or an embedded message of up to 127 bytes.
+func field(number byte, value string) string {
+	return string([]byte{number<<3 | 2, byte(len(value))}) + value
+}
+
+// A codec that embeds Protobuf receives the protobuf message of each object.
+func ExampleProtobuf() {
+	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7")) // metadata
+	list := field(1, field(2, "9")) + field(2, pod)
+	kind := field(1, "v1") + field(2, "PodList")
+	response := file("k8s\x00" + field(1, kind) + field(2, list))
+
+	client, err := lw.NewClient(response, lw.Pods(""), sizes{}, nil)
+	if err != nil {
+		panic(err)
+	}
+	var meta lw.ListMeta
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
+		fmt.Println(lw.KeyOf(pod), pod.bytes, err)
+	}
+	fmt.Println(meta.Kind, meta.ResourceVersion)
+	// Output:
+	// shop/web-0 18 <nil>
+	// PodList 9
+}
