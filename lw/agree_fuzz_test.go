@@ -135,11 +135,11 @@ func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","details":{"retryAfterSeconds":-5},"details":{"retryAfterSeconds":9223372036854775807}}`), 503, "99999999999")
 	f.Add([]byte("<html>\xff"), 502, "Fri, 31 Dec 1999 23:59:59 GMT")
 	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
-		refusal := ReadStatusError(code, retryAfter, bytes.NewReader(text))
-		require.Equal(t, code, refusal.Code)
-		require.Less(t, len(refusal.Error()), 3*maxErrorBody+100, "U+FFFD has three bytes and may replace one")
+		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
+		require.Equal(t, code, statusErr.Code)
+		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "U+FFFD has three bytes and may replace one")
 		var b backoff
-		require.GreaterOrEqual(t, b.next(0, refusal.RetryAfter), max(refusal.RetryAfter, firstDelay))
+		require.GreaterOrEqual(t, b.next(0, statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
 		status, err := parseStatus(text)
 		if tooDeep(err) {
 			return

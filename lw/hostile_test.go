@@ -271,9 +271,9 @@ func TestMillionEventsNeedLittleMemory(t *testing.T) {
 
 func TestTruncatesLargeStatuses(t *testing.T) {
 	heap := hostile.NewHeap()
-	refusal := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
-	require.Equal(t, 500, refusal.Code)
-	require.LessOrEqual(t, len(refusal.Message), 200)
+	statusErr := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
+	require.Equal(t, 500, statusErr.Code)
+	require.LessOrEqual(t, len(statusErr.Message), 200)
 	require.Less(t, heap.Grown(), int64(256<<10))
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`

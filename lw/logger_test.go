@@ -28,16 +28,16 @@ func (w *warnings) Warn(_ string, args ...any) {
 	w.args, w.at = append(w.args, line), append(w.at, time.Now())
 }
 
-// refusing is a transport that answers each request with a status code.
-type refusing int
+// rejecting is a transport that answers each request with a status code.
+type rejecting int
 
-func (code refusing) Open(context.Context, *Request) (io.ReadCloser, error) {
+func (code rejecting) Open(context.Context, *Request) (io.ReadCloser, error) {
 	return nil, &StatusError{Status: Status{Code: int(code)}}
 }
 
 func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := NewClient(refusing(403), Pods("default"), RawCodec{}, nil)
+		client, err := NewClient(rejecting(403), Pods("default"), RawCodec{}, nil)
 		require.NoError(t, err)
 		var logger warnings
 		interruptions := 0
@@ -83,10 +83,10 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 
 func TestLoggerReceivesIdleTimeouts(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	r.brings("8")
+	r.receives("8")
 	r.fails(errReset)
 	require.True(t, r.routine)
-	r.opens().brings("9")
+	r.opens().receives("9")
 	r.fails(ErrSilent)
 	require.False(t, r.routine)
 }

@@ -44,7 +44,7 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	require.Equal(t, 90*time.Second, r.idle(), "no response yet")
 	r.do(input{signal: opened})
 	require.Equal(t, 10*time.Second, r.idle(), "a streaming list")
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	require.Equal(t, 65*time.Second, r.idle(), "a short watch without bookmarks")
 	r.bookmarks("8")
@@ -68,7 +68,7 @@ func TestResumeFrom(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest state, because the server may be another one")
 
 	r = resumed().opens()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
 	r.synced("3")
 
 	r = resumed()
@@ -94,7 +94,7 @@ func TestPageSizes(t *testing.T) {
 // latest state is paged.
 func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	r.brings("9")
+	r.receives("9")
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
@@ -225,7 +225,7 @@ func TestListWithoutVersionCannotResume(t *testing.T) {
 	for _, none := range []string{"", "0"} {
 		r := newMachineHarness(t, Options{}).synced(none).opens()
 		require.Equal(t, WatchOptions{Timeout: shortTimeout}, r.watchOptions())
-		require.Nil(t, r.brings("8"))
+		require.Nil(t, r.receives("8"))
 		require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
 		require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	}

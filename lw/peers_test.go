@@ -48,11 +48,11 @@ func TestCancelByCallerEndsStream(t *testing.T) {
 
 // The delays grow up to a maximum, and the list succeeds in the end.
 func TestConnectionRefused(t *testing.T) {
-	for refusals, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
+	for failures, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			s := &scriptedTransport{}
-			for range refusals {
+			for range failures {
 				s.answers = append(s.answers, answer{err: errReset})
 			}
 			s.answers = append(s.answers, answer{body: podList("1", "")})

@@ -64,7 +64,7 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists reads a number of lists. It returns the allocated bytes and the number of changes of each.
+// foldLists reads the given number of lists. It returns the allocated bytes and the number of changes of each.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

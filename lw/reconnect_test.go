@@ -20,7 +20,7 @@ func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
-			r.brings("8")
+			r.receives("8")
 			result := end(r)
 			require.Zero(t, result.Delay, "the watch had an event")
 			require.False(t, result.Relist)
@@ -113,7 +113,7 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
-		r.brings("8")
+		r.receives("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
-		r.opens().brings(version)
+		r.opens().receives(version)
 		require.False(t, r.fails(status(500)).Relist)
 	}
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
@@ -138,7 +138,7 @@ func TestCompleteListResetsFailures(t *testing.T) {
 
 func TestEventWithoutVersionKeepsLastVersion(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	require.Nil(t, r.brings(""))
+	require.Nil(t, r.receives(""))
 	require.Nil(t, r.bookmarks("0"))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 }
@@ -183,7 +183,7 @@ func TestRepeatedBookmarkIsNotProgress(t *testing.T) {
 func TestSourceWithoutWatchStarted(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
-	r.brings("8")
+	r.receives("8")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.ask()
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
@@ -193,14 +193,14 @@ func TestSourceWithoutWatchStarted(t *testing.T) {
 func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
-		r.opens().brings(version)
+		r.opens().receives(version)
 		want := &Interruption{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
 		require.Equal(t, want, r.fails(status(410)))
 		r.synced(version)
 	}
-	r.opens().brings("11")
+	r.opens().receives("11")
 	r.fails(errReset)
-	r.opens().brings("12")
+	r.opens().receives("12")
 	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch in between ended without 410")
 }
 
@@ -208,9 +208,9 @@ func TestAtMostFourListsPerMinute(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	begun := []moment{r.now}
 	for n := range 100 {
-		r.opens().brings(strconv.Itoa(2*n + 8))
+		r.opens().receives(strconv.Itoa(2*n + 8))
 		r.fails(errReset) // resets the backoff
-		r.opens().brings(strconv.Itoa(2*n + 9))
+		r.opens().receives(strconv.Itoa(2*n + 9))
 		r.pass(2 * time.Second)
 		r.pass(r.fails(status(410)).Delay)
 		begun = append(begun, r.now)
@@ -238,7 +238,7 @@ func TestRequestBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2
 	for n := 8; r.now-began < time.Minute; n++ {
-		r.opens().brings(strconv.Itoa(n))
+		r.opens().receives(strconv.Itoa(n))
 		result := r.closes()
 		require.False(t, result.Relist)
 		r.pass(result.Delay)
@@ -267,12 +267,12 @@ func TestHealthyWatchResetsBackoff(t *testing.T) {
 		return r.opens()
 	}
 	r := failing()
-	r.brings("8")
+	r.receives("8")
 	r.closes()
 	require.Equal(t, firstDelay, r.watchFails(errReset).Delay)
 
 	r = failing()
-	r.brings("8")
+	r.receives("8")
 	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "the server ended the watch with an error")
 
 	r = failing()
@@ -308,7 +308,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 	for _, want := range []time.Duration{time.Second, 2 * firstDelay, 4 * firstDelay} {
 		require.Equal(t, want, wait())
 	}
-	r.opens().brings("8")
+	r.opens().receives("8")
 	r.closes()
 	require.Equal(t, time.Second, wait(), "a healthy watch resets the count")
 }

@@ -71,7 +71,7 @@ func (r *machineHarness) opens() *machineHarness {
 	return r
 }
 
-func (r *machineHarness) brings(version string) *Interruption {
+func (r *machineHarness) receives(version string) *Interruption {
 	return r.do(input{signal: happened, event: Modified, version: version})
 }
 

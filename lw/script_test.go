@@ -14,11 +14,11 @@ type scriptedTransport struct {
 	requests []string // "path?query" of each request, without pretty=false and timeoutSeconds
 }
 
-// answer is an error, or a body and the way that it ends.
+// answer is an error, or a body with an optional error at its end.
 type answer struct {
 	err  error
 	body string
-	end  error // nil: a clean end; errHang: the body hangs until ctx ends
+	end  error // nil for a clean end, or errHang to hang until ctx ends
 }
 
 type hang struct{}

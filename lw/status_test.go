@@ -17,9 +17,9 @@ func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 	require.Equal(t, 100, body.Len())
 
 	broken := io.MultiReader(strings.NewReader("half a"), iotest.ErrReader(errors.New("broken")))
-	refusal := ReadStatusError(403, "", broken)
-	require.Equal(t, 403, refusal.Code)
-	require.Equal(t, "half a", refusal.Message)
+	statusErr := ReadStatusError(403, "", broken)
+	require.Equal(t, 403, statusErr.Code)
+	require.Equal(t, "half a", statusErr.Message)
 }
 
 // parseStatus decodes a Status from JSON.

@@ -13,7 +13,7 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
+	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
 )
 
 // The objects are not ordered by resourceVersion, and some change before the end of the list. The bookmark with the
@@ -53,7 +53,7 @@ func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	require.IsType(t, &listing{}, r.state, "no streaming list has been followed by a healthy watch")
 
 	r = newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	r.pass(healthyAfter)
 	r.fails(status(410))
@@ -74,8 +74,8 @@ func TestUnansweredListsAreNotCounted(t *testing.T) {
 	}
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Zero(t, counted(r))
-	r.brings("3")
-	r.brings("4")
+	r.receives("3")
+	r.receives("4")
 	r.marks("7")
 	require.Equal(t, 1, counted(r))
 
@@ -102,8 +102,8 @@ func TestStreamingListFallsBack(t *testing.T) {
 		"rejected by an old server":      {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
 		"server shutting down":           {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
 		"ERROR event":                    {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
-		"no initial-events-end bookmark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
-		"empty watch":                    {answer{}, []string{refusedEnd}, false},
+		"no initial-events-end bookmark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", missingEnd}, false},
+		"empty watch":                    {answer{}, []string{missingEnd}, false},
 		"list instead of a watch":        {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
 		"idle before the bookmark":       {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
 	}
@@ -138,7 +138,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 		r.synced(version)
 		r.watchFails(status(410))
 		require.IsType(t, &streaming{}, r.state)
-		r.opens().brings("3")
+		r.opens().receives("3")
 		r.marks(version)
 		r.pass(healthyAfter)
 		r.fails(status(410))
@@ -146,7 +146,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.opens().closes()
 	r.synced("9")
 	r.rest().watchFails(status(410))
-	r.opens().brings("3")
+	r.opens().receives("3")
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
@@ -156,9 +156,9 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
 		r := newStreamingHarness(t, Options{}).opens()
-		r.brings("2")
+		r.receives("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.brings(late))
+		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.receives(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
@@ -166,7 +166,7 @@ func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 
 func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.watchOptions().ResourceVersion)
@@ -176,7 +176,7 @@ func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 // The client requests for a state that is at least as new.
 func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
@@ -190,7 +190,7 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
-		return r.brings(version)
+		return r.receives(version)
 	}
 	for range 100 { // a long list over a slow connection
 		require.Nil(t, moves("30"))
@@ -203,7 +203,7 @@ func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// The streams of one client share the knowledge, even if one uses a wrapper.
+// All streams of a client remember it, even through a wrapper.
 func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
@@ -234,7 +234,7 @@ func TestStreamingListIsRetried(t *testing.T) {
 func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Empty(t, r.watchOptions().ResourceVersion)
-	r.brings("3")
+	r.receives("3")
 	require.Nil(t, r.marks("9"))
 	require.IsType(t, &watching{}, r.state)
 	require.True(t, r.fails(status(410)).Relist)

@@ -42,7 +42,7 @@ type KindError struct {
 }
 
 func (e *KindError) Error() string {
-	return e.Type + " is for objects of " + e.Expected + ", found " + e.Found + ": use the collection that codec.ResourceOf returns"
+	return e.Type + " expects " + e.Expected + " objects, found " + e.Found + "; get the collection from codec.ResourceOf"
 }
 
 // wireType holds the kind and apiVersion of a built-in type.

@@ -56,8 +56,8 @@ func TestKindErrors(t *testing.T) {
 		require.True(t, ok, members)
 		require.Equal(t, want, fault)
 		require.Equal(t, want, textErr)
-		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment is for objects of apps/v1 Deployment, found "+found+
-			": use the collection that codec.ResourceOf returns")
+		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment expects apps/v1 Deployment objects, found "+found+
+			"; get the collection from codec.ResourceOf")
 	}
 }
 

@@ -129,7 +129,7 @@ func checkKey(object lw.Keyed, s *lw.Scanned) error {
 		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
 	} {
 		if check.has != string(check.want) {
-			return &FieldError{Field: check.field, Expected: check.method + " to return it", Found: "another value"}
+			return &FieldError{Field: check.field, Expected: check.method + " to return this field", Found: "another value"}
 		}
 	}
 	return nil

@@ -127,7 +127,7 @@ func TestTransform(t *testing.T) {
 		return object
 	}
 	_, err = watch(t, codec, `{"metadata":{"name":"a"}}`)
-	require.ErrorContains(t, err, "field metadata.name: expected GetName to return it, found another value")
+	require.ErrorContains(t, err, "field metadata.name: expected GetName to return this field, found another value")
 }
 
 // forgetful has no json tag, so "metadata" does not match its field.

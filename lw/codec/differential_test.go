@@ -101,7 +101,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	wantErr := exactly(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
-			return // Go 1.27 rejects such a surrogate in a quoted string; older versions decode it as U+FFFD
+			return // Go 1.27 rejects such a surrogate in a quoted string, but older versions decode it as U+FFFD
 		}
 		require.NoError(t, wantErr)
 		normalize(got)

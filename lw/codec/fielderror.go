@@ -12,7 +12,7 @@ import (
 // FieldError reports a field of an object that does not fit the struct. It contains member names but no values, so it
 // is safe to log even for a Secret. It omits errors of custom UnmarshalJSON methods, because they may quote values.
 type FieldError struct {
-	Field    string // a path for [lw.Object.Get], for example "spec.containers[0].image"; "" for the object itself
+	Field    string // a path for [lw.Object.Get], or "" for the object itself
 	Expected string // the Go type of the field, for example "int32"
 	Found    string // the kind of the JSON value, for example "a string"
 }
@@ -27,9 +27,8 @@ func (e *FieldError) Error() string {
 
 // locate returns the first field that does not decode into type t. Call it only after decoding has failed.
 //
-// It decodes each member of the object separately and descends into the first one that fails. The errors of
-// json-iterator are not usable: they contain Go field names instead of JSON names, no array indexes, and quotes of the
-// object.
+// It decodes each member of the object separately and descends into the first one that fails. The errors of json-iterator
+// are not usable, because they use Go field names, omit array indexes and quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew

@@ -116,7 +116,7 @@ func escape(text string) (read int, written string) {
 	return 6, replacement
 }
 
-// codeUnit returns the number of an escape sequence \u….
+// codeUnit returns the value of an escape sequence \u….
 func codeUnit(text string) rune {
 	n, _ := strconv.ParseUint(text[2:6], 16, 16) // the JSON is valid, so these are four hexadecimal digits
 	return rune(n)

@@ -7,7 +7,7 @@ const (
 	// position without checking the length. The end of the data looks like a byte that cannot occur in JSON.
 	pad = 32
 
-	idleBuffer   = 512      // for a waiting stream; a bookmark event fits
+	idleBuffer   = 512      // for a waiting stream, enough for a bookmark event
 	streamBuffer = 64 << 10 // for a stream that is receiving data
 	largeBuffer  = 1 << 20  // a larger buffer is replaced after its large frame
 )
@@ -20,12 +20,12 @@ type buffer struct {
 	idle []byte // is used as data while there is nothing to scan
 	end  int
 	pos  int   // of the next byte
-	mark int   // of the first byte to keep; if negative, fill may drop everything before pos
+	mark int   // of the first byte to keep, or negative to keep nothing before pos
 	base int64 // the offset of data[0] in the stream
 	max  int   // the maximum number of bytes to keep
 
 	err      error // the first error of the reader
-	srcErr   error // of src
+	srcErr   error // the error of src
 	tooLarge bool
 }
 
@@ -94,7 +94,7 @@ func (b *buffer) makeRoom() {
 
 func (b *buffer) wantedSize(kept int, full bool) int {
 	switch size := len(b.data); {
-	case kept == 0 && !full: // all data was consumed; the next Read may block for hours
+	case kept == 0 && !full: // all data was consumed, and the next Read may block for hours
 		return idleBuffer
 	case size < streamBuffer:
 		return streamBuffer
