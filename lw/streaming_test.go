@@ -184,8 +184,8 @@ func TestRejectsOlderStreamingList(t *testing.T) {
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
-// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The
-// stream notices that all events are newer changes.
+// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The stream fails
+// after a minute in which all events could be changes.
 func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {

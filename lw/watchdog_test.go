@@ -30,8 +30,8 @@ func (c *twoClocks) context(ctx context.Context) context.Context {
 func (c *twoClocks) addWall(d time.Duration)      { c.wall.Add(int64(d)) }
 func (c *twoClocks) addMonotonic(d time.Duration) { c.monotonic.Add(int64(d)) }
 
-// noticed returns how long the watchdog takes to cancel a request after a change of the clocks.
-func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
+// timeToCancel returns how long the watchdog takes to cancel a request after a change of the clocks.
+func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
@@ -51,12 +51,12 @@ func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 }
 
 func TestWallClockRevealsSuspend(t *testing.T) {
-	took := noticed(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
+	took := timeToCancel(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
 	require.LessOrEqual(t, took, maxInterval)
 }
 
 func TestIdleTimeoutDespiteWallClockSetBack(t *testing.T) {
-	took := noticed(t, func(c *twoClocks) {
+	took := timeToCancel(t, func(c *twoClocks) {
 		c.addWall(-time.Hour)
 		c.addMonotonic(idleLimit)
 	})

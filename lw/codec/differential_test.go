@@ -16,54 +16,54 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// exactly decodes with encoding/json. It decodes numbers in an any like Kubernetes.
-func exactly(text []byte, into any) error {
+// decodeLikeKubernetes decodes with encoding/json. It decodes numbers in an any like Kubernetes.
+func decodeLikeKubernetes(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {
 		return err
 	}
-	return settle(reflect.ValueOf(into).Elem())
+	return convertNumbers(reflect.ValueOf(into).Elem())
 }
 
-// settle replaces each json.Number in an any with an int64 or a float64.
-func settle(v reflect.Value) error {
+// convertNumbers replaces each json.Number in an any with an int64 or a float64.
+func convertNumbers(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			return settle(v.Elem())
+			return convertNumbers(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				if err := settle(v.Field(i)); err != nil {
+				if err := convertNumbers(v.Field(i)); err != nil {
 					return err
 				}
 			}
 		}
 	case reflect.Interface:
 		if v.NumMethod() == 0 && !v.IsNil() {
-			settled, err := settleAny(v.Interface())
-			if settled != nil {
-				v.Set(reflect.ValueOf(settled))
+			converted, err := convertAny(v.Interface())
+			if converted != nil {
+				v.Set(reflect.ValueOf(converted))
 			}
 			return err
 		}
 	case reflect.Slice:
 		if anys, ok := v.Interface().([]any); ok {
-			_, err := settleAny(anys)
+			_, err := convertAny(anys)
 			return err
 		}
 	case reflect.Map:
 		if anys, ok := v.Interface().(map[string]any); ok {
-			_, err := settleAny(anys)
+			_, err := convertAny(anys)
 			return err
 		}
 	}
 	return nil
 }
 
-func settleAny(value any) (_ any, err error) {
+func convertAny(value any) (_ any, err error) {
 	switch value := value.(type) {
 	case json.Number:
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
@@ -72,13 +72,13 @@ func settleAny(value any) (_ any, err error) {
 		return strconv.ParseFloat(string(value), 64)
 	case []any:
 		for i := range value {
-			if value[i], err = settleAny(value[i]); err != nil {
+			if value[i], err = convertAny(value[i]); err != nil {
 				return nil, err
 			}
 		}
 	case map[string]any:
 		for name := range value {
-			if value[name], err = settleAny(value[name]); err != nil {
+			if value[name], err = convertAny(value[name]); err != nil {
 				return nil, err
 			}
 		}
@@ -98,7 +98,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	}
 	got, err := FromObject[*thing](object)
 	want := new(thing)
-	wantErr := exactly(text, want)
+	wantErr := decodeLikeKubernetes(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
 			return // Go 1.27 rejects such a surrogate in a quoted string, but older versions decode it as U+FFFD
@@ -154,8 +154,8 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	return err != nil && math.IsInf(n, 0)
 }
 
-// excluded reports whether the package documentation excludes an object from the comparison because of a duplicate
-// member. It also excludes names that differ only by case, because encoding/json confuses them.
+// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ only
+// by case also count as duplicates, because encoding/json confuses them.
 func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {

@@ -85,7 +85,7 @@ func (w *walker) text(start int) {
 // valid replaces invalid UTF-8 with U+FFFD, like encoding/json.
 func valid(text []byte) string { return string([]rune(string(text))) }
 
-// walk is readReference with a Reader.
+// walk reads a stream like readReference, but with a Reader.
 func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	r := New(src, testLimit)
 	defer r.Release()
