@@ -14,10 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tooDeep reports whether the scanner alone refuses a text: it takes 1000 levels of nesting, and encoding/json 10,000.
+// tooDeep reports whether an error is due to the nesting limit of the scanner, which is lower than that of
+// encoding/json.
 func tooDeep(err error) bool { return err != nil && strings.Contains(err.Error(), "levels of nesting") }
 
-// replaced is a text as encoding/json reads it: a byte that is no UTF-8 is U+FFFD there. In names and versions it stays.
+// replaced replaces invalid UTF-8 with U+FFFD, like encoding/json. The scanner keeps it in names and resourceVersions.
 func replaced[text string | []byte](t text) string { return string([]rune(string(t))) }
 
 func described(o *Scanned) refObject {
@@ -27,7 +28,7 @@ func described(o *Scanned) refObject {
 	}
 }
 
-// FuzzEnvelope: an event is one for the scanner exactly if it is one for encoding/json, and both read the same of it.
+// FuzzEnvelope compares how the scanner and encoding/json read an event.
 func FuzzEnvelope(f *testing.F) {
 	first, second, _ := strings.Cut(twoEvents, "\n")
 	f.Add([]byte(first))
@@ -43,7 +44,7 @@ func FuzzEnvelope(f *testing.F) {
 		var got refObject
 		if ok {
 			got = described(&scanned)
-			if s.Begin() { // another event, which FuzzEvents reads
+			if s.Begin() { // FuzzEvents covers several events
 				return
 			}
 		}
@@ -59,7 +60,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// FuzzListBody: the same of a list, with what it says of itself. An error is short, whatever was sent.
+// FuzzListBody compares how the scanner and encoding/json read a list. It also checks that errors are short.
 func FuzzListBody(f *testing.F) {
 	f.Add([]byte(podList("12", "next", "a", "b")))
 	f.Add([]byte(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7,"shardInfo":{"selector":"x"}}}`))
@@ -90,7 +91,7 @@ func FuzzListBody(f *testing.F) {
 	})
 }
 
-// FuzzObject: without managedFields an object has all its other members, to the byte and in their order.
+// FuzzObject checks that removing managedFields keeps all other members unchanged and in order.
 func FuzzObject(f *testing.F) {
 	f.Add([]byte(sample.Pods(1, 1)[0].JSON()))
 	f.Add([]byte(`{"metadata":{"managedFields":[1],"managedFields":[2],"name":"n"}}`))
@@ -126,19 +127,19 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzStatus: whatever a refusal's body is, it makes an error that fits into a log, and no delay below zero; and a Status is one
-// exactly if it is one for encoding/json, in an ERROR event as well.
+// FuzzStatus checks that each error response becomes a short error with a delay that is not negative. It compares the
+// Status with encoding/json.
 func FuzzStatus(f *testing.F) {
 	f.Add([]byte(`{"kind":"Status","status":"Failure","message":"no","reason":"Expired","code":410,"details":{"name":"a","causes":[{"reason":"r","message":"m","field":"f"}],"retryAfterSeconds":3},"metadata":{"continue":"x"}}`), 410, "7")
 	f.Add([]byte(`{"kind":"Status","message":null,"code":99999999999999999999,"details":[],"kind":"Statu\u0073"}`), 500, "-1")
 	f.Add([]byte(`{"kind":"Status","details":{"retryAfterSeconds":-5},"details":{"retryAfterSeconds":9223372036854775807}}`), 503, "99999999999")
 	f.Add([]byte("<html>\xff"), 502, "Fri, 31 Dec 1999 23:59:59 GMT")
 	f.Fuzz(func(t *testing.T, text []byte, code int, retryAfter string) {
-		refusal := ReadStatusError(code, retryAfter, bytes.NewReader(text))
-		require.Equal(t, code, refusal.Code)
-		require.Less(t, len(refusal.Error()), 3*maxErrorBody+100, "U+FFFD takes three bytes in place of one")
+		statusErr := ReadStatusError(code, retryAfter, bytes.NewReader(text))
+		require.Equal(t, code, statusErr.Code)
+		require.Less(t, len(statusErr.Error()), 3*maxErrorBody+100, "U+FFFD has three bytes and may replace one")
 		var b backoff
-		require.GreaterOrEqual(t, b.next(0, refusal.RetryAfter), max(refusal.RetryAfter, firstDelay))
+		require.GreaterOrEqual(t, b.next(0, statusErr.RetryAfter), max(statusErr.RetryAfter, firstDelay))
 		status, err := parseStatus(text)
 		if tooDeep(err) {
 			return
@@ -156,10 +157,10 @@ func FuzzStatus(f *testing.F) {
 	})
 }
 
-// requireSameStatus compares a Status with what encoding/json reads. Where a text is expected and another value was sent, its
-// JSON is the text.
+// requireSameStatus compares a Status with the result of encoding/json. It ignores members that should be strings but
+// are not.
 func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
-	said := func(from map[string]any, name, got string) {
+	compare := func(from map[string]any, name, got string) {
 		switch value := from[name].(type) {
 		case string:
 			require.Equal(t, value, got)
@@ -167,32 +168,32 @@ func requireSameStatus(t *testing.T, want map[string]any, status *Status) {
 			require.Empty(t, got)
 		}
 	}
-	said(want, "status", status.Status)
-	said(want, "message", status.Message)
-	said(want, "reason", status.Reason)
+	compare(want, "status", status.Status)
+	compare(want, "message", status.Message)
+	compare(want, "reason", status.Reason)
 	details, _ := want["details"].(map[string]any)
-	said(details, "name", status.Details.Name)
-	said(details, "group", status.Details.Group)
-	said(details, "kind", status.Details.Kind)
+	compare(details, "name", status.Details.Name)
+	compare(details, "group", status.Details.Group)
+	compare(details, "kind", status.Details.Kind)
 	metadata, _ := want["metadata"].(map[string]any)
-	said(metadata, "continue", status.Continue)
+	compare(metadata, "continue", status.Continue)
 	causes, _ := details["causes"].([]any)
 	require.Len(t, status.Details.Causes, len(causes))
 	for i, cause := range causes {
 		cause, _ := cause.(map[string]any)
-		said(cause, "reason", status.Details.Causes[i].Reason)
-		said(cause, "message", status.Details.Causes[i].Message)
-		said(cause, "field", status.Details.Causes[i].Field)
+		compare(cause, "reason", status.Details.Causes[i].Reason)
+		compare(cause, "message", status.Details.Causes[i].Message)
+		compare(cause, "field", status.Details.Causes[i].Field)
 	}
 	number, _ := want["code"].(json.Number)
 	code, err := strconv.ParseInt(string(number), 10, 64)
 	if err != nil {
-		code = 0 // of a number that is no integer, or none of 64 bits
+		code = 0 // not an integer, or beyond 64 bits
 	}
-	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // an int32 in the API
+	require.EqualValues(t, min(max(code, math.MinInt32), math.MaxInt32), status.Code) // the API defines it as an int32
 }
 
-// decodeMaybe decodes by encoding/json; nil for what is no JSON.
+// decodeMaybe decodes with encoding/json. It returns nil for invalid JSON.
 func decodeMaybe(text []byte) (value any) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()

@@ -12,7 +12,7 @@ import (
 var keptBytes []byte
 var keptObject *Object
 
-// floor is the least that any client must do: find the newline, copy the line.
+// floor does the minimum work of any client: it finds each newline and copies the line.
 type floor struct {
 	src        io.Reader
 	buf        []byte
@@ -37,7 +37,7 @@ func newFloor(text []byte) *floor {
 	return &floor{src: sample.Loop(text), buf: make([]byte, 64<<10)}
 }
 
-// whole decodes watch events: it finds and validates them, reads their metadata, and copies them without managedFields.
+// whole decodes watch events without managedFields.
 type whole struct {
 	scanner
 	scanned Scanned
@@ -74,7 +74,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// BenchmarkSame reads an event and compares it, as a list does with what is known by its version, in place of copying.
+// BenchmarkSame measures how a relist finds that an object is unchanged.
 func BenchmarkSame(b *testing.B) {
 	text := sample.Events(7, 500)
 	objects := make([]*Object, 500)
@@ -88,19 +88,18 @@ func BenchmarkSame(b *testing.B) {
 	for b.Loop() {
 		w.event(&w.scanned)
 		if !sameObject[*Object](RawCodec{}, objects[i%500], &w.scanned) {
-			b.Fatal("not the same")
+			b.Fatal("the object differs")
 		}
 		i++
 	}
 }
 
-// TestAllocationsOfAnEvent: its text and the object, and no more.
-func TestAllocationsOfAnEvent(t *testing.T) {
+func TestEventNeedsTwoAllocations(t *testing.T) {
 	w := newWhole(sample.Events(7, 500))
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() { keptObject = w.next() }))
 }
 
-// BenchmarkGet reads a field that lies behind most of a Pod, as an index by node does.
+// BenchmarkGet reads a field near the end of a Pod.
 func BenchmarkGet(b *testing.B) {
 	w := newWhole(sample.Events(7, 500))
 	objects := make([]*Object, 500)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// cpu is the processor time that this process has used, the garbage collector's included.
+// cpu returns the CPU time of this process, including garbage collection.
 func cpu(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -19,8 +19,8 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkEventOverFloor takes turns between the two, so that whatever else the machine does weighs on both alike, and
-// reports how many times the floor's processor time an event costs.
+// BenchmarkEventOverFloor reports the ratio of the CPU times of whole and floor. It alternates between the two, so that
+// other load affects both equally.
 func BenchmarkEventOverFloor(b *testing.B) {
 	text := sample.Events(7, 500)
 	f, w := newFloor(text), newWhole(text)
@@ -40,5 +40,5 @@ func BenchmarkEventOverFloor(b *testing.B) {
 	}
 	b.ReportMetric(float64(all)/float64(least), "x-floor")
 	b.ReportMetric(float64(all.Nanoseconds())/float64(b.N*turn), "cpu-ns/event")
-	b.ReportMetric(0, "ns/op") // of a turn of both: of no interest
+	b.ReportMetric(0, "ns/op") // hides the time per iteration, which is meaningless
 }

@@ -38,8 +38,8 @@ func TestList(t *testing.T) {
 	require.Equal(t, ListMeta{ResourceVersion: "12", Continue: "next", Kind: "PodList", APIVersion: "v1"}, meta)
 }
 
-// TestListShapes: custom resources' lists have the metadata behind the items, and old servers send null for no items.
-func TestListShapes(t *testing.T) {
+// Lists of custom resources have their metadata after the items. Old servers send null instead of an empty array.
+func TestListVariants(t *testing.T) {
 	widgets := Resource{Group: "x", Version: "v1", Plural: "widgets"}
 	names, meta, err := listOf(t, widgets, `{"apiVersion":"x/v1","items":[{"apiVersion":"x/v1","kind":"Widget","metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"continue":"","remainingItemCount":7,"resourceVersion":"3"}}`, nil)
 	require.NoError(t, err)
@@ -80,8 +80,7 @@ func TestMalformedLists(t *testing.T) {
 	}
 }
 
-// TestNotAList: what is something else is told from a list that is damaged, or cut short.
-func TestNotAList(t *testing.T) {
+func TestErrNotList(t *testing.T) {
 	for body, other := range map[string]bool{
 		"<!DOCTYPE html>": true, "ok": true, "[]": true, `{"major":"1"}`: true, `{"kind":"Pod","metadata":{}}`: true,
 		`{"items":{}}`: true, `{"items":[{"id":1}]}`: true,
@@ -95,19 +94,18 @@ func TestNotAList(t *testing.T) {
 	require.NotErrorIs(t, err, invalid.ErrNotList)
 }
 
-// TestListKeepsWhatCameBeforeTheFault: the items before it were yielded, and the error comes last.
-func TestListKeepsWhatCameBeforeTheFault(t *testing.T) {
+func TestListYieldsItemsBeforeError(t *testing.T) {
 	reset := errors.New("connection reset")
 	body := podList("12", "", "a", "b")
 	names, _, err := list(t, body[:len(body)-20], reset)
 	require.Equal(t, reset, err)
 	require.Equal(t, []string{"Pod a"}, names)
 	_, _, err = list(t, body, reset)
-	require.Equal(t, reset, err, "a body that does not end in good order may lack something")
+	require.Equal(t, reset, err, "a body with an error may be incomplete")
 }
 
-// TestAListThatIsLeftIsReadNoFurther: what follows the item may be long in coming.
-func TestAListThatIsLeftIsReadNoFurther(t *testing.T) {
+// The rest of the list may arrive much later.
+func TestAbandonedListIsNotReadFurther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := podList("5", "", "a")
 		s := &scriptedTransport{answers: []answer{{body: body[:len(body)-len("]}\n")], end: errHang}}}
@@ -137,7 +135,7 @@ func TestWatch(t *testing.T) {
 	require.Equal(t, []string{"1", "2", "3", "9"}, []string{events[0].ResourceVersion, events[1].ResourceVersion, events[2].ResourceVersion, events[3].ResourceVersion})
 }
 
-// counted is a transport that counts the bodies that are open.
+// counted is a transport that counts open bodies.
 type counted struct {
 	*scriptedTransport
 	open int
@@ -162,8 +160,8 @@ func (b *countedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// TestEveryBodyIsClosed: one that was read to its end, one that was left, and one that is wrong.
-func TestEveryBodyIsClosed(t *testing.T) {
+// The bodies are read to the end, abandoned, or malformed.
+func TestClosesEveryBody(t *testing.T) {
 	lists := []answer{{body: podList("5", "", "a", "b")}, {body: podList("5", "", "a", "b")}, {body: "<html>"}}
 	watches := []answer{{body: podEvent("ADDED", "a", "2")}, {body: podEvent("ADDED", "a", "2")}, {body: "<html>"}}
 	transport := &counted{scriptedTransport: &scriptedTransport{answers: append(lists, watches...)}}
@@ -187,7 +185,7 @@ func TestEveryBodyIsClosed(t *testing.T) {
 		}
 		require.Zero(t, transport.open)
 	}
-	require.Len(t, transport.asked, 6)
+	require.Len(t, transport.requests, 6)
 }
 
 func TestErrorEvents(t *testing.T) {
@@ -224,7 +222,7 @@ func TestRequests(t *testing.T) {
 		s := &scriptedTransport{}
 		for range s.client(t, c.resource).List(t.Context(), c.list, &ListMeta{}) {
 		}
-		require.Equal(t, []string{c.want}, s.asked)
+		require.Equal(t, []string{c.want}, s.requests)
 	}
 	s := &scriptedTransport{}
 	request := s.client(t, Pods("n")).watchRequest(&WatchOptions{ResourceVersion: "7", Timeout: 1500 * time.Millisecond})
@@ -232,10 +230,10 @@ func TestRequests(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{0: "", 1: "&timeoutSeconds=1", 2 * time.Second: "&timeoutSeconds=2", 2*time.Second + 1: "&timeoutSeconds=3"} {
 		require.Equal(t, "watch=1&allowWatchBookmarks=true"+want, s.client(t, Pods("")).watchRequest(&WatchOptions{Timeout: timeout}).Query)
 	}
-	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "for those who look like a browser")
+	require.Equal(t, "pretty=false", s.client(t, Pods("")).listRequest(ListOptions{}).Query, "servers indent JSON for browsers by default")
 }
 
-func TestUnreservedCharactersStay(t *testing.T) {
+func TestEscapeKeepsUnreservedCharacters(t *testing.T) {
 	for c := range 256 {
 		want := fmt.Sprintf("%%%02X", c)
 		if c < 0x80 && strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~", rune(c)) {
@@ -245,7 +243,7 @@ func TestUnreservedCharactersStay(t *testing.T) {
 	}
 }
 
-// TestAccept: a list and a watch ask for different forms of metadata only, and browsers send at most 128 bytes.
+// Browsers limit a safelisted Accept header to 128 bytes.
 func TestAccept(t *testing.T) {
 	client := func(opts *ClientOptions) *Client[*Object] {
 		c, err := NewClient(&scriptedTransport{}, Pods(""), RawCodec{}, opts)
@@ -261,8 +259,8 @@ func TestAccept(t *testing.T) {
 	require.Less(t, len(list), 128)
 }
 
-// TestShardSelectorMustBeHeeded: a server that does not know it returns the whole collection without a word.
-func TestShardSelectorMustBeHeeded(t *testing.T) {
+// A server that does not support shards silently returns the whole collection.
+func TestIgnoredShardSelectorIsAnError(t *testing.T) {
 	const selector = "shardRange(object.metadata.uid,'0x0000000000000000','0x8000000000000000')"
 	echoed := `"shardInfo":{"selector":"shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000')","x":[1]},`
 	for body, want := range map[string]error{
@@ -274,12 +272,12 @@ func TestShardSelectorMustBeHeeded(t *testing.T) {
 		for _, last = range s.client(t, Pods("")).List(t.Context(), ListOptions{ShardSelector: selector}, &ListMeta{}) {
 		}
 		require.Equal(t, want, last)
-		require.Contains(t, s.asked[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
+		require.Contains(t, s.requests[0], "shardSelector=shardRange%28object.metadata.uid%2C%270x0")
 	}
 	require.False(t, newMachine(&Options{ShardSelector: selector}, new(support), nil).watchOptions().SendInitialEvents)
 }
 
-func TestResourceStringsAndMistakes(t *testing.T) {
+func TestResourceStringsAndErrors(t *testing.T) {
 	require.Equal(t, "kube-system/deployments.apps", Resource{Group: "apps", Version: "v1", Plural: "deployments", Namespace: "kube-system"}.String())
 	require.Equal(t, "pods/web", Resource{Version: "v1", Plural: "pods", Name: "web"}.String())
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
@@ -301,7 +299,7 @@ func TestResourceStringsAndMistakes(t *testing.T) {
 	require.ErrorContains(t, err, "needs a transport and a codec")
 }
 
-// failing is a codec that cannot decode one of the objects.
+// failing is a codec that returns an error for the object "bad".
 type failing struct{ RawCodec }
 
 func (f failing) Decode(s *Scanned) (*Object, error) {
@@ -311,7 +309,7 @@ func (f failing) Decode(s *Scanned) (*Object, error) {
 	return f.RawCodec.Decode(s)
 }
 
-func TestDecodeErrorNamesTheObject(t *testing.T) {
+func TestDecodeErrorNamesObject(t *testing.T) {
 	s := &scriptedTransport{answers: []answer{{body: podList("1", "", "good", "bad", "good2")}, {body: podEvent("DELETED", "bad", "7") + podEvent("ADDED", "c", "8")}}}
 	c, err := NewClient(s, Pods(""), failing{}, nil)
 	require.NoError(t, err)
@@ -331,14 +329,13 @@ func TestDecodeErrorNamesTheObject(t *testing.T) {
 			objects = append(objects, event.Object.GetName())
 		}
 	}
-	require.Equal(t, []string{"good", "good2", "c"}, objects, "nothing else is lost")
+	require.Equal(t, []string{"good", "good2", "c"}, objects, "the other objects are delivered")
 	require.EqualError(t, errs[0], "object bad at resource version 1: spec.replicas: expected a number")
 	require.Equal(t, &DecodeError{Type: Deleted, Key: Key{Name: "bad"}, ResourceVersion: "7", Err: errs[0].(*DecodeError).Err}, errs[1])
 }
 
-// TestUndecodedObjects are told with what happened to them; the stream goes on, in lists, watches and streaming lists.
-func TestUndecodedObjects(t *testing.T) {
-	run := func(opts *Options, answers ...answer) (told []string) {
+func TestStreamContinuesAfterDecodeError(t *testing.T) {
+	run := func(opts *Options, answers ...answer) (seen []string) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &scriptedTransport{answers: answers}
 			c, err := NewClient(s, Pods(""), failing{}, nil)
@@ -354,10 +351,10 @@ func TestUndecodedObjects(t *testing.T) {
 				if event.Err != nil {
 					text += " " + event.Err.Type.String() + " " + event.Err.Key.String() + " (" + event.Err.ResourceVersion + ")"
 				}
-				told = append(told, text)
+				seen = append(seen, text)
 			}
 		})
-		return told
+		return seen
 	}
 	watch := podEvent("MODIFIED", "bad", "10") + podEvent("ADDED", "b", "11")
 	require.Equal(t, []string{
@@ -385,12 +382,12 @@ func TestStatusErrors(t *testing.T) {
 	require.Equal(t, "token", e.Continue)
 	require.Equal(t, StatusDetails{Name: "n", Group: "g", Kind: "k", RetryAfterSeconds: 2}, e.Details)
 	require.Equal(t, 2*time.Second, e.RetryAfter)
-	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header that says nothing")
+	require.Equal(t, 2*time.Second, read(503, "0", `{"kind":"Status","details":{"retryAfterSeconds":2}}`).RetryAfter, "a header of zero is ignored")
 	require.True(t, IsPermanent(read(401, "", "")) && IsPermanent(read(403, "", "")) && IsPermanent(e) == false)
-	status, err := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // 410, were it cut to 32 bits
+	status, err := parseStatus([]byte(`{"kind":"Status","code":4294967706}`)) // equals 410 if truncated to 32 bits
 	require.NoError(t, err)
 	require.Equal(t, math.MaxInt32, status.Code)
-	for seconds, want := range map[string]time.Duration{ // also where an int has 32 bits
+	for seconds, want := range map[string]time.Duration{ // also on platforms with a 32-bit int
 		"-5": 0, "2147483648": math.MaxInt32 * time.Second, "9223372037": math.MaxInt32 * time.Second, "9223372036854775807": math.MaxInt32 * time.Second,
 	} {
 		text := `{"kind":"Status","details":{"retryAfterSeconds":` + seconds + `}}`

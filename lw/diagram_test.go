@@ -33,7 +33,7 @@ func TestStateDiagram(t *testing.T) {
 	require.Equal(t, slices.Sorted(maps.Keys(drawn)), slices.Sorted(maps.Keys(seen)))
 }
 
-// walk gives random signals to a machine and notes its transitions.
+// walk sends random signals to a machine and records its transitions.
 func walk(seed uint64, seen map[string]bool) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	opts := &Options{NoStreamingList: random.IntN(2) == 0}
@@ -60,7 +60,7 @@ func walk(seed uint64, seen map[string]bool) {
 	}
 }
 
-// randomInput returns a signal that can follow a request of a state.
+// randomInput returns a random signal that is possible in a state.
 func randomInput(random *rand.Rand, s state) input {
 	signals := []signal{asking, opened, happened, happened, endMarked, endedClean, failed}
 	switch s.(type) {

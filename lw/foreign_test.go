@@ -11,34 +11,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// foreign is a ListerWatcher that is no Client: each request is answered by the next step of a script.
+// foreign is a ListerWatcher that is not a Client. Each step of its script answers one request.
 type foreign struct {
-	t     *testing.T
-	steps []foreignStep
-	asked []string
+	t        *testing.T
+	steps    []foreignStep
+	requests []string
 }
 
-// foreignStep plays one request, and returns what it ends with. Of what a list tells only the objects count.
-type foreignStep func(ctx context.Context, tell func(Event[*Object], error) bool) error
+// foreignStep answers one request and returns its error. A list uses only the objects of the events.
+type foreignStep func(ctx context.Context, emit func(Event[*Object], error) bool) error
 
-func (f *foreign) next(ctx context.Context, asked string, tell func(Event[*Object], error) bool) {
-	f.asked = append(f.asked, asked)
-	if len(f.asked) > len(f.steps) {
-		tell(Event[*Object]{}, errHang)
+func (f *foreign) next(ctx context.Context, request string, emit func(Event[*Object], error) bool) {
+	f.requests = append(f.requests, request)
+	if len(f.requests) > len(f.steps) {
+		emit(Event[*Object]{}, errHang)
 		return
 	}
-	if err := f.steps[len(f.asked)-1](ctx, tell); err != nil {
-		tell(Event[*Object]{}, err)
+	if err := f.steps[len(f.requests)-1](ctx, emit); err != nil {
+		emit(Event[*Object]{}, err)
 	}
 }
 
-// TestRequestsEndWithTheirSequence, so that a source can wait for its context to let go of what it has.
-func TestRequestsEndWithTheirSequence(t *testing.T) {
-	var asked []context.Context
-	step := func(ctx context.Context, tell func(Event[*Object], error) bool) error {
-		asked = append(asked, ctx)
-		if len(asked) > 1 {
-			tell(Event[*Object]{Type: Bookmark, ResourceVersion: "9"}, nil)
+// A source may release resources when its context ends.
+func TestRequestContextsEnd(t *testing.T) {
+	var requests []context.Context
+	step := func(ctx context.Context, emit func(Event[*Object], error) bool) error {
+		requests = append(requests, ctx)
+		if len(requests) > 1 {
+			emit(Event[*Object]{Type: Bookmark, ResourceVersion: "9"}, nil)
 		}
 		return nil
 	}
@@ -47,8 +47,8 @@ func TestRequestsEndWithTheirSequence(t *testing.T) {
 			break
 		}
 	}
-	require.Len(t, asked, 2)
-	for _, ctx := range asked {
+	require.Len(t, requests, 2)
+	for _, ctx := range requests {
 		require.Error(t, ctx.Err())
 	}
 }
@@ -62,15 +62,15 @@ func (f *foreign) List(ctx context.Context, opts ListOptions, meta *ListMeta) it
 
 func (f *foreign) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[*Object], error] {
 	return func(yield func(Event[*Object], error) bool) {
-		require.False(f.t, opts.SendInitialEvents, "it does not stream lists")
+		require.False(f.t, opts.SendInitialEvents, "foreign does not support streaming lists")
 		if yield(Event[*Object]{Type: WatchStarted, ResourceVersion: opts.ResourceVersion}, nil) {
 			f.next(ctx, "watch "+opts.ResourceVersion, yield)
 		}
 	}
 }
 
-// played returns what a stream of the script tells until it is used up.
-func played(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
+// play returns the events of a stream until the script ends.
+func play(t *testing.T, opts *Options, steps ...foreignStep) (events []string, f *foreign) {
 	synctest.Test(t, func(t *testing.T) {
 		f = &foreign{t: t, steps: steps}
 		for event := range ListAndWatch(t.Context(), f, opts) {
@@ -86,25 +86,24 @@ func played(t *testing.T, opts *Options, steps ...foreignStep) (events []string,
 	return events, f
 }
 
-// at is an event of an object that was written at version 7, which says that the collection has reached a version.
+// at returns an event for an object with resourceVersion 7. The stream's resourceVersion after the event is reached.
 func at(t *testing.T, eventType EventType, reached string) Event[*Object] {
 	object, err := ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"}}`))
 	require.NoError(t, err)
 	return Event[*Object]{Type: eventType, Object: object, ResourceVersion: reached}
 }
 
-func goesWell(context.Context, func(Event[*Object], error) bool) error { return nil }
+func succeed(context.Context, func(Event[*Object], error) bool) error { return nil }
 
 type streamingSource struct{ ListerWatcher[*Object] }
 
 func (streamingSource) StreamsLists() bool { return true }
 
-// TestOthersAreNotAskedForStreamingLists checks that only a source with the method StreamsLists, or one that embeds a Client,
-// is asked for streaming lists.
-func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
-	events, f := played(t, nil, goesWell)
+// A source supports streaming lists if it has the method StreamsLists or embeds a Client.
+func TestStreamingListsNeedSupport(t *testing.T) {
+	events, f := play(t, nil, succeed)
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @5", "WATCH_STARTED @5"}, events)
-	require.Equal(t, []string{"list", "watch 5"}, f.asked)
+	require.Equal(t, []string{"list", "watch 5"}, f.requests)
 
 	synctest.Test(t, func(t *testing.T) {
 		for _, wrap := range []func(*Client[*Object]) ListerWatcher[*Object]{
@@ -114,24 +113,24 @@ func TestOthersAreNotAskedForStreamingLists(t *testing.T) {
 			s := &scriptedTransport{}
 			for range ListAndWatch(t.Context(), wrap(s.client(t, Pods(""))), &Options{StopOn: func(error) bool { return true }}) {
 			}
-			require.Contains(t, s.asked[0], "sendInitialEvents=true")
+			require.Contains(t, s.requests[0], "sendInitialEvents=true")
 		}
 	})
 }
 
-// TestATransactionIsResumedWhole: where several changes have one version and only the last of them says so, a stream that
-// breaks in between goes on from the version before, also where an object did not decode.
-func TestATransactionIsResumedWhole(t *testing.T) {
-	undecoded := &DecodeError{Type: Modified, Key: Key{Name: "b"}, ResourceVersion: "7", Err: errors.New("not ours")}
-	events, f := played(t, nil, goesWell,
-		func(_ context.Context, tell func(Event[*Object], error) bool) error {
-			tell(at(t, Modified, ""), nil)
-			tell(Event[*Object]{}, undecoded)
+// The changes of a transaction share one resourceVersion, and only the last event reports it. After an earlier break,
+// the stream resumes before the transaction.
+func TestResumesBeforeTransaction(t *testing.T) {
+	undecoded := &DecodeError{Type: Modified, Key: Key{Name: "b"}, ResourceVersion: "7", Err: errors.New("invalid object")}
+	events, f := play(t, nil, succeed,
+		func(_ context.Context, emit func(Event[*Object], error) bool) error {
+			emit(at(t, Modified, ""), nil)
+			emit(Event[*Object]{}, undecoded)
 			return errReset
 		},
-		func(_ context.Context, tell func(Event[*Object], error) bool) error {
-			tell(at(t, Modified, ""), nil)
-			tell(Event[*Object]{ResourceVersion: "7"}, undecoded)
+		func(_ context.Context, emit func(Event[*Object], error) bool) error {
+			emit(at(t, Modified, ""), nil)
+			emit(Event[*Object]{ResourceVersion: "7"}, undecoded)
 			return errReset
 		})
 	require.Equal(t, []string{
@@ -139,23 +138,22 @@ func TestATransactionIsResumedWhole(t *testing.T) {
 		"WATCH_STARTED @5", "MODIFIED @5", "DECODE_FAILED @7", "INTERRUPTED connection reset @7",
 		"WATCH_STARTED @7",
 	}, events[2:])
-	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.asked)
+	require.Equal(t, []string{"list", "watch 5", "watch 5", "watch 7"}, f.requests)
 }
 
-// TestSilenceIsToldWhateverASourceSays when its context ends: context.Canceled, another error, or nothing at all. Half a
-// list is then no whole one.
-func TestSilenceIsToldWhateverASourceSays(t *testing.T) {
-	for _, says := range []error{context.Canceled, io.ErrUnexpectedEOF, nil} {
-		silent := func(ctx context.Context, tell func(Event[*Object], error) bool) error {
-			tell(at(t, Added, ""), nil)
+// A source may return any error, or none, after its context ends. A partial list is never complete.
+func TestIdleTimeoutIgnoresSourceError(t *testing.T) {
+	for _, result := range []error{context.Canceled, io.ErrUnexpectedEOF, nil} {
+		silent := func(ctx context.Context, emit func(Event[*Object], error) bool) error {
+			emit(at(t, Added, ""), nil)
 			<-ctx.Done()
-			return says
+			return result
 		}
-		events, _ := played(t, nil, silent, goesWell, silent)
+		events, _ := play(t, nil, silent, succeed, silent)
 		interrupted := "INTERRUPTED " + ErrSilent.Error()
 		require.Equal(t, []string{
 			"LIST_STARTED @", "ADDED @", interrupted + " @", "LIST_STARTED @", "SYNCED @5",
 			"WATCH_STARTED @5", "ADDED @5", interrupted + " @5", "WATCH_STARTED @5",
-		}, events, "%v", says)
+		}, events, "%v", result)
 	}
 }

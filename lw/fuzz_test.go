@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzEvents: how a stream is cut into reads changes neither the events nor the error, and nothing but the end in good
-// order or one typed error ends it.
+// FuzzEvents checks that the sizes of reads affect neither the events nor the error. Each error must be a
+// MalformedError.
 func FuzzEvents(f *testing.F) {
 	f.Add(twoEvents)
 	f.Add(podEvent("ADDED", "a", "1") + expiredEvent + "garbage")
@@ -27,7 +27,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// FuzzList: the same of a list, whose items come one by one.
+// FuzzList checks the same for a list.
 func FuzzList(f *testing.F) {
 	f.Add(podList("12", "next", "a", "b"))
 	f.Add(`{"apiVersion":"x/v1","items":[{"metadata":{"name":"w"}}],"kind":"WidgetList","metadata":{"remainingItemCount":7}}`)

@@ -17,34 +17,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostileFrame is the largest frame in these tests, and hostileBytes what the server would send if it was let.
+// hostileFrame is the frame limit in these tests. hostileBytes is the size of a hostile body.
 const (
 	hostileFrame = 1 << 20
 	hostileBytes = 24 << 20
 )
 
-// hostileServer answers lists, and watches, with a body of its own each.
+// hostileServer creates a new body for each list or watch.
 type hostileServer struct {
-	list, watch func(asked int) io.ReadCloser
+	list, watch func(count int) io.ReadCloser
 	lists       int
 	watches     int
 }
 
 func (h *hostileServer) Open(ctx context.Context, req *Request) (io.ReadCloser, error) {
 	body := h.list
-	asked := &h.lists
+	count := &h.lists
 	if req.Watch {
-		body, asked = h.watch, &h.watches
+		body, count = h.watch, &h.watches
 	}
-	*asked++
+	*count++
 	if body == nil {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}
-	return &scriptBodyOf{ctx, body(*asked)}, nil
+	return &scriptBodyOf{ctx, body(*count)}, nil
 }
 
-// scriptBodyOf ends with its context, as the body of a transport does.
+// scriptBodyOf is a body that ends with its context, like that of a transport.
 type scriptBodyOf struct {
 	ctx context.Context
 	io.ReadCloser
@@ -65,46 +65,45 @@ const (
 	hostileItem  = `{"metadata":{"name":"a","resourceVersion":"1"}}`
 )
 
-// TestHostileBodies: what a server may send in place of a list or a watch, the error that ends it, and the memory that it
-// holds meanwhile: three times the largest frame, whatever comes.
+// No body may make the stream hold more memory than three frames.
 func TestHostileBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		list        bool
 		first, then string
-		slow        bool // a second passes before each read
+		slow        bool // sleep for a second before each read
 		want        error
 	}{
-		"a watch's string without end":               {first: hostileEvent + `"a":"`, then: "x", want: tooLargeAt(0)},
-		"a watch's number without end":               {first: hostileEvent + `"a":`, then: "1", want: tooLargeAt(0)},
-		"a watch's members without end":              {first: hostileEvent, then: `"a":1,`, want: tooLargeAt(0)},
-		"a watch's members without end, every other": {first: hostileEvent, then: `"a":1,"spec":2,`, want: tooLargeAt(0)},
-		"a watch's elements without end":             {first: hostileEvent + `"spec":[`, then: `{},`, want: tooLargeAt(0)},
-		"a watch's managedFields without end":        {first: `{"type":"ADDED","object":{"metadata":{`, then: `"managedFields":[],"a":0,`, want: tooLargeAt(0)},
-		"a watch's name without end":                 {first: `{"type":"ADDED","object":{"metadata":{"name":"`, then: "x", want: tooLargeAt(0)},
-		"a watch's type without end":                 {first: `{"type":"`, then: "x", want: tooLargeAt(0)},
-		"a watch's unknown member without end":       {first: `{`, then: `"x":[{}],`, want: tooLargeAt(0)},
-		"a watch's escapes without end":              {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
-		"a watch's white space within an event":      {first: `{"type"`, then: " ", want: tooLargeAt(0)},
-		"a watch's white space between events":       {then: "\n", slow: true, want: ErrSilent},
-		"a watch's nesting":                          {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, Expected: "at most 1000 levels of nesting", Found: "one more"}},
-		"a watch's Status without end":               {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
-		"a watch that is no JSON":                    {then: "no ", want: &MalformedError{Expected: "a watch event", Found: "'n'"}},
-		"a list's white space before it":             {list: true, then: " ", slow: true, want: ErrSilent},
-		"a list's white space within it":             {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
-		"a list's white space behind it":             {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
-		"a list's text behind it":                    {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, Expected: "the end of the body after the list", Found: "'x'"}},
-		"a list's unknown string without end":        {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
-		"a list's unknown members without end":       {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
-		"a list's member name without end":           {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
-		"a list's kind without end":                  {list: true, first: `{"kind":"`, then: "x", want: tooLargeAt(8)},
-		"a list's continue token without end":        {list: true, first: `{"metadata":{"continue":"`, then: "x", want: tooLargeAt(24)},
-		"a list's count without end":                 {list: true, first: `{"metadata":{"remainingItemCount":`, then: "1", want: tooLargeAt(34)},
-		"a list's metadata without end, behind it":   {list: true, first: `{"metadata":{"remainingItemCount":1,"x":"`, then: "x", slow: true, want: ErrSilent},
-		"a list's white space behind an item":        {list: true, first: hostileList + `"items":[` + hostileItem, then: " ", slow: true, want: ErrSilent},
-		"a list's metadata without end":              {list: true, first: `{"metadata":{`, then: `"x":"",`, slow: true, want: ErrSilent},
-		"a list's item without end":                  {list: true, first: hostileList + `"items":[{`, then: `"x":[{}],`, want: tooLargeAt(62)},
-		"a list's items without end":                 {list: true, first: hostileList + `"items":[` + hostileItem, then: "," + hostileItem, want: errEnough},
-		"a list's items without end, behind no kind": {list: true, first: `{"items":[` + hostileItem, then: "," + hostileItem, want: errEnough},
+		"watch: endless string":                          {first: hostileEvent + `"a":"`, then: "x", want: tooLargeAt(0)},
+		"watch: endless number":                          {first: hostileEvent + `"a":`, then: "1", want: tooLargeAt(0)},
+		"watch: endless members":                         {first: hostileEvent, then: `"a":1,`, want: tooLargeAt(0)},
+		"watch: endless members, half of them projected": {first: hostileEvent, then: `"a":1,"spec":2,`, want: tooLargeAt(0)},
+		"watch: endless elements":                        {first: hostileEvent + `"spec":[`, then: `{},`, want: tooLargeAt(0)},
+		"watch: endless managedFields":                   {first: `{"type":"ADDED","object":{"metadata":{`, then: `"managedFields":[],"a":0,`, want: tooLargeAt(0)},
+		"watch: endless name":                            {first: `{"type":"ADDED","object":{"metadata":{"name":"`, then: "x", want: tooLargeAt(0)},
+		"watch: endless type":                            {first: `{"type":"`, then: "x", want: tooLargeAt(0)},
+		"watch: endless unknown members":                 {first: `{`, then: `"x":[{}],`, want: tooLargeAt(0)},
+		"watch: endless escape sequences":                {first: hostileEvent + `"a":"`, then: `\u0041`, want: tooLargeAt(0)},
+		"watch: endless white space within an event":     {first: `{"type"`, then: " ", want: tooLargeAt(0)},
+		"watch: endless white space between events":      {then: "\n", slow: true, want: ErrSilent},
+		"watch: endless nesting":                         {first: hostileEvent + `"a":`, then: "[", want: &MalformedError{Offset: 1052, Expected: "at most 1000 levels of nesting", Found: "one more"}},
+		"watch: endless Status":                          {first: `{"type":"ERROR","object":{"kind":"Status","message":"`, then: "x", want: tooLargeAt(0)},
+		"watch: invalid JSON":                            {then: "no ", want: &MalformedError{Expected: "a watch event", Found: "'n'"}},
+		"list: endless white space before the list":      {list: true, then: " ", slow: true, want: ErrSilent},
+		"list: endless white space within the list":      {list: true, first: `{`, then: " ", slow: true, want: ErrSilent},
+		"list: endless white space after the list":       {list: true, first: hostileList + `"items":[]}`, then: " ", slow: true, want: ErrSilent},
+		"list: text after the list":                      {list: true, first: hostileList + `"items":[]}`, then: "x", want: &MalformedError{Offset: 64, Expected: "the end of the body after the list", Found: "'x'"}},
+		"list: endless unknown string":                   {list: true, first: `{"x":"`, then: "x", slow: true, want: ErrSilent},
+		"list: endless unknown members":                  {list: true, first: `{`, then: `"x":[{}],`, slow: true, want: ErrSilent},
+		"list: endless member name":                      {list: true, first: `{"`, then: "x", want: tooLargeAt(1)},
+		"list: endless kind":                             {list: true, first: `{"kind":"`, then: "x", want: tooLargeAt(8)},
+		"list: endless continue token":                   {list: true, first: `{"metadata":{"continue":"`, then: "x", want: tooLargeAt(24)},
+		"list: endless remainingItemCount":               {list: true, first: `{"metadata":{"remainingItemCount":`, then: "1", want: tooLargeAt(34)},
+		"list: endless unknown string in the metadata":   {list: true, first: `{"metadata":{"remainingItemCount":1,"x":"`, then: "x", slow: true, want: ErrSilent},
+		"list: endless white space after an item":        {list: true, first: hostileList + `"items":[` + hostileItem, then: " ", slow: true, want: ErrSilent},
+		"list: endless unknown members in the metadata":  {list: true, first: `{"metadata":{`, then: `"x":"",`, slow: true, want: ErrSilent},
+		"list: endless item":                             {list: true, first: hostileList + `"items":[{`, then: `"x":[{}],`, want: tooLargeAt(62)},
+		"list: endless items":                            {list: true, first: hostileList + `"items":[` + hostileItem, then: "," + hostileItem, want: errEnough},
+		"list: endless items without a kind":             {list: true, first: `{"items":[` + hostileItem, then: "," + hostileItem, want: errEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -129,17 +128,17 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// TestSlowBytes: what comes byte by byte is as good as nothing, however long it goes on.
-func TestSlowBytes(t *testing.T) {
+// Single bytes do not reset the idle timeout.
+func TestSlowBytesAreIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		list  bool
 		first string
 		took  time.Duration
 	}{
-		"of an event":  {false, hostileEvent + `"a":"`, shortTimeout + idleGrace},
-		"of an item":   {true, hostileList + `"items":[` + hostileItem[:20], idleRequest},
-		"of no item":   {true, `{"x":"`, idleRequest},
-		"of no object": {false, "\n\n\n\n\n", shortTimeout + idleGrace},
+		"within an event":  {false, hostileEvent + `"a":"`, shortTimeout + idleGrace},
+		"within an item":   {true, hostileList + `"items":[` + hostileItem[:20], idleRequest},
+		"before the items": {true, `{"x":"`, idleRequest},
+		"between events":   {false, "\n\n\n\n\n", shortTimeout + idleGrace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -160,10 +159,10 @@ func TestSlowBytes(t *testing.T) {
 	}
 }
 
-// errEnough is what requireEnd ends with after as many objects as Options.MaxObjects says.
+// errEnough means that requireEnd received more than Options.MaxObjects objects.
 var errEnough = errors.New("enough objects")
 
-// requireEnd follows a server until its first fault or until errEnough, and returns how many objects came.
+// requireEnd reads a stream until its first error and returns the number of objects.
 func requireEnd(t *testing.T, server Transport, opts *Options, want error) (objects int) {
 	t.Helper()
 	fields, err := Project("a", "metadata.name")
@@ -188,16 +187,17 @@ func requireEnd(t *testing.T, server Transport, opts *Options, want error) (obje
 	return objects
 }
 
-// TestHostileStreamingLists: a list part without an end is found by its order. Otherwise its objects go to the caller.
+// Objects in the order of their resourceVersions look like changes, so the stream fails after a minute. Other objects are
+// delivered to the caller.
 func TestHostileStreamingLists(t *testing.T) {
 	for name, c := range map[string]struct {
 		version func(n int) int
 		max     int
 		want    error
 	}{
-		"in the order of versions":             {func(n int) int { return n + 1 }, 0, invalid.ErrNoInitialEnd},
-		"in another order":                     {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
-		"in the order of versions, but larger": {func(n int) int { return n + 1 }, 20, errEnough},
+		"ordered by resourceVersion":     {func(n int) int { return n + 1 }, 0, invalid.ErrNoInitialEnd},
+		"not ordered by resourceVersion": {func(n int) int { return 1_000_000 - n }, 2000, errEnough},
+		"ordered, above MaxObjects":      {func(n int) int { return n + 1 }, 20, errEnough},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,7 +219,6 @@ func TestHostileStreamingLists(t *testing.T) {
 	}
 }
 
-// TestHostilePages: pages that lead nowhere are an error, after which all is asked for in one piece.
 func TestHostilePages(t *testing.T) {
 	pages := func(token func(n int) string, names ...string) func(int) io.ReadCloser {
 		return func(n int) io.ReadCloser { return io.NopCloser(strings.NewReader(podList("5", token(n), names...))) }
@@ -230,10 +229,10 @@ func TestHostilePages(t *testing.T) {
 		asks int
 		want error
 	}{
-		"the same token again":               {pages(same, "a"), 2, invalid.ErrNoProgress},
-		"the same token again, no objects":   {pages(same), 2, invalid.ErrNoProgress},
-		"another token each, and no objects": {pages(another), requestBurst, invalid.ErrNoProgress},
-		"another token each, same objects":   {pages(another, "a"), 2, invalid.ErrNoProgress},
+		"same token":                       {pages(same, "a"), 2, invalid.ErrNoProgress},
+		"same token without objects":       {pages(same), 2, invalid.ErrNoProgress},
+		"new tokens without objects":       {pages(another), requestBurst, invalid.ErrNoProgress},
+		"new tokens with the same objects": {pages(another, "a"), 2, invalid.ErrNoProgress},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := &hostileServer{list: c.list}
@@ -246,22 +245,21 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutProgressAreRequestedInOnePiece, after a delay. A few empty pages are no fault.
-func TestPagesWithoutProgressAreRequestedInOnePiece(t *testing.T) {
+// A few empty pages are not an error.
+func TestPagesWithoutProgressLeadToUnpagedList(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "t1", "a")}, answer{body: podList("5", "t1", "b")},
 		answer{body: podList("5", "", "a", "b")})
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "INTERRUPTED " + invalid.ErrNoProgress.Error() + " @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
-	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.asked[2])
+	require.Equal(t, "/api/v1/pods?resourceVersion=0", s.requests[2])
 
 	events, _ = follow(t, nil, answer{body: podList("5", "t", "a")}, answer{body: podList("5", "t0")}, answer{body: podList("5", "t1")},
 		answer{body: podList("5", "u", "b")}, answer{body: podList("5", "v")}, answer{body: podList("5", "")})
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5"}, events)
 }
 
-// TestAMillionTinyEvents are nothing but a million events.
-func TestAMillionTinyEvents(t *testing.T) {
+func TestMillionEventsNeedLittleMemory(t *testing.T) {
 	heap := hostile.NewHeap()
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"a"}}}`
 	server := &hostileServer{watch: func(int) io.ReadCloser {
@@ -271,12 +269,11 @@ func TestAMillionTinyEvents(t *testing.T) {
 	require.Less(t, heap.Grown(), int64(256<<10))
 }
 
-// TestStatusesAreTruncated: neither a refusal's body nor an ERROR event may make an error of megabytes.
-func TestStatusesAreTruncated(t *testing.T) {
+func TestTruncatesLargeStatuses(t *testing.T) {
 	heap := hostile.NewHeap()
-	refusal := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
-	require.Equal(t, 500, refusal.Code)
-	require.LessOrEqual(t, len(refusal.Message), 200)
+	statusErr := ReadStatusError(500, "", &hostile.Endless{First: `{"kind":"Status","message":"`, Then: "x", Most: hostileBytes, Heap: heap})
+	require.Equal(t, 500, statusErr.Code)
+	require.LessOrEqual(t, len(statusErr.Message), 200)
 	require.Less(t, heap.Grown(), int64(256<<10))
 
 	event := `{"type":"ERROR","object":{"kind":"Status","code":410,"message":"` + strings.Repeat("x", maxErrorBody) + `"}}`
@@ -294,9 +291,8 @@ func TestStatusesAreTruncated(t *testing.T) {
 		Found: `an object of kind "` + strings.Repeat("x", 32) + `…"`, Err: invalid.ErrNotList})
 }
 
-// TestCutsAreGivenBack: what was noted of an object of very many members is no reason to hold as much for as long as the
-// stream lives.
-func TestCutsAreGivenBack(t *testing.T) {
+// An object with many members must not make the scanner hold a large slice for the rest of the stream.
+func TestScannerReleasesCuts(t *testing.T) {
 	large := `{"metadata":{"name":"a"},` + strings.Repeat(`"a":0,"b":0,`, 1<<18) + `"a":0}`
 	fields, err := Project("a")
 	require.NoError(t, err)

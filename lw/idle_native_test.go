@@ -11,22 +11,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIdleWatchGivesItsBufferBack: nothing views it any more, so that the collector can take it. As
-// WebAssembly the one buffer that is lent stays, for the next stream.
-func TestIdleWatchGivesItsBufferBack(t *testing.T) {
+// The garbage collector can free the buffer, because nothing refers to it. The WebAssembly pool keeps one buffer
+// instead.
+func TestIdleWatchReleasesBuffer(t *testing.T) {
 	pod := sample.Pods(1, 1)[0].Event("ADDED")
 	var buffer weak.Pointer[byte]
 	waited := 0
 	stream := &bursts{
 		texts: []string{pod, pod},
 		reads: func(p []byte) {
-			if len(p) > 512 { // not the buffer of an idle stream
+			if len(p) > 512 { // excludes the small buffer of an idle stream
 				buffer = weak.Make(&p[0])
 			}
 		},
 		waits: func([]byte) {
 			if waited++; waited == 2 {
-				for range 3 { // a sync.Pool forgets within two
+				for range 3 { // a sync.Pool drops its values within two collections
 					runtime.GC()
 				}
 				require.Nil(t, buffer.Value())

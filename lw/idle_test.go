@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bursts is a stream that is silent before each of its texts.
+// bursts is a stream that waits before each of its texts.
 type bursts struct {
 	texts []string
-	waits func(p []byte) // is called in place of the silence, with what is read into
+	waits func(p []byte) // is called with the buffer of Read instead of waiting
 	reads func(p []byte)
 	at    int
 }
@@ -39,8 +39,7 @@ func (b *bursts) Close() error { return nil }
 
 func (b *bursts) Open(context.Context, *Request) (io.ReadCloser, error) { return b, nil }
 
-// TestIdleStreamHoldsLittle because a stream that waits has a small buffer, even after a large event.
-func TestIdleStreamHoldsLittle(t *testing.T) {
+func TestIdleStreamHasSmallBuffer(t *testing.T) {
 	pod, bookmark := sample.Pods(1, 1)[0].Event("ADDED"), `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}`+"\n"
 	large := `{"type":"ADDED","object":{"metadata":{"name":"large"},"data":"` + strings.Repeat("x", 2<<20) + `"}}` + "\n"
 	var waited []int

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainLists is for scripts that know no streaming lists.
+// plainLists disables streaming lists, which most scripts do not answer.
 var plainLists = &Options{NoStreamingList: true}
 
-// follow runs ListAndWatch over a script until the script is used up, and renders the events.
+// follow runs ListAndWatch until the script ends, and renders the events.
 func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s *scriptedTransport) {
 	if opts == nil {
 		opts = plainLists
@@ -25,7 +25,7 @@ func follow(t *testing.T, opts *Options, answers ...answer) (events []string, s 
 			text := event.Type.String()
 			switch {
 			case event.Interruption != nil && event.Interruption.Err == errHang:
-				return // the script is used up
+				return // the script has ended
 			case event.Interruption != nil:
 				text += " " + event.Interruption.Err.Error()
 			case event.Object != nil:
@@ -62,11 +62,10 @@ func TestListAndWatch(t *testing.T) {
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=9",
 		"/api/v1/pods?" + selectors + "resourceVersion=9&limit=1&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&" + selectors + "resourceVersion=12",
-	}, s.asked)
+	}, s.requests)
 }
 
-// TestResetComesBeforeTheFirstObjectOnly: a try that fails earlier emits none, and an unfinished list begins again.
-func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
+func TestListStartedPrecedesFirstObject(t *testing.T) {
 	whole := podList("5", "", "a", "b")
 	events, _ := follow(t, nil,
 		answer{err: errReset},
@@ -82,7 +81,7 @@ func TestResetComesBeforeTheFirstObjectOnly(t *testing.T) {
 	}, events)
 }
 
-// TestMalformedWatchEventLosesNothing: it is resumed from the event before; when the garbage comes again, a list follows.
+// The stream resumes after the last valid event. A second malformed event causes a relist.
 func TestMalformedWatchEventLosesNothing(t *testing.T) {
 	events, s := follow(t, nil,
 		answer{body: podList("5", "")},
@@ -96,16 +95,16 @@ func TestMalformedWatchEventLosesNothing(t *testing.T) {
 		"WATCH_STARTED @6", garbage + "25: expected an object, found 'n' @6",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @7",
 	}, events)
-	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.asked[3])
+	require.Equal(t, "/api/v1/pods?resourceVersion=6", s.requests[3])
 }
 
 func TestStopOnEndsTheSequence(t *testing.T) {
 	events, s := follow(t, &Options{StopOn: IsPermanent, NoStreamingList: true}, answer{err: status(503)}, answer{err: status(403)}, answer{body: podList("1", "")})
 	require.Equal(t, []string{"INTERRUPTED the server answered 503 @", "INTERRUPTED the server answered 403 @"}, events)
-	require.Len(t, s.asked, 2)
+	require.Len(t, s.requests, 2)
 }
 
-func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
+func TestServerErrorInWatchIsRetriedThenRelisted(t *testing.T) {
 	events, _ := follow(t, nil,
 		answer{body: podList("5", "")}, answer{body: faultEvent}, answer{body: faultEvent}, answer{body: podList("6", "")})
 	require.Equal(t, []string{
@@ -114,34 +113,32 @@ func TestServerFaultInAWatchIsRetriedThenRelisted(t *testing.T) {
 	}, events)
 }
 
-// TestDelaysAreKept: nothing is asked before the delay that was told has passed.
-func TestDelaysAreKept(t *testing.T) {
+func TestWaitsForReportedDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retryAfter := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Minute}
 		s := &scriptedTransport{answers: []answer{{err: retryAfter}, {err: errReset}, {body: podList("1", "")}}}
-		var told, began = time.Duration(0), time.Now()
+		var waited, began = time.Duration(0), time.Now()
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
 			if event.Type == ListStarted {
 				break
 			}
-			require.Equal(t, told, time.Since(began))
-			told += event.Interruption.Delay
+			require.Equal(t, waited, time.Since(began))
+			waited += event.Interruption.Delay
 		}
-		require.Equal(t, told, time.Since(began))
-		require.GreaterOrEqual(t, told, time.Minute+firstDelay)
+		require.Equal(t, waited, time.Since(began))
+		require.GreaterOrEqual(t, waited, time.Minute+firstDelay)
 	})
 }
 
-// TestContextEndsEveryWait: at once, with nothing told after it.
 func TestContextEndsEveryWait(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	waits := map[string][]answer{
-		"for a list's response":   {{err: errHang}},
-		"within a list":           {{body: podList("5", "")[:40], end: errHang}},
-		"for a watch's response":  {list, {err: errHang}},
-		"within a watch":          {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
-		"in the delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
-		"in the delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"opening a list":   {{err: errHang}},
+		"reading a list":   {{body: podList("5", "")[:40], end: errHang}},
+		"opening a watch":  {list, {err: errHang}},
+		"reading a watch":  {list, {body: podEvent("ADDED", "a", "6"), end: errHang}},
+		"delay of a list":  {{err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
+		"delay of a watch": {list, {err: &StatusError{Status: Status{Code: 429}, RetryAfter: time.Hour}}},
 	}
 	for name, answers := range waits {
 		t.Run(name, func(t *testing.T) {
@@ -151,17 +148,16 @@ func TestContextEndsEveryWait(t *testing.T) {
 				time.AfterFunc(time.Minute, func() { cancel(errors.New("enough")) })
 				s := &scriptedTransport{answers: answers}
 				for event := range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
-					require.NoError(t, ctx.Err(), "%v after the end", event.Type)
+					require.NoError(t, ctx.Err(), "%v after the context ended", event.Type)
 				}
 				require.Equal(t, time.Minute, time.Since(began))
-				require.Len(t, s.asked, len(answers))
+				require.Len(t, s.requests, len(answers))
 			})
 		})
 	}
 }
 
-// TestCallerMayStopAnywhere: whatever event the caller breaks at, the sequence ends there.
-func TestCallerMayStopAnywhere(t *testing.T) {
+func TestCallerCanStopAtEveryEvent(t *testing.T) {
 	answers := []answer{{body: podList("5", "", "a")}, {body: podEvent("ADDED", "b", "6"), end: errReset}, {body: expiredEvent}, {body: podList("7", "", "a")}}
 	all, _ := follow(t, nil, answers...)
 	require.Len(t, all, 11)
@@ -179,8 +175,7 @@ func TestCallerMayStopAnywhere(t *testing.T) {
 	}
 }
 
-// TestSecondIterationStartsAgain, with a list.
-func TestSecondIterationStartsAgain(t *testing.T) {
+func TestSecondIterationStartsWithList(t *testing.T) {
 	s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: podList("6", "")}}}
 	stream := ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists)
 	for _, want := range []string{"5", "6"} {
@@ -193,12 +188,11 @@ func TestSecondIterationStartsAgain(t *testing.T) {
 	}
 }
 
-// TestResumeFromBeginsWithAWatch, each time anew, and with a list where the version is too old.
-func TestResumeFromBeginsWithAWatch(t *testing.T) {
+func TestResumeFromStartsWithWatch(t *testing.T) {
 	opts := &Options{ResumeFrom: "5", NoStreamingList: true}
 	events, s := follow(t, opts, answer{body: podEvent("ADDED", "a", "6"), end: errReset})
 	require.Equal(t, []string{"WATCH_STARTED @5", "ADDED a @6", "INTERRUPTED connection reset @6"}, events)
-	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.asked)
+	require.Equal(t, []string{"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=6"}, s.requests)
 
 	events, s = follow(t, opts, answer{body: expiredEvent}, answer{body: podList("9", "", "a")})
 	require.Equal(t, []string{
@@ -206,17 +200,16 @@ func TestResumeFromBeginsWithAWatch(t *testing.T) {
 	}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&resourceVersion=5", "/api/v1/pods?resourceVersion=5", "/api/v1/pods?watch=1&resourceVersion=9",
-	}, s.asked)
+	}, s.requests)
 }
 
-// TestReplayedStreamsGoByTheirOwnTime: nothing is waited for, no silence is too long, and what depends on how long a watch
-// lived is decided by the times given.
-func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
+// A replayed stream does not sleep and has no idle timeout. The lifetime of its watches depends on the replayed times.
+func TestReplayUsesRecordedTimes(t *testing.T) {
 	replay := func(t *testing.T, between time.Duration) (events []string, took time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			now, ctx := began, t.Context()
-			// A watch without news that ends at once, three times in a row, is one from too old a version.
+			// Three empty watches in a row that end at once mean that the resourceVersion expired.
 			s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {}, {}, {}, {err: status(503)}, {body: podList("6", "")}, {err: errHang}}}
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Hour, cancel)
@@ -233,7 +226,7 @@ func TestReplayedStreamsGoByTheirOwnTime(t *testing.T) {
 	}
 	events, took := replay(t, 0)
 	require.Equal(t, []string{ErrWatchClosed.Error(), ErrWatchClosed.Error(), ErrExpired.Error(), "the server answered 503"}, events)
-	require.Equal(t, time.Hour, took, "the silence of the last request")
+	require.Equal(t, time.Hour, took, "the last request hangs")
 	events, _ = replay(t, time.Minute)
 	require.NotContains(t, events, ErrExpired.Error())
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// TestListsOfSomethingElse are rejected, so that they never empty a store.
-func TestListsOfSomethingElse(t *testing.T) {
+// An empty list of another kind must not empty a store.
+func TestRejectsListsOfOtherKinds(t *testing.T) {
 	const item = `{"metadata":{"name":"a"}}`
 	lists := map[string]string{
-		"no kind":               `{"items":[]}`,
-		"no kind, but items":    `{"items":[` + item + `]}`,
-		"kind null":             `{"kind":null,"apiVersion":"v1","items":[]}`,
-		"another kind":          `{"kind":"Pod","apiVersion":"v1","items":[]}`,
-		"a Table":               `{"kind":"Table","apiVersion":"meta.k8s.io/v1","items":[` + item + `]}`,
-		"no apiVersion":         `{"kind":"PodList","items":[]}`,
-		"another apiVersion":    `{"kind":"PodList","apiVersion":"apps/v1","items":[` + item + `]}`,
-		"kind behind the items": `{"apiVersion":"v1","items":[],"kind":"Pods"}`,
+		"no kind":                    `{"items":[]}`,
+		"items without a kind":       `{"items":[` + item + `]}`,
+		"null kind":                  `{"kind":null,"apiVersion":"v1","items":[]}`,
+		"another kind":               `{"kind":"Pod","apiVersion":"v1","items":[]}`,
+		"Table":                      `{"kind":"Table","apiVersion":"meta.k8s.io/v1","items":[` + item + `]}`,
+		"no apiVersion":              `{"kind":"PodList","items":[]}`,
+		"another apiVersion":         `{"kind":"PodList","apiVersion":"apps/v1","items":[` + item + `]}`,
+		"wrong kind after the items": `{"apiVersion":"v1","items":[],"kind":"Pods"}`,
 	}
 	for name, body := range lists {
 		t.Run(name, func(t *testing.T) {
@@ -34,11 +34,10 @@ func TestListsOfSomethingElse(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestListOfAnotherKindDeletesNothing: a ServiceList in place of Pods is an error, whichever end its kind is at.
-func TestListOfAnotherKindDeletesNothing(t *testing.T) {
+func TestListOfOtherKindDeletesNothing(t *testing.T) {
 	services := `{"kind":"ServiceList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[]}`
-	behind := `{"apiVersion":"v1","items":[{"kind":"Service","metadata":{"name":"s"}}],"kind":"ServiceList","metadata":{"resourceVersion":"9"}}`
-	for _, wrong := range []string{services, behind, `{"items":[]}`} {
+	after := `{"apiVersion":"v1","items":[{"kind":"Service","metadata":{"name":"s"}}],"kind":"ServiceList","metadata":{"resourceVersion":"9"}}`
+	for _, wrong := range []string{services, after, `{"items":[]}`} {
 		events, _ := follow(t, nil, answer{body: podList("5", "", "a")}, answer{body: expiredEvent}, answer{body: wrong}, answer{body: podList("9", "", "a")})
 		require.Len(t, events, 9)
 		require.True(t, strings.HasPrefix(events[5], "INTERRUPTED malformed response"), "%v", events)
@@ -46,8 +45,8 @@ func TestListOfAnotherKindDeletesNothing(t *testing.T) {
 	}
 }
 
-// TestListsKindStaysAfterNotFound: a proxy may answer 404, and another collection after it.
-func TestListsKindStaysAfterNotFound(t *testing.T) {
+// A proxy may answer 404 and later return another collection.
+func TestListKindIsKeptAfterNotFound(t *testing.T) {
 	list := podList("9", "", "a")
 	events, _ := follow(t, nil, answer{body: podList("5", "")}, answer{err: status(404)}, answer{err: status(404)},
 		answer{body: strings.Replace(list, "PodList", "PeaList", 1)}, answer{body: list})

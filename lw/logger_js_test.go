@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDefaultLoggerWritesToTheConsole(t *testing.T) {
+func TestDefaultLoggerWritesToConsole(t *testing.T) {
 	var lines []string
 	console := js.Global().Get("console")
 	warn := console.Get("warn")

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// warnings records the arguments of each warning, and its time.
+// warnings records the time and the arguments of each warning.
 type warnings struct {
 	args []map[any]any
 	at   []time.Time
@@ -28,16 +28,16 @@ func (w *warnings) Warn(_ string, args ...any) {
 	w.args, w.at = append(w.args, line), append(w.at, time.Now())
 }
 
-// refusing is a transport that answers every request with a status code.
-type refusing int
+// rejecting is a transport that answers each request with a status code.
+type rejecting int
 
-func (code refusing) Open(context.Context, *Request) (io.ReadCloser, error) {
+func (code rejecting) Open(context.Context, *Request) (io.ReadCloser, error) {
 	return nil, &StatusError{Status: Status{Code: int(code)}}
 }
 
-func TestLoggerReceivesACauseOncePerMinute(t *testing.T) {
+func TestLoggerReceivesCauseOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := NewClient(refusing(403), Pods("default"), RawCodec{}, nil)
+		client, err := NewClient(rejecting(403), Pods("default"), RawCodec{}, nil)
 		require.NoError(t, err)
 		var logger warnings
 		interruptions := 0
@@ -74,19 +74,19 @@ func TestLoggerIgnoresRoutineInterruptions(t *testing.T) {
 		answer{body: podList("5", "", "a")},
 		answer{body: podEvent("MODIFIED", "a", "6")}, // a clean close
 		answer{body: podEvent("MODIFIED", "a", "7"), end: errReset},
-		answer{body: ""}, // a clean close without news
+		answer{body: ""}, // a clean close without events
 		answer{body: podEvent("MODIFIED", "a", "8")},
 	)
 	require.Contains(t, events, "INTERRUPTED connection reset @7")
-	require.Len(t, logger.args, 1, "the end of the script only")
+	require.Len(t, logger.args, 1, "only the end of the script is logged")
 }
 
-func TestLoggerReceivesSilentConnections(t *testing.T) {
+func TestLoggerReceivesIdleTimeouts(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	r.brings("8")
+	r.receives("8")
 	r.fails(errReset)
 	require.True(t, r.routine)
-	r.opens().brings("9")
+	r.opens().receives("9")
 	r.fails(ErrSilent)
 	require.False(t, r.routine)
 }
@@ -112,7 +112,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	require.Equal(t, "stop", nextOf(&Interruption{Final: true}))
 }
 
-// TestReporterForgetsOldCauses: a server that invents status codes cannot fill the memory.
+// A server with many different status codes must not make the memory grow.
 func TestReporterForgetsOldCauses(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, nil)
@@ -121,10 +121,10 @@ func TestReporterForgetsOldCauses(t *testing.T) {
 	}
 	require.Len(t, r.logged, maxLogged)
 	r.report(&Interruption{Err: status(600 + 2*maxLogged - 1)}, time.Second)
-	require.Len(t, logger.args, 2*maxLogged, "the latest cause is remembered")
+	require.Len(t, logger.args, 2*maxLogged, "the latest cause is suppressed")
 }
 
-func TestClientStringHidesTheQuery(t *testing.T) {
+func TestClientStringHidesQuery(t *testing.T) {
 	for want, resource := range map[string]Resource{
 		"shop/deployments.apps": {Group: "apps", Version: "v1", Plural: "deployments", Namespace: "shop"},
 		"/proxy/pods":           {Raw: "/proxy/pods?key=secret", Name: "web-0"},
@@ -133,7 +133,7 @@ func TestClientStringHidesTheQuery(t *testing.T) {
 	}
 }
 
-func TestLoggerNamesACustomSource(t *testing.T) {
+func TestLoggerNamesCustomSource(t *testing.T) {
 	var logger warnings
 	r := newReporter(&logger, Resource{Plural: "keys"})
 	r.report(&Interruption{Err: errors.New("closed")}, time.Second)

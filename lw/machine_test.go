@@ -14,14 +14,14 @@ func TestFirstListThenWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	require.Equal(t, ListOptions{ResourceVersion: "0", Limit: 500}, r.listOptions())
 	require.Nil(t, r.page("7", "next", "a", 2))
-	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a resourceVersion next to a token would be rejected")
+	require.Equal(t, ListOptions{Continue: "next", Limit: 500}, r.listOptions(), "a continue token must have no resourceVersion next to it")
 	require.Nil(t, r.page("7", "", "c", 1))
 	r.ask()
 	require.Equal(t, WatchOptions{ResourceVersion: "7", Timeout: shortTimeout}, r.watchOptions())
 }
 
-// TestWatchesAreShortUntilABookmark: without bookmarks only the end of a watch shows that a server is alive.
-func TestWatchesAreShortUntilABookmark(t *testing.T) {
+// Without bookmarks, only the end of a watch shows that the server is alive.
+func TestWatchesAreShortUntilBookmark(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	require.Equal(t, shortTimeout, r.watchOptions().Timeout)
 	require.Nil(t, r.bookmarks("7"))
@@ -35,7 +35,7 @@ func TestWatchesAreShortUntilABookmark(t *testing.T) {
 	r.fails(ErrSilent)
 	r.random = func() float64 { return 0 }
 	r.ask()
-	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the server may have stopped to send bookmarks")
+	require.Equal(t, shortTimeout, r.watchOptions().Timeout, "the server may have stopped sending bookmarks")
 }
 
 func TestIdleTimeoutOfEachState(t *testing.T) {
@@ -44,18 +44,18 @@ func TestIdleTimeoutOfEachState(t *testing.T) {
 	require.Equal(t, 90*time.Second, r.idle(), "no response yet")
 	r.do(input{signal: opened})
 	require.Equal(t, 10*time.Second, r.idle(), "a streaming list")
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
-	require.Equal(t, 65*time.Second, r.idle(), "a watch of a minute, without bookmarks")
+	require.Equal(t, 65*time.Second, r.idle(), "a short watch without bookmarks")
 	r.bookmarks("8")
 	require.Equal(t, 140*time.Second, r.idle(), "a watch with bookmarks")
 	r.fails(errReset)
 	r.opens()
-	require.Equal(t, 140*time.Second, r.idle(), "another watch of a server that sends bookmarks")
+	require.Equal(t, 140*time.Second, r.idle(), "another watch with bookmarks")
 	require.Equal(t, 90*time.Second, newMachineHarness(t, Options{}).idle(), "a list")
 }
 
-// TestResumeFrom: the first request is a watch, and a resourceVersion that proves wrong leads to a list.
+// The first request is a watch. An invalid resourceVersion leads to a list.
 func TestResumeFrom(t *testing.T) {
 	resumed := func() *machineHarness { return newMachineHarness(t, Options{ResumeFrom: "7"}) }
 	r := resumed().opens()
@@ -65,10 +65,10 @@ func TestResumeFrom(t *testing.T) {
 
 	r = resumed()
 	require.Equal(t, &Interruption{Err: tooLarge, Relist: true, Delay: firstDelay}, r.watchFails(tooLarge))
-	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest, because the server may be another one")
+	require.Equal(t, ListOptions{Limit: 500}, r.listOptions(), "the latest state, because the server may be another one")
 
 	r = resumed().opens()
-	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.brings("3"))
+	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.receives("3"))
 	r.synced("3")
 
 	r = resumed()
@@ -90,22 +90,21 @@ func TestPageSizes(t *testing.T) {
 	require.Zero(t, newMachineHarness(t, Options{PageSize: -1}).listOptions().Limit)
 }
 
-// TestRelistsAtTheLastVersionThenTheLatest: a list at the last resourceVersion is not paged, so that the server answers from
-// its cache. A list of the latest one is.
-func TestRelistsAtTheLastVersionThenTheLatest(t *testing.T) {
+// The list at the last resourceVersion is unpaged, so that the server answers from its watch cache. The list of the
+// latest state is paged.
+func TestRelistsAtLastVersionThenLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	r.brings("9")
+	r.receives("9")
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.fails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "9"}, r.listOptions())
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
-	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "no other remedy is left")
+	require.Equal(t, firstDelay, r.listFails(status(410)).Delay, "there is no other fallback")
 	r.synced("12").opens()
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// TestListsStayPaged: a list of resourceVersion "0" in pages shows that no watch cache answers, so an unpaged list would only
-// be large.
+// If a list of resourceVersion "0" has pages, the server has no watch cache. An unpaged list would not be faster.
 func TestListsStayPaged(t *testing.T) {
 	r := newMachineHarness(t, Options{PageSize: 10})
 	require.Nil(t, r.page("7", "next", "a", 10))
@@ -114,15 +113,15 @@ func TestListsStayPaged(t *testing.T) {
 	require.Equal(t, ListOptions{ResourceVersion: "7", Limit: 10}, r.listOptions())
 }
 
-// TestUnknownVersionLeadsToTheLatest: a resourceVersion of another system is rejected by watch and list.
-func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
+// Another storage may use resourceVersions that this server rejects.
+func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
 	for range mostSuspect {
-		r.watchFails(status(500)) // as a kube-apiserver answers it
+		r.watchFails(status(500)) // kube-apiserver also answers 500
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)
 	r.listFails(status(503))
-	require.Equal(t, "abc", r.listOptions().ResourceVersion, "503 says nothing about the resourceVersion")
+	require.Equal(t, "abc", r.listOptions().ResourceVersion, "503 does not depend on the resourceVersion")
 	require.Equal(t, &Interruption{Err: status(400), Relist: true}, r.listFails(status(400)))
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	require.NotZero(t, r.listFails(status(400)).Delay)
@@ -132,7 +131,7 @@ func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
 	require.Equal(t, "0", r.listOptions().ResourceVersion)
 }
 
-func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
+func TestTooLargeVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.True(t, r.watchFails(tooLarge).Relist)
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
@@ -142,48 +141,47 @@ func TestTooLargeVersionRelistsAtTheLatest(t *testing.T) {
 	require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 }
 
-func TestExpiredContinueTokenListsWhole(t *testing.T) {
+func TestExpiredContinueTokenLeadsToUnpagedList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: status(410), Relist: true}, r.listFails(status(410)))
 	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions())
 	r.listFails(errReset)
-	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "whole until it is complete")
+	require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "unpaged until a list is complete")
 	r.synced("9")
 	r.watchFails(tooLarge)
 	require.Equal(t, 500, r.listOptions().Limit, "the next list is paged again")
 }
 
-func TestFailedPageRestartsTheList(t *testing.T) {
+func TestFailedPageRestartsList(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	r.page("7", "next", "a", 1)
 	require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.listFails(errReset))
 	require.Empty(t, r.listOptions().Continue)
 }
 
-// TestPagesHaveOneVersion: pages of different states would hide a change between them.
-func TestPagesHaveOneVersion(t *testing.T) {
+// Pages of different states would hide changes between them.
+func TestPagesMustHaveOneVersion(t *testing.T) {
 	for _, second := range []string{"8", ""} {
 		r := newMachineHarness(t, Options{})
 		require.Nil(t, r.page("7", "next", "a", 1))
 		require.Equal(t, &Interruption{Err: invalid.ErrInconsistentPages, Relist: true, Delay: firstDelay}, r.page(second, "", "b", 1))
-		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
+		require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list is unpaged")
 	}
 	r := newMachineHarness(t, Options{})
 	require.Nil(t, r.page("", "next", "a", 1))
 	require.Equal(t, invalid.ErrInconsistentPages, r.page("8", "", "b", 1).Err)
 }
 
-// TestCirclingPagesMakeNoProgress, however the circle is closed.
-func TestCirclingPagesMakeNoProgress(t *testing.T) {
-	circles := map[string][][2]string{ // token and first object of each page
-		"the same token twice":        {{"x", "a"}, {"x", "b"}},
-		"alternating tokens":          {{"x", "a"}, {"y", "b"}, {"x", "a"}},
-		"the same objects for ever":   {{"x", "a"}, {"y", "a"}},
-		"a last page seen before":     {{"x", "a"}, {"y", "b"}, {"", "b"}},
-		"a circle behind some pages":  {{"x", "a"}, {"y", "b"}, {"z", "c"}, {"y", "b"}},
-		"the same token, no objects":  {{"x", ""}, {"x", ""}},
-		"objects, then none, a token": {{"x", "a"}, {"x", ""}},
+func TestRepeatedPagesMakeNoProgress(t *testing.T) {
+	circles := map[string][][2]string{ // continue token and first object of each page
+		"repeated token":                  {{"x", "a"}, {"x", "b"}},
+		"alternating tokens":              {{"x", "a"}, {"y", "b"}, {"x", "a"}},
+		"repeated objects":                {{"x", "a"}, {"y", "a"}},
+		"repeated last page":              {{"x", "a"}, {"y", "b"}, {"", "b"}},
+		"loop after some pages":           {{"x", "a"}, {"y", "b"}, {"z", "c"}, {"y", "b"}},
+		"repeated token without objects":  {{"x", ""}, {"x", ""}},
+		"repeated token, then no objects": {{"x", "a"}, {"x", ""}},
 	}
 	for name, pages := range circles {
 		t.Run(name, func(t *testing.T) {
@@ -196,24 +194,24 @@ func TestCirclingPagesMakeNoProgress(t *testing.T) {
 					continue
 				}
 				require.Equal(t, &Interruption{Err: invalid.ErrNoProgress, Relist: true, Delay: firstDelay}, result)
-				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "in one piece")
+				require.Equal(t, ListOptions{ResourceVersion: "0"}, r.listOptions(), "the next list is unpaged")
 			}
 		})
 	}
 }
 
-// TestPagesWithProgressAreFree: a million objects load at full speed.
-func TestPagesWithProgressAreFree(t *testing.T) {
+// A list of a million objects loads at full speed.
+func TestPagesWithProgressNeedNoBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range 2000 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "o"+strconv.Itoa(n), 500))
 	}
 	r.synced("7")
-	require.Zero(t, r.watchFails(status(410)).Delay, "the budget paid for two requests only")
+	require.Zero(t, r.watchFails(status(410)).Delay, "only two requests count")
 }
 
-// TestEmptyPagesArePaid: some servers filter after they cut a page, so a few empty pages are good.
-func TestEmptyPagesArePaid(t *testing.T) {
+// Some servers filter objects after they form a page, so a few empty pages are normal.
+func TestEmptyPagesNeedBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for n := range requestBurst - 1 {
 		require.Nil(t, r.page("7", "t"+strconv.Itoa(n), "", 0))
@@ -222,19 +220,19 @@ func TestEmptyPagesArePaid(t *testing.T) {
 	require.Zero(t, r.listOptions().Limit)
 }
 
-// TestListWithoutVersionCannotResume: nothing says which changes a watch would miss, so every break leads to a list.
+// A watch without a resourceVersion may miss changes, so each interruption causes a relist.
 func TestListWithoutVersionCannotResume(t *testing.T) {
 	for _, none := range []string{"", "0"} {
 		r := newMachineHarness(t, Options{}).synced(none).opens()
 		require.Equal(t, WatchOptions{Timeout: shortTimeout}, r.watchOptions())
-		require.Nil(t, r.brings("8"))
+		require.Nil(t, r.receives("8"))
 		require.Equal(t, &Interruption{Err: errReset, Relist: true, Delay: firstDelay}, r.fails(errReset))
 		require.Equal(t, ListOptions{Limit: 500}, r.listOptions())
 	}
 }
 
-// TestOlderListIsRejected: the list was asked to be at least as new as the stream.
-func TestOlderListIsRejected(t *testing.T) {
+// The relist asks for a state that is at least as new as the stream.
+func TestRejectsOlderList(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(410))
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
@@ -248,7 +246,7 @@ func TestStopOn(t *testing.T) {
 	require.Equal(t, stopped{}, r.state)
 }
 
-// TestQuietCollectionIsChecked: a server accepts a watch from a resourceVersion of the future and then sends nothing.
+// If the resourceVersion is from the future, a server accepts the watch but sends nothing.
 func TestQuietCollectionIsChecked(t *testing.T) {
 	quiet := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
@@ -267,7 +265,7 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 	require.Nil(t, r.page("7", "more", "a", 1))
 	r.opens().pass(shortTimeout)
 	r.closes()
-	require.IsType(t, &watching{}, r.state, "checked again after five minutes only")
+	require.IsType(t, &watching{}, r.state, "the next check follows after five minutes")
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: invalid.ErrVersionRegressed, Relist: true, Delay: firstDelay}, r.page("6", "", "a", 1))
@@ -275,10 +273,10 @@ func TestQuietCollectionIsChecked(t *testing.T) {
 
 	r = quiet()
 	require.Equal(t, &Interruption{Err: errReset, Delay: firstDelay}, r.listFails(errReset))
-	require.IsType(t, &watching{}, r.state, "a failed check is no reason not to watch")
+	require.IsType(t, &watching{}, r.state, "a failed check does not prevent a watch")
 }
 
-func TestEventsPostponeTheCheck(t *testing.T) {
+func TestEventsPostponeCheck(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
 		r.opens().pass(shortTimeout)

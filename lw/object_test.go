@@ -15,7 +15,7 @@ import (
 
 func scanObject(t *testing.T, text string) *Scanned { return scanManaged(t, text, false) }
 
-// scanManaged scans an object for a client that keeps metadata.managedFields or drops them.
+// scanManaged scans an object. managed is ClientOptions.KeepManagedFields.
 func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 	t.Helper()
 	s := newScanner(strings.NewReader(text), 0)
@@ -29,8 +29,7 @@ func scanManaged(t *testing.T, text string, managed bool) *Scanned {
 
 func decoded(s *Scanned) *Object { return newObject(s, s.cutsFor(nil)) }
 
-// TestManagedFieldsAreCut wherever they stand, with the right comma.
-func TestManagedFieldsAreCut(t *testing.T) {
+func TestManagedFieldsAreRemoved(t *testing.T) {
 	cases := map[string]string{
 		`{"metadata":{"name":"n","managedFields":[{"a":1}],"uid":"u"}}`:                      `{"metadata":{"name":"n","uid":"u"}}`,
 		`{"metadata":{"managedFields":[],"name":"n","uid":"u"}}`:                             `{"metadata":{"name":"n","uid":"u"}}`,
@@ -55,8 +54,7 @@ func TestManagedFieldsAreCut(t *testing.T) {
 	}
 }
 
-// TestSameTellsWhatWouldBeDecoded: an object is the same as the text that it would be decoded from, and as no other.
-func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
+func TestSameComparesDecodedObject(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
 		`{"kind":"Pod","metadata":{"name":"n"}}`,
@@ -81,7 +79,7 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 					changed := []byte(object.Raw())
 					changed[i] ^= 1
 					require.False(t, same(&Object{raw: string(changed)}), "%s", changed)
-					require.False(t, same(&Object{raw: object.Raw()[:i]}), "cut at %d", i)
+					require.False(t, same(&Object{raw: object.Raw()[:i]}), "truncated at %d", i)
 				}
 				require.False(t, same(&Object{raw: object.Raw() + "}"}))
 			}
@@ -89,8 +87,8 @@ func TestSameTellsWhatWouldBeDecoded(t *testing.T) {
 	}
 }
 
-// TestMetadataInAnyOrderAndSpelling: escapes, nulls, duplicates and members behind the object are read as encoding/json does.
-func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
+// The scanner reads escape sequences, nulls, duplicates and other members like encoding/json.
+func TestUnusualMetadata(t *testing.T) {
 	object := decoded(scanObject(t, `{"spec":{"metadata":{"name":"no"}},"metadata":{"name":"old","resourceVersion":"7","n\u0061me":"\u0061\/b","namespace":null,"annotations":null,"labels":{"name":"no"}}}`))
 	require.Equal(t, Key{Name: "a/b"}, object.Key())
 	require.Equal(t, "7", object.GetResourceVersion())
@@ -98,13 +96,12 @@ func TestMetadataInAnyOrderAndSpelling(t *testing.T) {
 	scanned := scanObject(t, `{"metadata":{"managedFields":[1],"name":"\u0061b","managedFields":[2],"namespace":"c","uid":"\\d"}}`)
 	scanned.missing = newMissing(&ListMeta{Kind: "PodList", APIVersion: "v1"})
 	object = decoded(scanned)
-	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "behind what was put in front, and what was cut")
+	require.Equal(t, Key{Name: "ab", Namespace: "c"}, object.Key(), "the added and removed members shift the positions")
 	require.Equal(t, `\d`, object.GetUID())
 	require.Empty(t, object.GetResourceVersion())
 }
 
-// TestObjectDoesNotAliasTheBuffer: the bytes of the stream may be overwritten at once.
-func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
+func TestObjectDoesNotAliasBuffer(t *testing.T) {
 	texts := []string{
 		`{"metadata":{"name":"n"}}`,
 		`{"metadata":{"name":"n","managedFields":[]}}`,
@@ -123,8 +120,7 @@ func TestObjectDoesNotAliasTheBuffer(t *testing.T) {
 	}
 }
 
-// TestItemsGetKindAndVersion: an object is the same whether it came by list or by watch.
-func TestItemsGetKindAndVersion(t *testing.T) {
+func TestItemsGetKindAndAPIVersion(t *testing.T) {
 	pod := sample.Pods(3, 1)[0]
 	watched := decoded(scanObject(t, pod.JSON()))
 	scanned := scanObject(t, pod.Item())
@@ -144,11 +140,11 @@ func TestItemsGetKindAndVersion(t *testing.T) {
 	}
 	require.Equal(t, `"kind":"Old Pod","apiVersion":"v 1",`, newMissing(&ListMeta{Kind: "Old PodList", APIVersion: "v 1"}).both)
 	for _, m := range []ListMeta{{Kind: "List"}, {Kind: "Pod"}, {Kind: `"List`}, {APIVersion: "a\nb"}} {
-		require.Empty(t, newMissing(&m).both, "%v gives nothing to add", m)
+		require.Empty(t, newMissing(&m).both, "%v has nothing to add", m)
 	}
 }
 
-func TestFieldsOfAnObject(t *testing.T) {
+func TestObjectFields(t *testing.T) {
 	pod := sample.Pods(5, 1)[0]
 	object, err := ParseObject([]byte(pod.JSON()))
 	require.NoError(t, err)
@@ -156,7 +152,7 @@ func TestFieldsOfAnObject(t *testing.T) {
 	require.Equal(t, pod.App, object.Get(`metadata.labels.app\.kubernetes\.io/name`).String())
 	require.EqualValues(t, 8080, object.Get("spec.containers[0].ports[0].containerPort").Int())
 	require.True(t, object.Get("spec.containers[0].securityContext.runAsNonRoot").Bool())
-	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps all")
+	require.True(t, object.Get("metadata.managedFields[1].subresource").Exists(), "ParseObject keeps managedFields")
 	for _, path := range []string{"status.nothing", "spec.containers[7]", "spec.containers[x]", "spec.containers[", "metadata.name.x", "status..phase.x"} {
 		require.False(t, object.Get(path).Exists(), path)
 	}
@@ -173,7 +169,7 @@ func TestFieldsOfAnObject(t *testing.T) {
 	require.Equal(t, []OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner[0].Name, UID: pod.UID, Controller: true}}, owner)
 }
 
-func TestObjectsAreEqualByTheirText(t *testing.T) {
+func TestObjectEqualComparesJSON(t *testing.T) {
 	parse := func(text string) *Object {
 		object, err := ParseObject([]byte(text))
 		require.NoError(t, err)
@@ -182,12 +178,11 @@ func TestObjectsAreEqualByTheirText(t *testing.T) {
 	object := parse(`{"a":1}`)
 	require.True(t, object.Equal(object))
 	require.True(t, object.Equal(parse(`{"a":1}`)))
-	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "white space around it is no part of it")
+	require.True(t, object.Equal(parse("\n {\"a\":1}\n")), "outer white space is ignored")
 	require.False(t, object.Equal(parse(`{"a":2}`)))
 }
 
-// TestWhiteSpaceIsNoPartOfAValue, of whatever kind and wherever it stands.
-func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
+func TestValuesExcludeWhiteSpace(t *testing.T) {
 	for _, space := range []string{"", " ", "\n", "\t\r ", "  "} {
 		value, err := ParseValue([]byte(strings.ReplaceAll(`~{~"a"~:~1~,~"b"~:~[~true~,~"x"~,~{~}~,~-2~]~}~`, "~", space)))
 		require.NoError(t, err)
@@ -200,15 +195,14 @@ func TestWhiteSpaceIsNoPartOfAValue(t *testing.T) {
 	}
 }
 
-// TestEscapedNamesWithinAPath end where others do.
-func TestEscapedNamesWithinAPath(t *testing.T) {
+func TestEscapedNamesInPaths(t *testing.T) {
 	value := Value(`{"a.b":{"c":1,"d[0]":2},"a.[":[3],"\\":4}`)
 	for path, want := range map[string]string{`a\.b.c`: "1", `a\.b.d\[0]`: "2", `a\.\[[0]`: "3", `\\`: "4", `a\.bc`: "", `a\`: ""} {
 		require.Equal(t, want, value.Get(path).String(), path)
 	}
 }
 
-func TestParseObjectRefuses(t *testing.T) {
+func TestParseObjectErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                 "malformed response at byte 0: expected an object, found the end of the stream",
 		`[]`:               "malformed response at byte 0: expected an object, found '['",
@@ -220,7 +214,7 @@ func TestParseObjectRefuses(t *testing.T) {
 	}
 }
 
-func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
+func TestObjectStringHidesContent(t *testing.T) {
 	object, err := ParseObject([]byte(`{"kind":"Secret","metadata":{"namespace":"shop","name":"token","resourceVersion":"7"},"data":{"a":"s3cret"}}`))
 	require.NoError(t, err)
 	for _, format := range []string{"%v", "%s", "%+v"} {
@@ -228,8 +222,7 @@ func TestObjectsAreLoggedWithoutTheirContent(t *testing.T) {
 	}
 }
 
-// TestIntIsWhatStrconvReads: within 64 bits the number, and zero for all else.
-func TestIntIsWhatStrconvReads(t *testing.T) {
+func TestIntAgreesWithStrconv(t *testing.T) {
 	for _, text := range []string{
 		"", "0", "7", "-7", "-0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
 		"18446744073709551616", "99999999999999999999999", "1.5", "1e3", "true", "null", `"5"`, "[5]", "-",
@@ -247,17 +240,17 @@ func TestIntIsWhatStrconvReads(t *testing.T) {
 	}
 }
 
-// TestValuesEndWhereTheyEnd, wherever they lie in the eight bytes that are looked at together.
-func TestValuesEndWhereTheyEnd(t *testing.T) {
+// Eight bytes are processed at once, so each text is tested at several alignments.
+func TestValueEnds(t *testing.T) {
 	for _, text := range []string{
 		`{}`, `[]`, `[[[[[[[[]]]]]]]]`, `[{"a":[{}]},{}]`, `[[],[[]],[[],[]],[]]`, `{"a":{"b":{"c":{}}},"d":[1,2]}`,
 		`["]"]`, `["}{[","]]]]]]]]]"]`, `["\"]"]`, `["\\"]`, `["\\\"]"]`, `["\\\\\\\\","\"\"\"\"\"\"\"\"]"]`,
 		`{"name \u005d":"{","\n":[",]",null,-1.5e3]}`, `["Y_y\u007f","é]é"]`,
-		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // bytes of characters and brackets, with the high bit
+		"[\"\xa2]\"]", "[\"\xa2\xa2]\",{},\"\xdb\xdd\xfb\xfd\xdc\x7f\"]", // non-ASCII bytes, some are brackets with the high bit set
 	} {
 		for before := range 17 {
-			for behind := range 9 {
-				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", behind) + `}`))
+			for after := range 9 {
+				in, err := ParseValue([]byte(`{"p":"` + strings.Repeat("x", before) + `","a":` + text + strings.Repeat(" ", after) + `}`))
 				require.NoError(t, err)
 				require.Equal(t, text, string(in.Get("a")))
 			}

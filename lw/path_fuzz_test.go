@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzPath: a path that Project refuses leads nowhere by Get, whatever the object is, and one that it takes leads to the same in
-// the object and in what the projection keeps of it. And what encoding/json finds by a chain of names and indexes, the path of
-// these finds, whatever is in them.
+// FuzzPath checks the paths of Get. A path that Project rejects has no value. A path that Project accepts has the same
+// value in the projection. Names and indexes lead to the same value as in encoding/json.
 func FuzzPath(f *testing.F) {
 	const object = `{"metadata":{"name":"n","labels":{"a.b":"c","":"empty","é":1}},"spec":{"containers":[{"image":"x"},{"image":["y"]}]},` +
 		`"":{"":7},"[0]":1,"\\":2,"other":{"0":[{"a]":{"b[":{}}}]}}`
@@ -34,26 +33,26 @@ func FuzzPath(f *testing.F) {
 			malformed, ok := errors.AsType[*pathError](err)
 			require.True(t, ok)
 			require.True(t, malformed.Offset >= 0 && malformed.Offset <= len(path))
-			if path != "" && !strings.Contains(path, "[") { // Project takes no index
+			if path != "" && !strings.Contains(path, "[") { // Project does not accept an index
 				require.Empty(t, whole.Get(path), "%v", err)
 			}
 			return
 		}
 		kept := projectBoth(t, []byte(text), codec.(*projection))
-		// An object keeps bytes that are not UTF-8, and Get reads them as U+FFFD.
+		// An object keeps invalid UTF-8, which Get reads as U+FFFD.
 		if !strings.ContainsRune(path, utf8.RuneError) {
 			require.Equal(t, whole.Get(path), kept.Get(path))
 		}
 	})
 }
 
-// requireChain follows names, which are indexes where they lead into an array, and compares every step.
+// requireChain compares Get with encoding/json at each step of a path. In an array, a name is an index.
 func requireChain(t *testing.T, whole *Object, value any, names []string) {
 	path := ""
 	for _, name := range names {
 		switch v := value.(type) {
 		case map[string]any:
-			if _, ok := v[name]; !ok || name == "" { // the empty name has no path
+			if _, ok := v[name]; !ok || name == "" { // a path cannot contain an empty name
 				return
 			}
 			value, path = v[name], path+"."+escapedName(name)
@@ -76,7 +75,7 @@ func escapedName(name string) string {
 	return strings.NewReplacer(`\`, `\\`, ".", `\.`, "[", `\[`).Replace(name)
 }
 
-// FuzzRequest: names and selectors of any kind come out of the URL as they went in, and bring nothing with them.
+// FuzzRequest checks that names and selectors survive in the URL and cannot inject other parameters.
 func FuzzRequest(f *testing.F) {
 	f.Add("apps", "v1", "deployments", "shop", "web", "a in (b,c)", "spec.x!=é", "7", "tök/en+=")
 	f.Add("", "v1", "pods", "..", "a,b", "%2F&watch=1#", "\x00\xff", " ", "?")

@@ -12,21 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests of other clients cover most of these scenarios.
+// Most of these scenarios come from the tests of other clients.
 
-// TestStopBeforeTheList: a context that has ended costs no request.
-func TestStopBeforeTheList(t *testing.T) {
+func TestCanceledContextSendsNoRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := &scriptedTransport{answers: []answer{{body: podList("1", "")}}}
 	for event := range ListAndWatch(ctx, s.client(t, Pods("")), nil) {
 		t.Errorf("%v", event.Type)
 	}
-	require.Empty(t, s.asked)
+	require.Empty(t, s.requests)
 }
 
-// TestStopWhileTheCallerIsBusy: nothing more is told, though more has arrived, and nothing more is asked.
-func TestStopWhileTheCallerIsBusy(t *testing.T) {
+func TestCancelByCallerEndsStream(t *testing.T) {
 	answers := []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7")}, {body: expiredEvent}}
 	all, _ := follow(t, nil, answers...)
 	for stop := range all {
@@ -34,27 +32,27 @@ func TestStopWhileTheCallerIsBusy(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s := &scriptedTransport{answers: answers}
-			seen, asked := 0, 0
+			seen, requests := 0, 0
 			for range ListAndWatch(ctx, s.client(t, Pods("")), plainLists) {
 				require.NoError(t, ctx.Err())
 				if seen++; seen == stop+1 {
-					asked = len(s.asked)
+					requests = len(s.requests)
 					cancel()
 				}
 			}
 			require.Equal(t, stop+1, seen)
-			require.Len(t, s.asked, asked)
+			require.Len(t, s.requests, requests)
 		})
 	}
 }
 
-// TestConnectionRefused: five in a row, and forty: the delays grow, and are bounded, and the list is made in the end.
+// The delays grow up to a maximum, and the list succeeds in the end.
 func TestConnectionRefused(t *testing.T) {
-	for refusals, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
+	for failures, took := range map[int]time.Duration{5: 24800e6, 40: 50400e6 + 34*30e9} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			s := &scriptedTransport{}
-			for range refusals {
+			for range failures {
 				s.answers = append(s.answers, answer{err: errReset})
 			}
 			s.answers = append(s.answers, answer{body: podList("1", "")})
@@ -69,35 +67,34 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestThreePages: each with the token of the one before, and one list for the caller; a page may be empty.
+// Each page has the continue token of the previous one. The second page is empty.
 func TestThreePages(t *testing.T) {
 	events, s := follow(t, &Options{PageSize: 2, NoStreamingList: true},
 		answer{body: podList("5", "one", "a", "b")}, answer{body: podList("5", "two")}, answer{body: podList("5", "", "c")})
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED a @", "ADDED b @", "ADDED c @", "SYNCED @5"}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?resourceVersion=0&limit=2", "/api/v1/pods?limit=2&continue=one", "/api/v1/pods?limit=2&continue=two",
-	}, s.asked[:3])
+	}, s.requests[:3])
 }
 
-// TestUnreadableObject: an object that a server cannot read from its storage is an ERROR event again and again, until it
-// is deleted unsafely; the list then lacks it.
+// A server sends an ERROR event for each object that it cannot read from storage. The object is missing from lists
+// after someone deletes it with the unsafe option.
 func TestUnreadableObject(t *testing.T) {
 	const unreadable = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"data from the storage is not transformable",` +
 		`"reason":"StoreReadError","code":500}}` + "\n"
 	events, _ := follow(t, nil, answer{body: podList("5", "", "a", "b")}, answer{body: unreadable}, answer{body: unreadable}, answer{body: podList("7", "", "b")})
-	const told = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
-	require.Equal(t, []string{"WATCH_STARTED @5", told, "WATCH_STARTED @5", told, "LIST_STARTED @", "ADDED b @", "SYNCED @7"}, events[4:])
+	const interrupted = "INTERRUPTED the server answered 500 StoreReadError: data from the storage is not transformable @5"
+	require.Equal(t, []string{"WATCH_STARTED @5", interrupted, "WATCH_STARTED @5", interrupted, "LIST_STARTED @", "ADDED b @", "SYNCED @7"}, events[4:])
 }
 
-// TestTablesAreRefused: a server that answers with a Table in place of objects is told so, by list and by watch.
-func TestTablesAreRefused(t *testing.T) {
+func TestRejectsTables(t *testing.T) {
 	_, _, err := list(t, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"columnDefinitions":[],"rows":[]}`, nil)
 	require.EqualError(t, err, `malformed response at byte 113: expected a list with items, found an object of kind "Table"`)
 	_, err = watch(t, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1"},"rows":[]}}`, nil)
 	require.EqualError(t, err, "malformed response at byte 25: expected an object with metadata.name, found none")
 }
 
-// marking is a codec that changes what it decodes.
+// marking is a codec that marks each object that it decodes.
 type marking struct{ RawCodec }
 
 func (c marking) Decode(s *Scanned) (*Object, error) {
@@ -106,8 +103,7 @@ func (c marking) Decode(s *Scanned) (*Object, error) {
 	return o, err
 }
 
-// TestCodecIsAskedForEveryObject, of lists, watches and streaming lists.
-func TestCodecIsAskedForEveryObject(t *testing.T) {
+func TestCodecDecodesEveryObject(t *testing.T) {
 	for _, opts := range []*Options{plainLists, {}} {
 		synctest.Test(t, func(t *testing.T) {
 			first := answer{body: podList("5", "", "a")}
@@ -131,8 +127,8 @@ func TestCodecIsAskedForEveryObject(t *testing.T) {
 	}
 }
 
-// TestRetryAfterInTheBodyOnly: a browser's page cannot read the header.
-func TestRetryAfterInTheBodyOnly(t *testing.T) {
+// A browser page cannot read the header.
+func TestRetryAfterInBody(t *testing.T) {
 	const slowDown = `{"type":"ERROR","object":{"kind":"Status","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":40}}}`
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{body: podList("5", "")}, {body: slowDown}, {body: podEvent("ADDED", "a", "6")}}}
@@ -148,9 +144,9 @@ func TestRetryAfterInTheBodyOnly(t *testing.T) {
 	})
 }
 
-// TestEventsRepeatedAfterAReconnect: a server that sends again what was seen makes the version go back. The list that
-// follows mends what such a server may have done; nothing is told under a version that is lower than one before.
-func TestEventsRepeatedAfterAReconnect(t *testing.T) {
+// If a server repeats events, the resourceVersion goes back. The stream relists and never reports a lower
+// resourceVersion.
+func TestRepeatedEventsCauseRelist(t *testing.T) {
 	events, _ := follow(t, nil,
 		answer{body: podList("5", "")},
 		answer{body: podEvent("ADDED", "a", "6") + podEvent("MODIFIED", "a", "7"), end: errReset},

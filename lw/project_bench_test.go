@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tenFields are what a table of Pods shows.
+// tenFields keeps the fields that a table of Pods shows.
 func tenFields(t testing.TB) *projection {
 	return project(t, "metadata.creationTimestamp", "metadata.labels.app", "metadata.ownerReferences[*].name",
 		"spec.nodeName", "spec.containers[*].image", "spec.priority", "status.phase", "status.podIP",
@@ -25,7 +25,7 @@ func BenchmarkProjectedEvent(b *testing.B) {
 	benchmarkProjected(b, func(*Scanned) {})
 }
 
-// BenchmarkProjectedLater is what a pass of its own would cost, over an object that was scanned before.
+// BenchmarkProjectedLater projects in a second pass over each scanned object.
 func BenchmarkProjectedLater(b *testing.B) {
 	benchmarkProjected(b, func(o *Scanned) { o.keep = nil })
 }
@@ -42,7 +42,7 @@ func benchmarkProjected(b *testing.B, before func(*Scanned)) {
 	}
 }
 
-// TestProjectionAllocations: as for a whole object, its text and the object; to compare takes none.
+// The two allocations are the text and the object.
 func TestProjectionAllocations(t *testing.T) {
 	w, p := newWhole(sample.Events(7, 500)), tenFields(t)
 	require.EqualValues(t, 2, testing.AllocsPerRun(1000, func() {

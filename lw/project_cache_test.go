@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answers is a transport that gives each request the next body.
+// answers is a transport that answers each request with the next body.
 type answers []string
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -26,8 +26,8 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(strings.NewReader(body)), nil
 }
 
-// TestReflectorOfProjections: a new list copies nothing of what is known by its version and yields no changes, not even
-// where fields differ that are not kept; where kept ones differ, as after a restored backup, it does both.
+// A relist copies no unchanged objects and ignores changes of dropped fields. It reports changes of kept fields even at
+// the same resourceVersion, for example after a restored backup.
 func TestReflectorOfProjections(t *testing.T) {
 	const n = 1000
 	const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
@@ -55,7 +55,7 @@ func TestReflectorOfProjections(t *testing.T) {
 		allocated, changes := foldLists(t, reflector, 4)
 		require.Equal(t, []int{n, 0, 0, 1}, changes)
 		for _, bytes := range allocated[1:] {
-			require.Less(t, bytes, allocated[0]/4, "of %d", allocated)
+			require.Less(t, bytes, allocated[0]/4, "all lists: %d", allocated)
 		}
 		for pod := range reflector.Store().All() {
 			require.False(t, pod.Get("spec.nodeName").Exists())
@@ -64,7 +64,7 @@ func TestReflectorOfProjections(t *testing.T) {
 	})
 }
 
-// foldLists follows until so many lists were read, and returns what each allocated and how many changes it brought.
+// foldLists reads the given number of lists. It returns the allocated bytes and the number of changes of each.
 func foldLists(t *testing.T, reflector *cache.Reflector[*lw.Object], lists int) (allocated []uint64, counts []int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// every stands for [*] among the names of a path in FuzzProjection; JSON text does not contain it.
+// every stands for [*] in the paths of FuzzProjection. It cannot occur in JSON.
 const every = "\xff"
 
-// FuzzProjection holds a projection against what encoding/json reads and a few lines select, from a choice of fields.
+// FuzzProjection compares a projection with a selection from the result of encoding/json.
 func FuzzProjection(f *testing.F) {
 	choice := [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "managedFields"}, {"metadata", "annotations", "a.b"},
 		{"spec"}, {"spec", "nodeName"}, {"spec", "containers", every, "image"}, {"spec", "containers", every, "ports", every},
@@ -37,7 +37,8 @@ func FuzzProjection(f *testing.F) {
 	})
 }
 
-// projectBoth projects on the way, read whole and byte by byte, and later, and checks that it makes no difference.
+// projectBoth projects an object while scanning, byte by byte, and after scanning. It requires that the results are
+// equal.
 func projectBoth(t *testing.T, text []byte, p *projection) *Object {
 	scan := func(s scanner, o *Scanned) (*Object, error) {
 		s.Mark()
@@ -76,7 +77,7 @@ func pathOf(names []string) (path string) {
 	return strings.TrimPrefix(path, ".")
 }
 
-// selectAny is what stays of an object by the selected paths and by what always stays.
+// selectAny returns the selected paths and the required metadata of an object.
 func selectAny(object any, selected [][]string) any {
 	paths := [][]string{{"kind"}, {"apiVersion"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "uid"}, {"metadata", "resourceVersion"}}
 	for _, path := range selected {

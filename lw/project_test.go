@@ -15,43 +15,43 @@ import (
 func TestProjection(t *testing.T) {
 	const head = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"n"}`
 	cases := []struct {
-		name, paths, text, want string // text and want without the head and the last bracket
+		name, paths, text, want string // text and want omit the required members and the last bracket
 	}{
-		{"a field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
-		{"the first of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},
-		{"the last of an object", "a.d", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"d":3}`},
-		{"with gaps", "a.b a.d a.f", `,"a":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`, `,"a":{"b":1,"d":3,"f":5}`},
-		{"in the text's order", "b a", `,"a":1,"x":2,"b":3`, `,"a":1,"b":3`},
+		{"one field", "spec.nodeName", `,"spec":{"a":1,"nodeName":"x","b":[2]},"status":{}`, `,"spec":{"nodeName":"x"}`},
+		{"first member of an object", "a.b", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"b":1}`},
+		{"last member of an object", "a.d", `,"a":{"b":1,"c":2,"d":3}`, `,"a":{"d":3}`},
+		{"members with gaps", "a.b a.d a.f", `,"a":{"a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6}`, `,"a":{"b":1,"d":3,"f":5}`},
+		{"order of the text", "b a", `,"a":1,"x":2,"b":3`, `,"a":1,"b":3`},
 		{"whole objects and arrays", "a b", `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`, `,"a":{"x":[{"y":1}]},"b":[1,{"c":2}]`},
-		{"not there", "a.b.c", `,"x":1`, ``},
-		{"not there, beneath what is", "a.b.c", `,"a":{"b":{"x":1},"y":2}`, `,"a":{"b":{}}`},
+		{"missing field", "a.b.c", `,"x":1`, ``},
+		{"missing field of an existing object", "a.b.c", `,"a":{"b":{"x":1},"y":2}`, `,"a":{"b":{}}`},
 		{"white space", "a.c b", ` , "a" : { "b" : 1 , "c" : 2 , "d" : 3 } , "x" : 4, "b":5 `, ` , "a" : {  "c" : 2 }, "b":5 `},
-		{"nothing left between white space", "a.z", `,"a": { "b" : 1 , "c" : 2 } `, `,"a": {  } `},
+		{"empty object with white space", "a.z", `,"a": { "b" : 1 , "c" : 2 } `, `,"a": {  } `},
 
-		{"of every element", "c[*].i", `,"c":[{"i":1,"n":2},{"n":3},{"n":4,"i":5}]`, `,"c":[{"i":1},{},{"i":5}]`},
-		{"every element whole", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
-		{"arrays in arrays", "c[*][*].i", `,"c":[[{"i":1,"n":2}],[],[{"n":3}]]`, `,"c":[[{"i":1}],[],[{}]]`},
-		{"no elements", "c[*].i", `,"c":[ ]`, `,"c":[ ]`},
-		{"elements of other kinds keep their place", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
+		{"field of every element", "c[*].i", `,"c":[{"i":1,"n":2},{"n":3},{"n":4,"i":5}]`, `,"c":[{"i":1},{},{"i":5}]`},
+		{"every whole element", "c[*]", `,"c":[{"i":1},2,[3]]`, `,"c":[{"i":1},2,[3]]`},
+		{"nested arrays", "c[*][*].i", `,"c":[[{"i":1,"n":2}],[],[{"n":3}]]`, `,"c":[[{"i":1}],[],[{}]]`},
+		{"empty array", "c[*].i", `,"c":[ ]`, `,"c":[ ]`},
+		{"elements of other kinds", "c[*].i", `,"c":[1,"two",null,true,[3],{"i":4}]`, `,"c":[1,"",null,true,[],{"i":4}]`},
 
-		{"null on the way", "a.b", `,"a":null`, `,"a":null`},
-		{"a scalar on the way", "a.b c.d e.f", `,"a":"secret","c":-1.5e3,"e":false`, `,"a":"","c":-1.5e3,"e":false`},
-		{"an array without index", "a.b", `,"a":[{"b":1},2]`, `,"a":[]`},
-		{"an index into an object", "a[*].b", `,"a":{"b":1}`, `,"a":{}`},
-		{"an escaped quote where it is emptied", "a.b", `,"a":"x\"y\\"`, `,"a":""`},
+		{"null on the path", "a.b", `,"a":null`, `,"a":null`},
+		{"scalar on the path", "a.b c.d e.f", `,"a":"secret","c":-1.5e3,"e":false`, `,"a":"","c":-1.5e3,"e":false`},
+		{"array without an index", "a.b", `,"a":[{"b":1},2]`, `,"a":[]`},
+		{"index into an object", "a[*].b", `,"a":{"b":1}`, `,"a":{}`},
+		{"escaped quote in an emptied string", "a.b", `,"a":"x\"y\\"`, `,"a":""`},
 
 		{"overlapping", "a a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
-		{"overlapping the other way round", "a.b a", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
+		{"overlapping fields", "a.b a", `,"a":{"b":1,"c":2}`, `,"a":{"b":1,"c":2}`},
 		{"overlapping elements", "a[*].b a[*]", `,"a":[{"b":1,"c":2}]`, `,"a":[{"b":1,"c":2}]`},
-		{"members and elements of the same", "a.b a[*].b", `,"a":[{"b":1,"c":2}],"a":{"b":1,"c":2}`, `,"a":[{"b":1}],"a":{"b":1}`},
-		{"twice the same", "a.b a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
+		{"members and elements of one field", "a.b a[*].b", `,"a":[{"b":1,"c":2}],"a":{"b":1,"c":2}`, `,"a":[{"b":1}],"a":{"b":1}`},
+		{"repeated path", "a.b a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
 
-		{"duplicates stay, as the last wins", "a.b", `,"a":{"b":1,"b":2,"c":3},"a":{"c":4}`, `,"a":{"b":1,"b":2},"a":{}`},
-		{"a duplicate that hides the field", "a.b", `,"a":{"b":1},"a":"x"`, `,"a":{"b":1},"a":""`},
-		{"names with escapes in the text", "a.b", `,"\u0061":{"\u0062":1,"\u0063":2}`, `,"\u0061":{"\u0062":1}`},
+		{"duplicate members", "a.b", `,"a":{"b":1,"b":2,"c":3},"a":{"c":4}`, `,"a":{"b":1,"b":2},"a":{}`},
+		{"duplicate member that hides the field", "a.b", `,"a":{"b":1},"a":"x"`, `,"a":{"b":1},"a":""`},
+		{"escape sequences in names", "a.b", `,"\u0061":{"\u0062":1,"\u0063":2}`, `,"\u0061":{"\u0062":1}`},
 		{"names with dots and brackets", `a.k8s\.io/x a.y\[0] a.back\\slash`, `,"a":{"k8s.io/x":1,"y[0]":2,"back\\slash":3,"k8s":{"io/x":4}}`, `,"a":{"k8s.io/x":1,"y[0]":2,"back\\slash":3}`},
-		{"a leading dot", ".a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
-		{"beneath what always stays", "kind.x metadata.name.x", `,"a":1`, ``},
+		{"leading dot", ".a.b", `,"a":{"b":1,"c":2}`, `,"a":{"b":1}`},
+		{"fields of required metadata", "kind.x metadata.name.x", `,"a":1`, ``},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -72,8 +72,7 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestProjectedMetadata checks that a projection keeps the metadata that the engine needs. It keeps managedFields only if the
-// client keeps them.
+// A projection keeps the required metadata. It keeps managedFields only if the client does.
 func TestProjectedMetadata(t *testing.T) {
 	const text = `{"x":1,"apiVersion":"v1","kind":"Pod","metadata":{"generateName":"g","name":"n","managedFields":[{"manager":"m","time":"t"}],` +
 		`"namespace":"ns","labels":{"a":"1","b":"2"},"uid":"u","annotations":{"c":"3","d":"4"},"resourceVersion":"7"},"status":{}}`
@@ -105,7 +104,6 @@ func TestProjectedMetadata(t *testing.T) {
 	}
 }
 
-// TestProjectedItems get kind and apiVersion as others do.
 func TestProjectedItems(t *testing.T) {
 	pod, p := sample.Pods(3, 1)[0], tenFields(t)
 	watched, err := p.Decode(scanObject(t, pod.JSON()))
@@ -117,11 +115,10 @@ func TestProjectedItems(t *testing.T) {
 	require.Equal(t, watched, listed)
 	require.Equal(t, pod.Phase, listed.Get("status.phase").String())
 	clear(scanned.body)
-	require.Equal(t, watched, listed, "the bytes of the stream may be overwritten")
+	require.Equal(t, watched, listed, "the object is a copy")
 }
 
-// TestSameTellsWhatWouldBeProjected: what is not kept makes no difference, and all else does.
-func TestSameTellsWhatWouldBeProjected(t *testing.T) {
+func TestSameComparesKeptFields(t *testing.T) {
 	p := project(t, "a.b")
 	const text = `{"metadata":{"name":"n"},"a":{"x":1,"b":2},"c":3}`
 	object, err := p.Decode(scanObject(t, text))
@@ -164,7 +161,7 @@ func TestMalformedPaths(t *testing.T) {
 	}
 }
 
-func TestGetOfEveryElement(t *testing.T) {
+func TestGetWithWildcard(t *testing.T) {
 	value := Value(`{"c":[{"n":1},{"i":2},{"i":3}],"d":[[],[4]],"e":[{"n":null}],"o":{"i":1}}`)
 	for path, want := range map[string]string{
 		"c[*].i": "2", "c[*]": `{"n":1}`, "d[*][*]": "4", "d[*][0]": "4", "c[1].i": "2", "e[*].n": "null",
@@ -174,13 +171,13 @@ func TestGetOfEveryElement(t *testing.T) {
 	}
 }
 
-// around is a codec that the client does not know for a projection.
+// around hides a projection from the client.
 type around struct{ inner *projection }
 
 func (a around) Decode(s *Scanned) (*Object, error) { return a.inner.Decode(s) }
 
-// TestProjectionWithinACodec: it is no less correct, and from the second object on as fast, as the scanner has learnt.
-func TestProjectionWithinACodec(t *testing.T) {
+// The first object is projected after scanning, and later objects while scanning.
+func TestProjectionInsideCodec(t *testing.T) {
 	p := project(t, "a")
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n","managedFields":[1]},"a":1,"b":2}}`
 	client, err := NewClient(&scriptedTransport{answers: []answer{{body: event + event}}}, Pods(""), around{p}, nil)
@@ -201,11 +198,11 @@ func TestProjectionWithinACodec(t *testing.T) {
 		require.NoError(t, err)
 		fresh, err := codec.Decode(scanObject(t, string(scanned.body)))
 		require.NoError(t, err)
-		require.Equal(t, fresh, object, "several codecs may take turns")
+		require.Equal(t, fresh, object, "codecs may alternate")
 	}
 }
 
-// TestProjectedMemory measures what is left of a Pod of 6.5 kB when ten of its fields are kept.
+// A whole Pod has 6.5 kB. The projection keeps ten fields.
 func TestProjectedMemory(t *testing.T) {
 	const n = 10_000
 	w, p := newWhole(sample.Events(7, 500)), tenFields(t)
@@ -216,21 +213,20 @@ func TestProjectedMemory(t *testing.T) {
 		return int(stats.HeapAlloc)
 	}
 	objects := make([]*Object, n)
-	w.next() // the buffer has its size from here on
+	w.next() // grows the buffer before the measurement
 	before := heap()
 	for i := range objects {
 		w.event(&w.scanned)
 		objects[i], _ = p.Decode(&w.scanned)
 	}
 	each := (heap() - before) / n
-	t.Logf("%d bytes each, of them %d text", each, len(objects[0].Raw()))
+	t.Logf("%d bytes per object, including %d bytes of JSON", each, len(objects[0].Raw()))
 	require.LessOrEqual(t, each, 640)
 	runtime.KeepAlive(objects)
 	runtime.KeepAlive(w)
 }
 
-// TestNestingIsLimitedOnTheWayToAField to 1,000 levels.
-func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
+func TestProjectionLimitsNesting(t *testing.T) {
 	for levels, want := range map[int]error{
 		1000: nil,
 		1001: &MalformedError{Offset: 5000, Expected: "at most 1000 levels of nesting", Found: "one more"},
@@ -243,8 +239,7 @@ func TestNestingIsLimitedOnTheWayToAField(t *testing.T) {
 	}
 }
 
-// TestWhatStandsInTheWayOfAField is emptied in every event of a stream, wherever it lies.
-func TestWhatStandsInTheWayOfAField(t *testing.T) {
+func TestOtherValuesOnPathAreEmptied(t *testing.T) {
 	fields, err := Project("a.b", "c.d")
 	require.NoError(t, err)
 	const event = `{"type":"ADDED","object":{"metadata":{"name":"n"},"a":"text","c":["x",{"d":1}]}}`

@@ -10,32 +10,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHealthyWatchResumesAtOnce after any end that is not the server's answer.
 func TestHealthyWatchResumesAtOnce(t *testing.T) {
 	ends := map[string]func(*machineHarness) *Interruption{
 		"connection error": func(r *machineHarness) *Interruption { return r.fails(errReset) },
-		"body cut short":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
+		"truncated body":   func(r *machineHarness) *Interruption { return r.fails(&MalformedError{Err: io.ErrUnexpectedEOF}) },
 		"idle timeout":     func(r *machineHarness) *Interruption { return r.fails(ErrSilent) },
 		"clean close":      func(r *machineHarness) *Interruption { return r.closes() },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			r := newMachineHarness(t, Options{}).synced("7").opens()
-			r.brings("8")
+			r.receives("8")
 			result := end(r)
-			require.Zero(t, result.Delay, "it brought news")
+			require.Zero(t, result.Delay, "the watch had an event")
 			require.False(t, result.Relist)
 			r.opens().pass(healthyAfter)
-			require.Zero(t, end(r).Delay, "it lived for a second")
+			require.Zero(t, end(r).Delay, "the watch lived for a second")
 			r.opens().pass(healthyAfter - 1)
 			require.Equal(t, firstDelay, end(r).Delay)
 		})
 	}
 }
 
-// TestResumeIsSpread over 0.5 % of the watch's life, at most a second, so that clients that are cut off together come back
-// apart.
-func TestResumeIsSpread(t *testing.T) {
+// The jitter is 0.5 % of the watch's lifetime, at most a second. It spreads clients that lost their connections
+// together.
+func TestResumeHasJitter(t *testing.T) {
 	for life, most := range map[time.Duration]time.Duration{
 		time.Second: 5 * time.Millisecond, 20 * time.Second: 100 * time.Millisecond, 4 * time.Minute: time.Second,
 	} {
@@ -48,8 +47,8 @@ func TestResumeIsSpread(t *testing.T) {
 	}
 }
 
-// TestWatchThatTimedOutIsNotSpread: timeouts are random, so it ended alone.
-func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
+// Timeouts are random, so other clients reconnect at other times.
+func TestTimedOutWatchResumesWithoutJitter(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
 	r.pass(shortTimeout)
 	r.random = func() float64 { return 0.5 }
@@ -58,21 +57,21 @@ func TestWatchThatTimedOutIsNotSpread(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, r.closes().Delay, "the server ignores timeouts")
 }
 
-// TestEndOfAWatch: whether the stream resumes or relists when a watch fails at once, and when it fails again.
-func TestEndOfAWatch(t *testing.T) {
+// The table states whether the stream relists after the first and the second failure of a watch.
+func TestWatchFailures(t *testing.T) {
 	const first, second = firstDelay, 2 * firstDelay
-	retryAfter := func(code int, asked time.Duration) error {
-		return &StatusError{Status: Status{Code: code}, RetryAfter: asked}
+	retryAfter := func(code int, delay time.Duration) error {
+		return &StatusError{Status: Status{Code: code}, RetryAfter: delay}
 	}
 	cases := []struct {
 		name          string
 		err           error
-		once, twice   bool // whether a relist follows
+		once, twice   bool // whether the stream relists
 		delay, delay2 time.Duration
 	}{
 		{"ERROR event or HTTP 410", status(410), true, true, 0, first},
 		{"connection reset", errReset, false, false, first, second},
-		{"body cut short", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
+		{"truncated body", &MalformedError{Err: io.ErrUnexpectedEOF}, false, false, first, second},
 		{"429", status(429), false, false, first, second},
 		{"429 with Retry-After", retryAfter(429, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
 		{"503 with Retry-After", retryAfter(503, 7*time.Second), false, false, 7 * time.Second, 7 * time.Second},
@@ -80,7 +79,7 @@ func TestEndOfAWatch(t *testing.T) {
 		{"503", status(503), false, false, first, second},
 		{"504", status(504), false, false, first, second},
 		{"HTML", &MalformedError{html: true}, false, false, first, second},
-		{"500, as for a resourceVersion that does not parse", status(500), false, true, first, second},
+		{"500, for example for an invalid resourceVersion", status(500), false, true, first, second},
 		{"400", status(400), false, true, first, second},
 		{"401", status(401), false, false, first, second},
 		{"403", status(403), false, false, first, second},
@@ -100,7 +99,7 @@ func TestEndOfAWatch(t *testing.T) {
 	}
 }
 
-// TestGatewayErrorsNeverRelist: a list would not help, and it is the most expensive request.
+// A relist would not help, and it is the most expensive request.
 func TestGatewayErrorsNeverRelist(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for range 20 {
@@ -110,27 +109,26 @@ func TestGatewayErrorsNeverRelist(t *testing.T) {
 	}
 }
 
-// TestAnswerAfterNewsIsNoConnectionFault: the watch was healthy, but the server had a reason to end it.
-func TestAnswerAfterNewsIsNoConnectionFault(t *testing.T) {
+// The watch was healthy, but the server had a reason to end it.
+func TestErrorResponseAfterEventIsDelayed(t *testing.T) {
 	for _, err := range []error{status(500), status(503), status(429), &MalformedError{Expected: "x"}, &MalformedError{html: true}} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
-		r.brings("8")
+		r.receives("8")
 		require.Equal(t, firstDelay, r.fails(err).Delay, "%v", err)
 	}
 }
 
-// TestProgressForgivesFaults: an event in between shows that the resourceVersion is good.
-func TestProgressForgivesFaults(t *testing.T) {
+// An event shows that the resourceVersion is valid.
+func TestEventsResetFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for _, version := range []string{"8", "9", "10", "11", "12"} {
-		r.opens().brings(version)
+		r.opens().receives(version)
 		require.False(t, r.fails(status(500)).Relist)
 	}
 	require.Equal(t, "12", r.watchOptions().ResourceVersion)
 }
 
-// TestCompleteListForgivesFaults: the next failure is the first one again.
-func TestCompleteListForgivesFaults(t *testing.T) {
+func TestCompleteListResetsFailures(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(status(500))
 	require.True(t, r.watchFails(status(500)).Relist)
@@ -138,29 +136,27 @@ func TestCompleteListForgivesFaults(t *testing.T) {
 	require.False(t, r.watchFails(status(500)).Relist)
 }
 
-// TestEventWithoutVersionKeepsTheLastOne, from which a resume is safe.
-func TestEventWithoutVersionKeepsTheLastOne(t *testing.T) {
+func TestEventWithoutVersionKeepsLastVersion(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").opens()
-	require.Nil(t, r.brings(""))
+	require.Nil(t, r.receives(""))
 	require.Nil(t, r.bookmarks("0"))
 	require.Equal(t, "7", r.watchOptions().ResourceVersion)
 }
 
-// TestThreeInstantCloses mean that the resourceVersion expired: some servers and proxies say so this way.
-func TestThreeInstantCloses(t *testing.T) {
+// Some servers and proxies close a watch cleanly if its resourceVersion has expired.
+func TestThreeInstantClosesMeanExpired(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 2 * firstDelay}, r.opens().closes())
 	require.Equal(t, &Interruption{Err: ErrExpired, Relist: true}, r.opens().closes())
 	r.synced("7")
-	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "three more")
+	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: 4 * firstDelay}, r.opens().closes(), "the count starts again")
 }
 
-// TestInstantClosesCountInARow: a healthy watch or a failure in between shows that the resourceVersion is good, or nothing.
-func TestInstantClosesCountInARow(t *testing.T) {
+func TestInstantClosesMustBeConsecutive(t *testing.T) {
 	between := map[string]func(*machineHarness){
-		"a healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
-		"a failure":       func(r *machineHarness) { r.watchFails(errReset) },
+		"healthy watch": func(r *machineHarness) { r.opens().pass(healthyAfter); r.closes() },
+		"failure":       func(r *machineHarness) { r.watchFails(errReset) },
 	}
 	for name, end := range between {
 		t.Run(name, func(t *testing.T) {
@@ -175,8 +171,7 @@ func TestInstantClosesCountInARow(t *testing.T) {
 	}
 }
 
-// TestRepeatedBookmarkIsNoNews: a watch that ends at once behind it is not healthy.
-func TestRepeatedBookmarkIsNoNews(t *testing.T) {
+func TestRepeatedBookmarkIsNotProgress(t *testing.T) {
 	for _, version := range []string{"7", "", "0"} {
 		r := newMachineHarness(t, Options{}).synced("7").opens()
 		r.bookmarks(version)
@@ -184,39 +179,38 @@ func TestRepeatedBookmarkIsNoNews(t *testing.T) {
 	}
 }
 
-// TestSourceThatNeverSaysLive is paced like any other: a watch that never opened has not lived.
-func TestSourceThatNeverSaysLive(t *testing.T) {
+// A watch without a WatchStarted event is healthy only if it has an event.
+func TestSourceWithoutWatchStarted(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7").rest()
 	r.ask()
-	r.brings("8")
+	r.receives("8")
 	require.Equal(t, &Interruption{Err: ErrWatchClosed}, r.closes())
 	r.ask()
 	require.Equal(t, &Interruption{Err: ErrWatchClosed, Delay: firstDelay}, r.closes())
 }
 
-// TestExpiredAgainAndAgain: the first relist goes at once. Further ones wait, although each watch brings an event first.
-func TestExpiredAgainAndAgain(t *testing.T) {
+// The first relist follows at once. Later ones wait, although each watch has an event.
+func TestRepeatedExpiryIsDelayed(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	for i, version := range []string{"8", "9", "10"} {
-		r.opens().brings(version)
+		r.opens().receives(version)
 		want := &Interruption{Err: status(410), Relist: true, Delay: []time.Duration{0, firstDelay, 2 * firstDelay}[i]}
 		require.Equal(t, want, r.fails(status(410)))
 		r.synced(version)
 	}
-	r.opens().brings("11")
+	r.opens().receives("11")
 	r.fails(errReset)
-	r.opens().brings("12")
-	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch has ended well in between")
+	r.opens().receives("12")
+	require.Zero(t, r.rest().fails(status(410)).Delay, "a watch in between ended without 410")
 }
 
-// TestAtMostFourListsAMinute, whatever the server does.
-func TestAtMostFourListsAMinute(t *testing.T) {
+func TestAtMostFourListsPerMinute(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	begun := []moment{r.now}
 	for n := range 100 {
-		r.opens().brings(strconv.Itoa(2*n + 8))
+		r.opens().receives(strconv.Itoa(2*n + 8))
 		r.fails(errReset) // resets the backoff
-		r.opens().brings(strconv.Itoa(2*n + 9))
+		r.opens().receives(strconv.Itoa(2*n + 9))
 		r.pass(2 * time.Second)
 		r.pass(r.fails(status(410)).Delay)
 		begun = append(begun, r.now)
@@ -227,8 +221,8 @@ func TestAtMostFourListsAMinute(t *testing.T) {
 	}
 }
 
-// TestFailedListCountsWhenItBroughtObjects: it cost the server as much.
-func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
+// A failed list with objects costs the server as much as a complete one.
+func TestFailedListWithObjectsCounts(t *testing.T) {
 	r := newMachineHarness(t, Options{})
 	for range maxLists - 1 {
 		r.ask()
@@ -239,12 +233,12 @@ func TestFailedListCountsWhenItBroughtObjects(t *testing.T) {
 	require.Equal(t, listWindow, r.do(input{signal: failed, err: errReset, objects: 5}).Delay)
 }
 
-// TestRequestBudget: ten requests at once and one a second, when every watch brings news and closes.
+// The budget allows ten requests at once and one request per second.
 func TestRequestBudget(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	began, requests := r.now, 2
 	for n := 8; r.now-began < time.Minute; n++ {
-		r.opens().brings(strconv.Itoa(n))
+		r.opens().receives(strconv.Itoa(n))
 		result := r.closes()
 		require.False(t, result.Relist)
 		r.pass(result.Delay)
@@ -253,7 +247,7 @@ func TestRequestBudget(t *testing.T) {
 	require.InDelta(t, requestBurst+60, requests, 2)
 }
 
-func TestBackoffDoublesUpToAMaximum(t *testing.T) {
+func TestBackoffDoublesUpToMaximum(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	var delays []time.Duration
 	for range 8 {
@@ -261,11 +255,11 @@ func TestBackoffDoublesUpToAMaximum(t *testing.T) {
 	}
 	require.Equal(t, []time.Duration{800e6, 1600e6, 3200e6, 6400e6, 12800e6, 25600e6, 30e9, 30e9}, delays)
 	r.random = func() float64 { return 0.5 }
-	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter adds up to as much again")
+	require.Equal(t, 45*time.Second, r.watchFails(errReset).Delay, "jitter can double the delay")
 }
 
-// TestHealthyWatchResetsTheBackoff, if it ends well or lives for two minutes.
-func TestHealthyWatchResetsTheBackoff(t *testing.T) {
+// A healthy watch closes cleanly, loses its connection after an event, or lives for two minutes.
+func TestHealthyWatchResetsBackoff(t *testing.T) {
 	failing := func() *machineHarness {
 		r := newMachineHarness(t, Options{}).synced("7")
 		r.watchFails(errReset)
@@ -273,21 +267,21 @@ func TestHealthyWatchResetsTheBackoff(t *testing.T) {
 		return r.opens()
 	}
 	r := failing()
-	r.brings("8")
+	r.receives("8")
 	r.closes()
 	require.Equal(t, firstDelay, r.watchFails(errReset).Delay)
 
 	r = failing()
-	r.brings("8")
-	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "it ended badly")
+	r.receives("8")
+	require.Equal(t, 4*firstDelay, r.fails(status(500)).Delay, "the server ended the watch with an error")
 
 	r = failing()
 	r.pass(provenAfter)
 	require.Equal(t, firstDelay, r.fails(status(500)).Delay)
 }
 
-// TestRetryAfterIsJittered: all clients are told the same delay, so a random part is added.
-func TestRetryAfterIsJittered(t *testing.T) {
+// All clients receive the same delay, so a random part is added.
+func TestRetryAfterHasJitter(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: 5 * time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.random = func() float64 { return 0.5 }
@@ -297,15 +291,15 @@ func TestRetryAfterIsJittered(t *testing.T) {
 	r.random = func() float64 { return 0.5 }
 	late := *tooLarge
 	late.RetryAfter = time.Second
-	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a remedy is not at once if the server asks to wait")
+	require.Equal(t, 1050*time.Millisecond, r.listFails(&late).Delay, "a fallback also obeys Retry-After")
 }
 
-// TestRetryAfterGrowsInTheEnd: a server that asks to wait for ten times in a row does not know when it will be ready.
-func TestRetryAfterGrowsInTheEnd(t *testing.T) {
+// After ten requests with Retry-After in a row, the backoff also applies.
+func TestRepeatedRetryAfterGrows(t *testing.T) {
 	overloaded := &StatusError{Status: Status{Code: 429}, RetryAfter: time.Second}
 	r := newMachineHarness(t, Options{}).synced("7")
 	wait := func() time.Duration {
-		r.pass(10 * time.Second) // fills the request budget
+		r.pass(10 * time.Second) // refills the request budget
 		return r.watchFails(overloaded).Delay
 	}
 	for range mostAsks {
@@ -314,21 +308,20 @@ func TestRetryAfterGrowsInTheEnd(t *testing.T) {
 	for _, want := range []time.Duration{time.Second, 2 * firstDelay, 4 * firstDelay} {
 		require.Equal(t, want, wait())
 	}
-	r.opens().brings("8")
+	r.opens().receives("8")
 	r.closes()
-	require.Equal(t, time.Second, wait(), "a healthy watch resets it")
+	require.Equal(t, time.Second, wait(), "a healthy watch resets the count")
 }
 
-// TestRetryAfterIsCapped: a server that asks for a day is asked again after five minutes.
 func TestRetryAfterIsCapped(t *testing.T) {
-	for _, asked := range []time.Duration{24 * time.Hour, math.MaxInt64} {
+	for _, retryAfter := range []time.Duration{24 * time.Hour, math.MaxInt64} {
 		r := newMachineHarness(t, Options{}).synced("7")
-		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: asked}).Delay)
+		require.Equal(t, 5*time.Minute, r.watchFails(&StatusError{Status: Status{Code: 429}, RetryAfter: retryAfter}).Delay)
 	}
 }
 
-// TestTimeWithoutAWatchIsNotHealth: a dial that fails slowly proves nothing.
-func TestTimeWithoutAWatchIsNotHealth(t *testing.T) {
+// A slow dial error must not count as the lifetime of a watch.
+func TestSlowDialIsNotHealthyWatch(t *testing.T) {
 	r := newMachineHarness(t, Options{}).synced("7")
 	r.watchFails(errReset)
 	r.ask()

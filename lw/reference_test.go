@@ -6,16 +6,15 @@ import (
 	"strconv"
 )
 
-// What encoding/json makes of texts, as a few lines read them: the reference of fuzz targets. Names are told apart by upper and
-// lower case, as in Kubernetes. Members that are there twice count as they do in a Go struct: of a text the last one that is not
-// null, and of several metadata each of their fields.
+// The functions in this file read events and lists with encoding/json, as the reference for fuzz tests. Names are
+// case-sensitive, as in Kubernetes. Duplicate members merge as in a Go struct: the last string that is not null wins.
 
 type refMember struct {
 	name string
 	text json.RawMessage
 }
 
-// refMembers returns an object's members in order; false for all else.
+// refMembers returns the members of an object in order. ok is false for other values.
 func refMembers(text []byte) (all []refMember, ok bool) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
@@ -35,20 +34,20 @@ func refMembers(text []byte) (all []refMember, ok bool) {
 	return all, true
 }
 
-// refText reads a string.
+// refText decodes a string.
 func refText(text []byte) (s string, ok bool) {
 	return s, text[0] == '"' && json.Unmarshal(text, &s) == nil
 }
 
 func isNull(text []byte) bool { return string(text) == "null" }
 
-// refObject is what the scanner tells of an object.
+// refObject holds the fields of a Scanned.
 type refObject struct {
 	name, namespace, uid, version, kind, apiVersion string
 	initialEnd                                      bool
 }
 
-// set reads a string into a field; null changes nothing.
+// set decodes a string into a field. A null does not change it.
 func set(field *string, text []byte) bool {
 	if isNull(text) {
 		return true
@@ -103,7 +102,7 @@ func (o *refObject) readAnnotations(text []byte) bool {
 	return ok
 }
 
-// refEvent reads a watch's event.
+// refEvent decodes a watch event.
 func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false
@@ -123,7 +122,7 @@ func refEvent(text []byte) (kind string, object refObject, ok bool) {
 	return kind, object, ok && found && known && (!needsName || object.name != "")
 }
 
-// refList reads a list.
+// refList decodes a list.
 func refList(text []byte) (meta ListMeta, items []refObject, ok bool) {
 	members, ok := refMembers(text)
 	found := false

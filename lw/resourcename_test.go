@@ -61,7 +61,7 @@ func TestParseResourceErrors(t *testing.T) {
 	} {
 		_, err := ParseResource(test.name, test.namespace)
 		if test.want == "" {
-			require.NoError(t, err, "a server may have resources that are not in the table")
+			require.NoError(t, err, "the table does not contain every resource of a server")
 			continue
 		}
 		fault, ok := err.(*resourceError)
@@ -72,8 +72,7 @@ func TestParseResourceErrors(t *testing.T) {
 	}
 }
 
-// TestParseResourceFindsAllBuiltIns checks every row of the table under its full name, and the preferred rows under the
-// shorter names.
+// The test looks up each row of the table by its full name, and the preferred rows also by shorter names.
 func TestParseResourceFindsAllBuiltIns(t *testing.T) {
 	require.NotEmpty(t, builtin.Resources)
 	seen := map[string]bool{}

@@ -12,17 +12,17 @@ var errReset = errors.New("connection reset")
 
 func status(code int) *StatusError { return &StatusError{Status: Status{Code: code}} }
 
-// tooLarge is the answer to a resourceVersion of the future.
+// tooLarge is the error response to a resourceVersion from the future.
 var tooLarge = &StatusError{Status: Status{Code: 504, Message: "Too large resource version"}}
 
-// machineHarness drives a machine by hand. Its random numbers are zero and its clock moves only when a test moves it.
+// machineHarness drives a machine. Its random numbers are zero, and only the test advances its clock.
 type machineHarness struct {
 	*testing.T
 	*machine
 	now moment
 }
 
-// newMachineHarness returns a rig for a machine that makes ordinary lists.
+// newMachineHarness returns a harness without streaming lists.
 func newMachineHarness(t *testing.T, opts Options) *machineHarness {
 	opts.NoStreamingList = true
 	return newStreamingHarness(t, opts)
@@ -40,38 +40,38 @@ func (r *machineHarness) do(in input) *Interruption {
 	return result
 }
 
-// ask makes the next request.
+// ask sends the next request.
 func (r *machineHarness) ask() { r.do(input{signal: asking}) }
 
 func (r *machineHarness) pass(d time.Duration) { r.now += d }
 
-// rest fills the request budget and empties the window of lists.
+// rest refills the request budget and the list budget.
 func (r *machineHarness) rest() *machineHarness {
 	r.pass(time.Hour)
 	return r
 }
 
-// page answers a page of a list, whose objects are numbered from start.
+// page answers a list request with one page. start is the name of its first object.
 func (r *machineHarness) page(version, token, start string, objects int) *Interruption {
 	r.ask()
 	return r.do(input{signal: pageRead, meta: ListMeta{ResourceVersion: version, Continue: token}, start: Key{Name: start}, objects: objects})
 }
 
-// synced answers a list with one page.
+// synced answers a list request with a complete list.
 func (r *machineHarness) synced(version string) *machineHarness {
 	require.Nil(r, r.page(version, "", "a", 1))
 	require.IsType(r, &watching{}, r.state)
 	return r
 }
 
-// opens makes a watch request and answers it.
+// opens sends a watch request and starts the watch.
 func (r *machineHarness) opens() *machineHarness {
 	r.ask()
 	r.do(input{signal: opened})
 	return r
 }
 
-func (r *machineHarness) brings(version string) *Interruption {
+func (r *machineHarness) receives(version string) *Interruption {
 	return r.do(input{signal: happened, event: Modified, version: version})
 }
 
@@ -79,7 +79,7 @@ func (r *machineHarness) bookmarks(version string) *Interruption {
 	return r.do(input{signal: happened, event: Bookmark, version: version})
 }
 
-// marks ends the list part of a streaming list.
+// marks ends a streaming list.
 func (r *machineHarness) marks(version string) *Interruption {
 	return r.do(input{signal: endMarked, version: version})
 }
@@ -88,10 +88,10 @@ func (r *machineHarness) fails(err error) *Interruption { return r.do(input{sign
 
 func (r *machineHarness) closes() *Interruption { return r.do(input{signal: endedClean}) }
 
-// watchFails makes a watch request that is answered and then fails at once.
+// watchFails starts a watch that fails at once.
 func (r *machineHarness) watchFails(err error) *Interruption { return r.opens().fails(err) }
 
-// listFails makes a list request that fails.
+// listFails sends a list request that fails.
 func (r *machineHarness) listFails(err error) *Interruption {
 	r.ask()
 	return r.fails(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readEvents reads a stream of events to its end and renders each as "TYPE text".
+// readEvents reads all events of a stream and renders each as "TYPE json".
 func readEvents(src io.Reader) (events []string, err error) {
 	s := newScanner(src, 0)
 	var o Scanned
@@ -46,15 +46,14 @@ func indented(t *testing.T, text string) string {
 	return out.String()
 }
 
-// TestFramingSplitAtEveryByte reads framed, unframed and pretty-printed streams, cut in two at every byte, UTF-8 sequences
-// and escapes included, and then byte by byte.
-func TestFramingSplitAtEveryByte(t *testing.T) {
+// TestStreamsSplitAtEveryByte splits streams with different separators at every byte, and also reads them byte by byte.
+func TestStreamsSplitAtEveryByte(t *testing.T) {
 	streams := map[string]string{
-		"newlines":     twoEvents,
-		"unframed":     strings.ReplaceAll(twoEvents, "\n", ""),
-		"blank lines":  "\n\r\n" + strings.ReplaceAll(twoEvents, "\n", "\n\n\t\n"),
-		"pretty":       indented(t, twoEvents),
-		"no final end": strings.TrimSuffix(twoEvents, "\n"),
+		"newlines":         twoEvents,
+		"unframed":         strings.ReplaceAll(twoEvents, "\n", ""),
+		"blank lines":      "\n\r\n" + strings.ReplaceAll(twoEvents, "\n", "\n\n\t\n"),
+		"pretty":           indented(t, twoEvents),
+		"no final newline": strings.TrimSuffix(twoEvents, "\n"),
 	}
 	for name, stream := range streams {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +66,8 @@ func TestFramingSplitAtEveryByte(t *testing.T) {
 			}
 			for cut := range len(stream) {
 				halves, err := readEvents(io.MultiReader(strings.NewReader(stream[:cut]), strings.NewReader(stream[cut:])))
-				require.NoError(t, err, "cut at %d", cut)
-				require.Equal(t, whole, halves, "cut at %d", cut)
+				require.NoError(t, err, "split at %d", cut)
+				require.Equal(t, whole, halves, "split at %d", cut)
 			}
 			single, err := readEvents(iotest.OneByteReader(strings.NewReader(stream)))
 			require.NoError(t, err)
@@ -77,8 +76,6 @@ func TestFramingSplitAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestTruncatedAtEveryByte: a stream that ends within an event is an error that wraps io.ErrUnexpectedEOF, and the events
-// before it are not lost.
 func TestTruncatedAtEveryByte(t *testing.T) {
 	first := strings.IndexByte(twoEvents, '\n')
 	for cut := 1; cut < len(twoEvents)-1; cut++ {
@@ -87,7 +84,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "cut at %d", cut)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "truncated at %d", cut)
 		malformed, ok := errors.AsType[*MalformedError](err)
 		require.True(t, ok)
 		require.EqualValues(t, cut, malformed.Offset)
@@ -97,8 +94,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 	}
 }
 
-// TestBrokenConnectionIsToldAsSuch: what the transport said is returned as it is, not as malformed JSON.
-func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
+func TestTransportErrorIsReturned(t *testing.T) {
 	reset := errors.New("connection reset")
 	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
 		_, err := readEvents(io.MultiReader(strings.NewReader(text), iotest.ErrReader(reset)))
@@ -106,8 +102,7 @@ func TestBrokenConnectionIsToldAsSuch(t *testing.T) {
 	}
 }
 
-// TestEscapesChangeNothing: a text is what it says, however it is written, in the envelope too.
-func TestEscapesChangeNothing(t *testing.T) {
+func TestEscapeSequencesInEnvelope(t *testing.T) {
 	const escaped = `{"t\u0079pe":"\u0042OOKMARK","obj\u0065ct":{"met\u0061data":{"\u0061nnotations":{"k8s.io\/initial-events-end":"tr\u0075e"}}}}`
 	s := newScanner(strings.NewReader(escaped), 0)
 	var scanned Scanned
@@ -117,31 +112,31 @@ func TestEscapesChangeNothing(t *testing.T) {
 	require.True(t, scanned.initialEventsEnd)
 }
 
-// TestOddJSON: what is decided of texts that no server sends, and that a parser has to decide.
-func TestOddJSON(t *testing.T) {
+// The test covers valid and invalid JSON that no server sends.
+func TestUnusualJSON(t *testing.T) {
 	huge := strings.Repeat("9", 100_000)
 	object, err := ParseObject([]byte("{\"metadata\":{\"name\":\"a\xffb\",\"uid\":\"\\ud800x\",\"name\":null,\"Name\":\"c\"},\"metadata\":{\"namespace\":\"n\"}," +
 		`"n":` + huge + `,"e":1e99999,"x":{"a":1},"x":{"b":"` + "\xff" + `\udc00"}}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a\xffb", "\ufffdx", "n"}, []string{object.GetName(), object.GetUID(), object.GetNamespace()})
 	require.Equal(t, "\ufffd\ufffd", object.Get("x.b").String())
-	require.False(t, object.Get("x.a").Exists(), "of two members the last counts, and all of it")
+	require.False(t, object.Get("x.a").Exists(), "the last duplicate replaces the first")
 	require.Equal(t, huge, object.Get("n").String())
 	require.Zero(t, object.Get("n").Int())
 	require.Equal(t, "1e99999", object.Get("e").String())
-	require.Contains(t, object.Raw(), "a\xffb", "the text stays as it came")
+	require.Contains(t, object.Raw(), "a\xffb", "the JSON is unchanged")
 	for _, text := range []string{"\ufeff{}", `{"a":1,}`, `{"a":+1}`, `{"a":.5}`, `{"a":NaN}`, `{"a":0x1}`, `{} {}`, "{\"a\":\"\t\"}", "{/**/}"} {
 		_, err := ParseObject([]byte(text))
 		require.Error(t, err, text)
 	}
 }
 
-// idler is a Reader that brings nothing, and says nothing.
+// idler is a Reader that returns neither data nor an error.
 type idler struct{}
 
 func (idler) Read([]byte) (int, error) { return 0, nil }
 
-func TestAReaderThatBringsNothingIsGivenUp(t *testing.T) {
+func TestReaderWithoutProgress(t *testing.T) {
 	for _, text := range []string{"", twoEvents, twoEvents[:50]} {
 		_, err := readEvents(io.MultiReader(strings.NewReader(text), idler{}))
 		require.Equal(t, io.ErrNoProgress, err)
@@ -174,7 +169,7 @@ func TestMalformedEvents(t *testing.T) {
 		{"uid is true", head + `{"metadata":{"uid":true}}}`, 44, "metadata.uid to be a string"},
 		{"version is a number", head + `{"metadata":{"resourceVersion":12}}}`, 56, "metadata.resourceVersion to be a string"},
 		{"kind is an array", head + `{"kind":[]}}`, 33, "kind to be a string"},
-		{"annotations are a list", head + `{"metadata":{"annotations":[]}}}`, 52, "metadata.annotations to be an object"},
+		{"annotations are an array", head + `{"metadata":{"annotations":[]}}}`, 52, "metadata.annotations to be an object"},
 		{"a newline in a string", head + "{\"a\":\"b\nc\"}}", 32, "a control character in a string to be escaped"},
 		{"unknown escape", head + `{"a":"\x"}}`, 32, `one of "\/bfnrtu after a backslash`},
 		{"short \\u", head + `{"a":"\u12g4"}}`, 35, "four hexadecimal digits after \\u"},
@@ -183,8 +178,8 @@ func TestMalformedEvents(t *testing.T) {
 		{"trailing comma in an object", head + `{"a":{"b":1,}}}`, 37, "a member name"},
 		{"trailing comma in an array", head + `{"a":[1,]}}`, 33, "a value"},
 		{"mismatched bracket", head + `{"a":[1}}}`, 32, "',' or ']'"},
-		{"mismatched bracket behind a string", head + `{"a":["b"}}}`, 34, "',' or ']'"},
-		{"missing colon behind a name with one", head + `{"a:"1}}`, 30, "':' after a member name"},
+		{"mismatched bracket after a string", head + `{"a":["b"}}}`, 34, "',' or ']'"},
+		{"missing colon after a name with a colon", head + `{"a:"1}}`, 30, "':' after a member name"},
 		{"unknown escape in a name", head + `{"a\:1}}`, 29, `one of "\/bfnrtu after a backslash`},
 		{"leading zero", head + `{"a":01}}`, 31, "',' or '}'"},
 		{"lone minus", head + `{"a":-}}`, 31, "a digit"},
@@ -220,11 +215,11 @@ func TestFrameLimit(t *testing.T) {
 		_, ok := s.event(&Scanned{})
 		require.True(t, ok, "%v", s.failure())
 	}
-	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object counts in 32 bits")
+	require.Equal(t, maxFrameLimit, frameLimit(math.MaxInt), "an Object has 32-bit positions")
 	require.Equal(t, DefaultMaxFrame, frameLimit(0))
 }
 
-// FuzzValue holds the scanner against encoding/json: what one accepts, the other accepts, but for nesting over the limit.
+// FuzzValue compares the scanner with encoding/json, except for deep nesting.
 func FuzzValue(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,2.5e-7,"\u00e9\n",true,false,null]}`, `"\ud83d\ude42 \udead"`, ` -0 `, `[[[]]]`, "\"\xff\"", `1e5`, `{"":0}`, `tru`,
 		"", " ", "[", "[1,", "[1,\x00]", "1\x00", `{"a":`, `{y`, `[Y`, `1:`, `"\u00:0"`, `"\ud83d\ude42"`, "\"\x80\"", "\"\x80\\n\""} {
@@ -245,7 +240,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// tree builds what encoding/json would, by the methods of Value.
+// tree converts a Value into the types of encoding/json.
 func tree(t *testing.T, v Value) any {
 	switch v[0] {
 	case '{':
@@ -266,7 +261,7 @@ func tree(t *testing.T, v Value) any {
 	return decodeAny(t, string(v))
 }
 
-// decodeAny decodes by encoding/json, numbers kept as they are written.
+// decodeAny decodes with encoding/json and keeps numbers as strings.
 func decodeAny(t *testing.T, text string) (value any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// scriptedTransport is a transport that answers from memory: each request by the next answer, in order.
+// scriptedTransport is a transport that answers each request with the next answer of a script.
 type scriptedTransport struct {
-	t       *testing.T
-	answers []answer
-	asked   []string // "path?query" of each request, without pretty=false and timeoutSeconds
+	t        *testing.T
+	answers  []answer
+	requests []string // "path?query" of each request, without pretty=false and timeoutSeconds
 }
 
-// answer is what a request gets: an error, or a body and what follows its end.
+// answer is an error, or a body with an optional error at its end.
 type answer struct {
 	err  error
 	body string
-	end  error // nil: the end in good order; errHang: silence until ctx ends
+	end  error // nil for a clean end, or errHang to hang until ctx ends
 }
 
 type hang struct{}
@@ -34,14 +34,14 @@ func (s *scriptedTransport) Open(ctx context.Context, req *Request) (io.ReadClos
 			kept = append(kept, part)
 		}
 	}
-	s.asked = append(s.asked, req.Path+"?"+strings.Join(kept, "&"))
+	s.requests = append(s.requests, req.Path+"?"+strings.Join(kept, "&"))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if len(s.asked) > len(s.answers) {
-		return nil, errHang // the end of the script: the test looks at what was asked
+	if len(s.requests) > len(s.answers) {
+		return nil, errHang // the script has ended, and the test can check the requests
 	}
-	a := s.answers[len(s.asked)-1]
+	a := s.answers[len(s.requests)-1]
 	if a.err == errHang {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
@@ -72,7 +72,7 @@ func (b *scriptBody) Read(p []byte) (int, error) {
 
 func (b *scriptBody) Close() error { return nil }
 
-// client returns a client of Pods over the script.
+// client returns a client that uses the script.
 func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Object] {
 	s.t = t
 	c, err := NewClient(s, resource, RawCodec{}, nil)
@@ -82,7 +82,7 @@ func (s *scriptedTransport) client(t *testing.T, resource Resource) *Client[*Obj
 	return c
 }
 
-// podList is a list's body, of names with the version "1" each.
+// podList returns a list of Pods with resourceVersion "1" each.
 func podList(version, token string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {
@@ -92,7 +92,7 @@ func podList(version, token string, names ...string) string {
 		`"},"items":[` + strings.Join(items, ",") + "]}\n"
 }
 
-// podEvent is one watch event.
+// podEvent returns a watch event.
 func podEvent(kind, name, version string) string {
 	return `{"type":"` + kind + `","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"` + version + `"}}}` + "\n"
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorResponseIsReadUpToALimit and a body that breaks off takes nothing from the status code.
-func TestErrorResponseIsReadUpToALimit(t *testing.T) {
+// An error in the body does not affect the status code.
+func TestErrorResponseIsReadUpToLimit(t *testing.T) {
 	body := strings.NewReader(strings.Repeat("x", maxErrorBody+100))
 	require.Equal(t, 502, ReadStatusError(502, "", body).Code)
 	require.Equal(t, 100, body.Len())
 
 	broken := io.MultiReader(strings.NewReader("half a"), iotest.ErrReader(errors.New("broken")))
-	refusal := ReadStatusError(403, "", broken)
-	require.Equal(t, 403, refusal.Code)
-	require.Equal(t, "half a", refusal.Message)
+	statusErr := ReadStatusError(403, "", broken)
+	require.Equal(t, 403, statusErr.Code)
+	require.Equal(t, "half a", statusErr.Message)
 }
 
-// parseStatus reads a Status from JSON.
+// parseStatus decodes a Status from JSON.
 func parseStatus(text []byte) (Status, error) {
 	value, err := ParseValue(text)
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
+	missingEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
 )
 
-// TestStreamingList: the collection comes as a watch, out of the order of versions; what changes or goes before the end is
-// honoured; a bookmark without the annotation's value "true" is not the end; and the same watch goes on.
+// The objects are not ordered by resourceVersion, and some change before the end of the list. The bookmark with the
+// value "false" does not end it.
 func TestStreamingList(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: podEvent("ADDED", "a", "7") + podEvent("ADDED", "b", "3") +
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
@@ -28,10 +28,10 @@ func TestStreamingList(t *testing.T) {
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?watch=1&resourceVersion=10",
-	}, s.asked)
+	}, s.requests)
 }
 
-// TestEmptyStreamingListIsConfirmed: an ordinary list follows, because a server may send the end mark before the objects.
+// A paged list follows, because a server may send the bookmark before the objects.
 func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 	events, s := follow(t, &Options{}, answer{body: endOfInitial}, answer{body: podList("9", "")}, answer{end: errReset})
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @9", "WATCH_STARTED @9", "INTERRUPTED connection reset @9"}, events)
@@ -39,21 +39,21 @@ func TestEmptyStreamingListIsConfirmed(t *testing.T) {
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 		"/api/v1/pods?resourceVersion=9",
 		"/api/v1/pods?watch=1&resourceVersion=9",
-	}, s.asked[:3])
+	}, s.requests[:3])
 }
 
-// TestEmptyStreamingListOfAProvenServerIsComplete: a server is proven once a watch behind a list with objects was healthy.
-func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
+// A server has working streaming lists once the watch after a list with objects was healthy.
+func TestEmptyStreamingListOfTrustedServerIsComplete(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Nil(t, r.marks("7"))
 	require.IsType(t, &listing{}, r.state)
 	r.synced("7").opens().pass(healthyAfter)
 	r.fails(status(410))
 	r.opens().marks("8")
-	require.IsType(t, &listing{}, r.state, "no watch behind a streaming list was healthy")
+	require.IsType(t, &listing{}, r.state, "no streaming list has been followed by a healthy watch")
 
 	r = newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	r.pass(healthyAfter)
 	r.fails(status(410))
@@ -62,8 +62,8 @@ func TestEmptyStreamingListOfAProvenServerIsComplete(t *testing.T) {
 	require.Equal(t, "8", r.watchOptions().ResourceVersion)
 }
 
-// TestListsWithoutAnAnswerAreNotCounted: a streaming list counts from its first object, or when it is complete.
-func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
+// A streaming list counts from its first object or its end.
+func TestUnansweredListsAreNotCounted(t *testing.T) {
 	counted := func(r *machineHarness) (n int) {
 		for _, begun := range r.retryPolicy.lists.times {
 			if begun != 0 {
@@ -74,15 +74,15 @@ func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
 	}
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Zero(t, counted(r))
-	r.brings("3")
-	r.brings("4")
+	r.receives("3")
+	r.receives("4")
 	r.marks("7")
 	require.Equal(t, 1, counted(r))
 
 	r = newStreamingHarness(t, Options{}).opens()
 	r.marks("7")
 	require.Zero(t, counted(r))
-	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the list that confirms it are one")
+	require.Equal(t, 1, counted(r.synced("7")), "the empty streaming list and the confirming list count once")
 
 	r = newStreamingHarness(t, Options{})
 	r.server.streamWorked()
@@ -90,8 +90,7 @@ func TestListsWithoutAnAnswerAreNotCounted(t *testing.T) {
 	require.Equal(t, 1, counted(r))
 }
 
-// TestStreamingListFallsBack to an ordinary one, at once. A refusal is remembered for the next relist, and so is anything
-// else when it has happened twice.
+// The client remembers a rejection at once, and other failures when they happen twice.
 func TestStreamingListFallsBack(t *testing.T) {
 	invalid := &StatusError{Status: Status{Code: 422, Reason: "Invalid"}}
 	cases := map[string]struct {
@@ -99,36 +98,36 @@ func TestStreamingListFallsBack(t *testing.T) {
 		events  []string
 		settled bool
 	}{
-		"refused":                {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
-		"refused by an old one":  {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
-		"shutting down":          {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
-		"an ERROR event":         {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
-		"ended without its mark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", refusedEnd}, false},
-		"ended at once":          {answer{}, []string{refusedEnd}, false},
-		"an ordinary list":       {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
-		"silent before its mark": {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
+		"rejected":                       {answer{err: invalid}, []string{"INTERRUPTED the server answered 422 Invalid @"}, true},
+		"rejected by an old server":      {answer{err: status(400)}, []string{"INTERRUPTED the server answered 400 @"}, true},
+		"server shutting down":           {answer{err: status(503)}, []string{"INTERRUPTED the server answered 503 @"}, false},
+		"ERROR event":                    {answer{body: faultEvent}, []string{"INTERRUPTED the server answered 500 InternalError: etcd is unwell @"}, false},
+		"no initial-events-end bookmark": {answer{body: podEvent("ADDED", "a", "7")}, []string{"LIST_STARTED @", "ADDED a @", missingEnd}, false},
+		"empty watch":                    {answer{}, []string{missingEnd}, false},
+		"list instead of a watch":        {answer{body: podList("9", "")}, []string{`INTERRUPTED malformed response at byte 95: expected an "object" in the event, found none @`}, false},
+		"idle before the bookmark":       {answer{body: podEvent("ADDED", "a", "7"), end: errHang}, []string{"LIST_STARTED @", "ADDED a @", "INTERRUPTED " + ErrSilent.Error() + " @"}, false},
 	}
 	const streaming, relist = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "/api/v1/pods?watch=1&resourceVersion=9&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			list, expired := answer{body: podList("9", "", "b")}, answer{body: expiredEvent}
 			answers := []answer{c.answer, list, expired, c.answer, list, expired, list}
-			asked := []string{streaming, "/api/v1/pods?resourceVersion=0&limit=500", "", relist, "/api/v1/pods?resourceVersion=9", "", "/api/v1/pods?resourceVersion=9"}
+			requests := []string{streaming, "/api/v1/pods?resourceVersion=0&limit=500", "", relist, "/api/v1/pods?resourceVersion=9", "", "/api/v1/pods?resourceVersion=9"}
 			if c.settled {
-				answers, asked = []answer{c.answer, list, expired, list}, append(asked[:3:3], asked[4])
+				answers, requests = []answer{c.answer, list, expired, list}, append(requests[:3:3], requests[4])
 			}
 			events, s := follow(t, &Options{}, answers...)
 			require.Equal(t, append(c.events, "LIST_STARTED @", "ADDED b @", "SYNCED @9"), events[:len(c.events)+3])
-			for i, want := range asked {
+			for i, want := range requests {
 				if want != "" {
-					require.Equal(t, want, s.asked[i], "request %d", i)
+					require.Equal(t, want, s.requests[i], "request %d", i)
 				}
 			}
 		})
 	}
 }
 
-// TestStreamingListIsTrustedAgain after a healthy watch behind one, and not before.
+// A healthy watch after a streaming list resets the number of failures.
 func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r := newStreamingHarness(t, Options{})
 	for _, version := range []string{"7", "8", "9"} {
@@ -139,7 +138,7 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 		r.synced(version)
 		r.watchFails(status(410))
 		require.IsType(t, &streaming{}, r.state)
-		r.opens().brings("3")
+		r.opens().receives("3")
 		r.marks(version)
 		r.pass(healthyAfter)
 		r.fails(status(410))
@@ -147,39 +146,37 @@ func TestStreamingListIsTrustedAgain(t *testing.T) {
 	r.opens().closes()
 	r.synced("9")
 	r.rest().watchFails(status(410))
-	r.opens().brings("3")
+	r.opens().receives("3")
 	r.marks("9")
 	r.fails(status(410))
 	r.opens().closes()
-	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch behind it was not healthy")
+	require.EqualValues(t, maxStreamFaults, r.server.streamFaults.Load(), "the watch after the streaming list was not healthy")
 }
 
-// TestEndMarkBeforeSomeObjects leads to an ordinary list, and to no more streaming lists.
-func TestEndMarkBeforeSomeObjects(t *testing.T) {
+func TestObjectsAfterInitialEventsEnd(t *testing.T) {
 	for _, late := range []string{"3", "7"} {
 		r := newStreamingHarness(t, Options{}).opens()
-		r.brings("2")
+		r.receives("2")
 		require.Nil(t, r.marks("7"))
-		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.brings(late))
+		require.Equal(t, &Interruption{Err: invalid.ErrNoInitialEnd, Relist: true}, r.receives(late))
 		require.Equal(t, ListOptions{ResourceVersion: "7"}, r.listOptions())
 		require.False(t, r.server.streamsLists())
 	}
 }
 
-// TestEndMarkOfAWatchIsABookmark: it never lowers the resourceVersion.
-func TestEndMarkOfAWatchIsABookmark(t *testing.T) {
+func TestInitialEventsEndInWatchIsBookmark(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	require.Nil(t, r.marks("9"))
 	require.Equal(t, "9", r.watchOptions().ResourceVersion)
 	require.Equal(t, invalid.ErrVersionRegressed, r.marks("8").Err)
 }
 
-// TestStreamingListOlderThanTheStream is rejected, because it was asked to be at least as new.
-func TestStreamingListOlderThanTheStream(t *testing.T) {
+// The client requests for a state that is at least as new.
+func TestRejectsOlderStreamingList(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
-	r.brings("3")
+	r.receives("3")
 	r.marks("7")
 	r.fails(status(410))
 	r.opens()
@@ -187,15 +184,15 @@ func TestStreamingListOlderThanTheStream(t *testing.T) {
 	require.Empty(t, r.watchOptions().ResourceVersion)
 }
 
-// TestUnmarkedListOfABusyCollection: a server that does not know streaming lists starts an ordinary watch instead, which is
-// never silent on a busy collection. It is found because no event is certainly part of a list.
-func TestUnmarkedListOfABusyCollection(t *testing.T) {
+// A server without streaming lists starts an ordinary watch, and a busy collection prevents the idle timeout. The stream fails
+// after a minute in which all events could be changes.
+func TestStreamingListWithoutEndOnBusyCollection(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	moves := func(version string) *Interruption {
 		r.pass(stalledStream / 6)
-		return r.brings(version)
+		return r.receives(version)
 	}
-	for range 100 { // a long list over a slow line
+	for range 100 { // a long list over a slow connection
 		require.Nil(t, moves("30"))
 		require.Nil(t, moves("20"))
 	}
@@ -206,8 +203,8 @@ func TestUnmarkedListOfABusyCollection(t *testing.T) {
 	require.IsType(t, &listing{}, r.state)
 }
 
-// TestNoStreamingListsIsRemembered by a client for all its streams, also behind a wrapper.
-func TestNoStreamingListsIsRemembered(t *testing.T) {
+// All streams of a client remember it, even through a wrapper.
+func TestRemembersMissingStreamingLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{err: status(422)}, {body: podList("9", "")}, {err: errReset}, {body: podList("9", "")}}}
 		client := s.client(t, Pods(""))
@@ -221,12 +218,11 @@ func TestNoStreamingListsIsRemembered(t *testing.T) {
 		require.Equal(t, []string{
 			"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
 			"/api/v1/pods?resourceVersion=0&limit=500", "/api/v1/pods?resourceVersion=0&limit=500",
-		}, s.asked[:3])
+		}, s.requests[:3])
 	})
 }
 
-// TestStreamingListIsTriedAgain after faults that may pass, with a backoff.
-func TestStreamingListIsTriedAgain(t *testing.T) {
+func TestStreamingListIsRetried(t *testing.T) {
 	for _, err := range []error{errReset, status(429), status(401), status(403), status(404)} {
 		r := newStreamingHarness(t, Options{})
 		require.Equal(t, &Interruption{Err: err, Relist: true, Delay: firstDelay}, r.listFails(err))
@@ -235,10 +231,10 @@ func TestStreamingListIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
+func TestStreamingRelistAtLastVersionThenLatest(t *testing.T) {
 	r := newStreamingHarness(t, Options{}).opens()
 	require.Empty(t, r.watchOptions().ResourceVersion)
-	r.brings("3")
+	r.receives("3")
 	require.Nil(t, r.marks("9"))
 	require.IsType(t, &watching{}, r.state)
 	require.True(t, r.fails(status(410)).Relist)
@@ -249,7 +245,7 @@ func TestStreamingRelistAsksForTheLastVersionThenTheLatest(t *testing.T) {
 	require.True(t, r.watchOptions().SendInitialEvents)
 }
 
-// silence tells how long a stream stays silent before it says so.
+// silenceOf returns the idle time before ErrSilent and the next request.
 func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Duration, next string) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: answers}
@@ -259,7 +255,7 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 				silent = time.Since(last)
 			}
 			if event.Interruption != nil && event.Interruption.Err == errHang {
-				next = s.asked[len(s.asked)-2]
+				next = s.requests[len(s.requests)-2]
 				return
 			}
 			last = time.Now()
@@ -268,8 +264,7 @@ func silenceOf(t *testing.T, opts *Options, answers ...answer) (silent time.Dura
 	return silent, next
 }
 
-// TestSilenceIsNotWaitedOut: how long each kind of request may bring nothing, and what follows.
-func TestSilenceIsNotWaitedOut(t *testing.T) {
+func TestIdleTimeouts(t *testing.T) {
 	list := answer{body: podList("5", "")}
 	bookmark := `{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"6"}}}`
 	again := answer{body: podEvent("ADDED", "z", "99")}
@@ -278,11 +273,11 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 		least, most time.Duration
 		next        string
 	}{
-		"a watch with bookmarks":          {[]answer{list, {body: bookmark, end: errHang}, again}, 140 * time.Second, 150 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch with an event only":      {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 65 * time.Second, 135 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
-		"a watch whose response is late":  {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?watch=1&resourceVersion=5"},
-		"a list whose response is late":   {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
-		"a list that stops in the middle": {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+		"watch with bookmarks":     {[]answer{list, {body: bookmark, end: errHang}, again}, 140 * time.Second, 150 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"watch without bookmarks":  {[]answer{list, {body: podEvent("ADDED", "a", "6"), end: errHang}, again}, 65 * time.Second, 135 * time.Second, "/api/v1/pods?watch=1&resourceVersion=6"},
+		"watch without a response": {[]answer{list, {err: errHang}, again}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?watch=1&resourceVersion=5"},
+		"list without a response":  {[]answer{{err: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
+		"incomplete list":          {[]answer{{body: list.body[:60], end: errHang}, list}, 90 * time.Second, 100 * time.Second, "/api/v1/pods?resourceVersion=0&limit=500"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -294,12 +289,11 @@ func TestSilenceIsNotWaitedOut(t *testing.T) {
 	}
 }
 
-// TestSlowCallerIsNotIdle: the time that the caller takes is not the server's.
 func TestSlowCallerIsNotIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &scriptedTransport{answers: []answer{{body: podList("5", "", "a", "b")}, {body: podEvent("ADDED", "c", "6") + podEvent("ADDED", "d", "7"), end: errReset}}}
 		for event := range ListAndWatch(t.Context(), s.client(t, Pods("")), plainLists) {
-			time.Sleep(time.Hour) // simulated: the caller's work
+			time.Sleep(time.Hour) // simulates a slow caller
 			if event.Interruption != nil {
 				require.Equal(t, errReset, event.Interruption.Err)
 				return
@@ -308,16 +302,15 @@ func TestSlowCallerIsNotIdle(t *testing.T) {
 	})
 }
 
-// TestWakeEndsADelay, whatever it follows, with one request.
-func TestWakeEndsADelay(t *testing.T) {
+func TestWakeEndsDelay(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
 		closed bool
 		waits  bool
 	}{
-		"a broken connection": {err: errReset},
-		"a server's answer":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
-		"a closed channel":    {err: errReset, closed: true, waits: true},
+		"connection error": {err: errReset},
+		"error response":   {err: &StatusError{Status: Status{Code: 429}, RetryAfter: 24 * time.Hour}},
+		"closed channel":   {err: errReset, closed: true, waits: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -334,14 +327,13 @@ func TestWakeEndsADelay(t *testing.T) {
 						wake <- struct{}{}
 					}
 				}
-				t.Error("it ended before the list")
+				t.Error("the stream ended before the list")
 			})
 		})
 	}
 }
 
-// TestVersionsThatRunBackwards lead to a list of the latest version.
-func TestVersionsThatRunBackwards(t *testing.T) {
+func TestRegressedVersionRelistsLatest(t *testing.T) {
 	events, s := follow(t, plainLists,
 		answer{body: podList("100", "")},
 		answer{body: podEvent("ADDED", "a", "101") + podEvent("ADDED", "b", "99")},
@@ -349,7 +341,7 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 	)
 	regressed := "INTERRUPTED " + invalid.ErrVersionRegressed.Error()
 	require.Equal(t, []string{"LIST_STARTED @", "SYNCED @100", "WATCH_STARTED @100", "ADDED a @101", regressed + " @101", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events)
-	require.Equal(t, "/api/v1/pods?limit=500", s.asked[2])
+	require.Equal(t, "/api/v1/pods?limit=500", s.requests[2])
 
 	events, s = follow(t, plainLists,
 		answer{body: podList("100", "")},
@@ -358,10 +350,10 @@ func TestVersionsThatRunBackwards(t *testing.T) {
 		answer{body: podList("99", "", "b")},
 	)
 	require.Equal(t, []string{"LIST_STARTED @", "ADDED b @", regressed + " @100", "LIST_STARTED @", "ADDED b @", "SYNCED @99"}, events[4:])
-	require.Equal(t, "/api/v1/pods?limit=500", s.asked[3])
+	require.Equal(t, "/api/v1/pods?limit=500", s.requests[3])
 }
 
-func TestVersionOrder(t *testing.T) {
+func TestCompareResourceVersions(t *testing.T) {
 	for _, c := range []struct {
 		a, b  string
 		order int

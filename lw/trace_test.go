@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTraceSeesWhatHappens beneath a stream, in order, and every byte.
-func TestTraceSeesWhatHappens(t *testing.T) {
+func TestTraceReportsEachStep(t *testing.T) {
 	list, events := podList("5", "", "a"), podEvent("ADDED", "b", "6")+`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}`+expiredEvent
 	var seen []string
 	bytes := 0
@@ -47,7 +46,7 @@ func TestTraceSeesWhatHappens(t *testing.T) {
 	seen = nil
 	list, events = podList("5", ""), podEvent("ADDED", "b", "6")+"{"
 	run(trace)
-	require.Equal(t, []string{"live 5", "frame ADDED 78", "interrupted false", "stopped"}, seen[6:], "what breaks off is no frame")
-	run(&Trace{}) // funcs that are not set are not called
+	require.Equal(t, []string{"live 5", "frame ADDED 78", "interrupted false", "stopped"}, seen[6:], "an incomplete event is not reported")
+	run(&Trace{}) // unset functions are not called
 	run(nil)
 }

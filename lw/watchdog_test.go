@@ -13,8 +13,8 @@ import (
 
 const idleLimit = 140 * time.Second
 
-// twoClocks drives both clocks of the engine by hand. Timers follow the time of the synctest bubble. A timer may read the
-// clocks while a test sets them.
+// twoClocks replaces both clocks of the engine. Timers use the time of the synctest bubble. The counters are atomic
+// because timers read them concurrently.
 type twoClocks struct {
 	monotonic, wall atomic.Int64
 }
@@ -30,14 +30,14 @@ func (c *twoClocks) context(ctx context.Context) context.Context {
 func (c *twoClocks) addWall(d time.Duration)      { c.wall.Add(int64(d)) }
 func (c *twoClocks) addMonotonic(d time.Duration) { c.monotonic.Add(int64(d)) }
 
-// noticed returns how long the watchdog takes to cancel a request after clocks were changed.
-func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
+// timeToCancel returns how long the watchdog takes to cancel a request after a change of the clocks.
+func timeToCancel(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
 		defer dog.stop()
 		time.Sleep(time.Hour)
-		require.NoError(t, ctx.Err(), "both clocks stand still")
+		require.NoError(t, ctx.Err(), "the clocks have not moved")
 		change(&clocks)
 		changed := time.Now()
 		select {
@@ -50,20 +50,20 @@ func noticed(t *testing.T, change func(*twoClocks)) (took time.Duration) {
 	return took
 }
 
-func TestSuspendedMachineIsNoticedByTheWallClock(t *testing.T) {
-	took := noticed(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
+func TestWallClockRevealsSuspend(t *testing.T) {
+	took := timeToCancel(t, func(c *twoClocks) { c.addWall(10 * time.Minute) })
 	require.LessOrEqual(t, took, maxInterval)
 }
 
-func TestWallClockSetBackHidesNoIdleRequest(t *testing.T) {
-	took := noticed(t, func(c *twoClocks) {
+func TestIdleTimeoutDespiteWallClockSetBack(t *testing.T) {
+	took := timeToCancel(t, func(c *twoClocks) {
 		c.addWall(-time.Hour)
 		c.addMonotonic(idleLimit)
 	})
 	require.LessOrEqual(t, took, maxInterval)
 }
 
-func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
+func TestRequestBelowIdleTimeoutContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
@@ -78,7 +78,7 @@ func TestRequestBelowTheIdleTimeoutGoesOn(t *testing.T) {
 	})
 }
 
-func TestCallersTimeIsNotIdleTime(t *testing.T) {
+func TestCallerTimeIsNotIdleTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clocks twoClocks
 		ctx, dog := guard(clocks.context(t.Context()), idleLimit, nil)
@@ -86,10 +86,10 @@ func TestCallersTimeIsNotIdleTime(t *testing.T) {
 		dog.pause()
 		clocks.addWall(time.Hour)
 		dog.check()
-		require.NoError(t, ctx.Err(), "the caller handles an event")
+		require.NoError(t, ctx.Err(), "the caller is handling an event")
 		dog.resume(idleLimit)
 		dog.check()
-		require.NoError(t, ctx.Err(), "the idle time starts when the caller is done")
+		require.NoError(t, ctx.Err(), "the idle time starts after the caller returns")
 	})
 }
 
@@ -110,12 +110,12 @@ func TestWakeChecksAtOnce(t *testing.T) {
 	})
 }
 
-func TestStoppedWatchdogLeavesNoTimer(t *testing.T) {
+func TestStoppedWatchdogHasNoTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, dog := guard(t.Context(), time.Minute, make(chan struct{}))
 		dog.stop()
 		require.Error(t, ctx.Err())
 		dog.check()
-		require.False(t, dog.timer.Stop(), "the timer is not set again")
+		require.False(t, dog.timer.Stop(), "the timer must not be running")
 	})
 }

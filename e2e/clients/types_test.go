@@ -98,7 +98,7 @@ func TestRejectsObjectsOfAnotherType(t *testing.T) {
 	require.Zero(t, store.Len())
 	require.Len(t, store.DecodeErrors(), 1)
 	require.EqualError(t, store.DecodeErrors()[0].Err,
-		"*v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns")
+		"*v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf")
 }
 
 // TestInformerOfAnInterfaceType follows pods with an informer that knows only an interface.

@@ -10,8 +10,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// ResourceOf returns the collection of T, a pointer to a built-in Kubernetes type such as *corev1.Pod. An empty namespace
-// means all namespaces. It returns an error if T is not built in, or if a namespace is given for objects that live in none.
+// ResourceOf returns the collection of T, a pointer to a built-in Kubernetes type such as *corev1.Pod. An empty
+// namespace means all namespaces. It returns an error if T is not a built-in type, or if T is cluster-scoped and
+// namespace is not empty.
 func ResourceOf[T lw.Keyed](namespace string) (lw.Resource, error) {
 	t := reflect.TypeFor[T]()
 	b := builtinOf(t)
@@ -21,7 +22,7 @@ func ResourceOf[T lw.Keyed](namespace string) (lw.Resource, error) {
 	return lw.ParseResource(b.Plural+"."+b.Version+"."+b.Group, namespace)
 }
 
-// builtinOf returns the table's row for a pointer to a built-in type, or nil.
+// builtinOf returns the table entry for a pointer to a built-in type, or nil.
 func builtinOf(t reflect.Type) *builtin.Resource {
 	if t.Kind() != reflect.Pointer {
 		return nil
@@ -34,22 +35,22 @@ func builtinOf(t reflect.Type) *builtin.Resource {
 	return nil
 }
 
-// KindError reports an object of another kind or apiVersion than the built-in Go type that it was to be decoded into.
+// KindError reports an object whose kind or apiVersion does not belong to the built-in Go type.
 type KindError struct {
 	Type            string // the Go type, for example "*v1.Deployment"
 	Expected, Found string // apiVersion and kind, for example "apps/v1 Deployment"
 }
 
 func (e *KindError) Error() string {
-	return e.Type + " is for objects of " + e.Expected + ", found " + e.Found + ": use the collection that codec.ResourceOf returns"
+	return e.Type + " expects " + e.Expected + " objects, found " + e.Found + "; get the collection from codec.ResourceOf"
 }
 
-// wireType is the kind and the apiVersion of a Go type's objects.
+// wireType holds the kind and apiVersion of a built-in type.
 type wireType struct {
-	prefix, apiVersion, kind string // an object usually begins with prefix
+	prefix, apiVersion, kind string // most objects begin with prefix
 }
 
-// wireTypes has a *wireType for each reflect.Type that was decoded. It is nil for a type that is not built in.
+// wireTypes caches a *wireType for each decoded reflect.Type. The value is nil for a type that is not built in.
 var wireTypes sync.Map
 
 func wireTypeOf(t reflect.Type) *wireType {
@@ -69,8 +70,8 @@ func newWireType(b *builtin.Resource) *wireType {
 	return &wireType{prefix: `{"kind":"` + b.Kind + `","apiVersion":"` + apiVersion + `",`, apiVersion: apiVersion, kind: b.Kind}
 }
 
-// checkKind returns a *KindError if t is a built-in type and text is an object of another one. An object without a kind or an
-// apiVersion may be of any.
+// checkKind returns a *KindError if t is a built-in type and the object has another kind or apiVersion. It accepts an
+// object without these members.
 func checkKind(t reflect.Type, text string) error {
 	want := wireTypeOf(t)
 	if want == nil || strings.HasPrefix(text, want.prefix) {
@@ -84,7 +85,7 @@ func checkKind(t reflect.Type, text string) error {
 	return &KindError{Type: t.String(), Expected: want.apiVersion + " " + want.kind, Found: found}
 }
 
-// member returns the string under a name of an object, or "".
+// member returns a member of an object if it is a string, or "".
 func member(text, name string) string {
 	value := lw.Value(text).Member(name)
 	if !value.Exists() || value[0] != '"' {
@@ -93,7 +94,7 @@ func member(text, name string) string {
 	return value.String()
 }
 
-// printable returns text if it is short and printable, so that it is safe to log.
+// printable returns text if it is short and printable. Other text is not safe to log.
 func printable(text string) string {
 	if _, safe := pathStep(strings.ReplaceAll(text, " ", "/")); !safe {
 		return "another kind"

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// deployment is decoded like a built-in type for apps/v1 Deployments. e2e/clients has the tests with the types of k8s.io/api.
+// deployment stands in for appsv1.Deployment. e2e/clients tests the types of k8s.io/api.
 type deployment struct {
 	meta `json:"metadata"`
 }
 
-// registerDeployment enters the type where decoding looks for built-in types.
+// registerDeployment makes deployment a built-in type.
 func registerDeployment() {
 	wireTypes.Store(reflect.TypeFor[*deployment](), newWireType(&builtin.Resource{Group: "apps", Version: "v1", Kind: "Deployment"}))
 }
@@ -56,13 +56,13 @@ func TestKindErrors(t *testing.T) {
 		require.True(t, ok, members)
 		require.Equal(t, want, fault)
 		require.Equal(t, want, textErr)
-		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment is for objects of apps/v1 Deployment, found "+found+
-			": use the collection that codec.ResourceOf returns")
+		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment expects apps/v1 Deployment objects, found "+found+
+			"; get the collection from codec.ResourceOf")
 	}
 }
 
-// TestKindErrorOfAList checks items without a kind, which have that of their list.
-func TestKindErrorOfAList(t *testing.T) {
+// Items without a kind get the kind of their list.
+func TestKindErrorOfListItem(t *testing.T) {
 	registerDeployment()
 	objects, err := list(t, JSON[*deployment]{}, `{"metadata":{"name":"a"}}`)
 	require.Empty(t, objects)
@@ -82,18 +82,18 @@ func TestKindIsCheckedWithoutAllocations(t *testing.T) {
 	}
 }
 
-func TestResourceOfAnotherType(t *testing.T) {
+func TestResourceOfCustomType(t *testing.T) {
 	_, err := ResourceOf[*thing]("shop")
 	require.EqualError(t, err, "codec: *codec.thing is not a pointer to a built-in Kubernetes type; use lw.ParseResource instead of ResourceOf")
 }
 
-// other is a second type for decoding at run time.
+// other is a second type that New can choose.
 type other struct {
 	meta  `json:"metadata"`
 	Count int `json:"count"`
 }
 
-func TestNewChoosesTheTypeAtRunTime(t *testing.T) {
+func TestNewChoosesTypeAtRunTime(t *testing.T) {
 	for _, into := range []lw.Keyed{&thing{}, &other{}} {
 		create := func() lw.Keyed { return reflect.New(reflect.TypeOf(into).Elem()).Interface().(lw.Keyed) }
 		items, err := list(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"},"int":1,"count":2},{"metadata":{"name":"b"}}`)
@@ -115,7 +115,7 @@ func TestNewChoosesTheTypeAtRunTime(t *testing.T) {
 	require.True(t, ok)
 }
 
-// byValue is a Keyed that is no pointer.
+// byValue implements lw.Keyed without a pointer.
 type byValue struct{ other }
 
 func (byValue) GetNamespace() string       { return "" }
@@ -124,9 +124,9 @@ func (byValue) GetResourceVersion() string { return "" }
 
 func TestNewMustReturnAPointer(t *testing.T) {
 	for name, create := range map[string]func() lw.Keyed{
-		"missing":  nil,
-		"nil":      func() lw.Keyed { return nil },
-		"a struct": func() lw.Keyed { return byValue{} },
+		"missing": nil,
+		"nil":     func() lw.Keyed { return nil },
+		"struct":  func() lw.Keyed { return byValue{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := watch(t, JSON[lw.Keyed]{New: create}, `{"metadata":{"name":"a"}}`)

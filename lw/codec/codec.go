@@ -1,31 +1,32 @@
-// Package codec decodes objects into Go structs: a user's own, or those of k8s.io/api.
+// Package codec decodes objects into Go structs: custom ones, or those of k8s.io/api.
 //
 //	pods, err := codec.ResourceOf[*corev1.Pod]("default")
 //	…
 //	client, err := lw.NewClient(transport, pods, codec.JSON[*corev1.Pod]{}, nil)
 //
-// A struct needs the three methods of [lw.Keyed], and json tags for the fields that it wants; the rest of an object is
-// skipped. It holds only what it has fields for, so a small struct is the way to a small store.
+// A struct needs the three methods of [lw.Keyed], and json tags for the fields to decode. Other fields of an object are
+// skipped, so a small struct saves memory.
 //
-// # What is read, and how
+// # Decoding rules
 //
-// JSON is read as Kubernetes reads it, which is encoding/json with these differences: names of members are
-// case-sensitive, and a number in an any is an int64 where it is written as an integer and fits, else a float64. All
-// values are copies. Custom UnmarshalJSON and UnmarshalText methods are called. A global extension registered with
-// json-iterator by another package takes part; do not register one.
+// JSON is decoded like in encoding/json, with the differences that Kubernetes has. Member names are case-sensitive. In
+// a field of type any, an integer that fits is an int64, and any other number is a float64. All values are copies.
+// Custom UnmarshalJSON and UnmarshalText methods are called.
 //
-// json-iterator reads the structs. What it gets wrong is kept from it: package lw validates the text first, and this
-// package reads numbers, any and map keys itself, so that nothing that it returns depends on json-iterator's leniency.
-// These differences remain, and none of them can come from a Kubernetes server or matters to Kubernetes' types:
+// Structs are decoded with json-iterator. Do not register global json-iterator extensions, because they also apply
+// here. Package lw validates the JSON first. This package decodes numbers, any and map keys itself, because
+// json-iterator is too lenient there.
 //
-//   - an object that has a member twice: which one counts, and whether the two are merged, depends on the type
-//   - a number beyond a float64 in a member that the struct has no field for is refused in some places
-//   - two fields of one JSON name at different depths of embedding, of which only one has a tag
+// Three differences to encoding/json remain. None of them affects Kubernetes servers or types:
 //
-// # The way back
+//   - If an object has a duplicate member, the type decides which one wins and whether they are merged.
+//   - A number that overflows float64 can cause an error even in a member without a field.
+//   - Two fields can have the same JSON name at different embedding depths. The results differ if only one has a tag.
 //
-// Use encoding/json's Marshal. json-iterator's ignores omitzero and writes what a MarshalJSON returns unseen, and a
-// write is too rare for its speed to matter.
+// # Encoding
+//
+// Use Marshal of encoding/json. Marshal of json-iterator ignores omitzero and does not validate the output of
+// MarshalJSON methods.
 package codec
 
 import (
@@ -37,26 +38,26 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use, by
-// several goroutines at once. If the struct is a built-in Kubernetes type, an object of another kind or apiVersion is a
-// *[KindError].
+// JSON is the [lw.Codec] of T, a pointer to a struct or, with New, an interface type. The zero value is ready for use
+// and safe for concurrent use. If the struct is a built-in Kubernetes type, decoding another kind or apiVersion returns
+// a *[KindError].
 //
-// An object has kind and apiVersion also when it came from a list whose items lack them. It has
-// metadata.managedFields only if lw.ClientOptions.KeepManagedFields is set.
+// Objects have their kind and apiVersion even if the items of a list omit them. They have metadata.managedFields only
+// if lw.ClientOptions.KeepManagedFields is set.
 //
-// It has no method Same, because comparing needs the text of the object, and keeping the text would double the memory. So a list
-// takes an object that is held at the same key and resourceVersion for unchanged.
+// JSON has no method Same, because a comparison would need the JSON of each object and double the memory. After a
+// relist, an object with the same key and resourceVersion counts as unchanged.
 type JSON[T lw.Keyed] struct {
-	// New, if set, returns the value into which an object is decoded. It must return another pointer for each call. T may then
-	// be an interface type such as client.Object, whose concrete type is known only at run time.
+	// New, if set, returns the value to decode an object into. Each call must return a new pointer. T may then be an
+	// interface type such as client.Object, whose concrete type is chosen at run time.
 	New func() T
 
-	// Transform, if set, is given every object before it is kept, and returns what to keep: the object itself, changed, or
-	// another of the same namespace, name and resource version. It owns the object, and must not return nil.
+	// Transform, if set, is called with each decoded object and returns the object to keep. It may modify its argument.
+	// The result must not be nil and must have the same namespace, name and resourceVersion.
 	Transform func(T) T
 }
 
-// api has no state but its cache of decoders by type.
+// api has no state except for its cache of decoders.
 var api = newAPI()
 
 func newAPI() jsoniter.API {
@@ -82,18 +83,17 @@ func (c JSON[T]) Decode(s *lw.Scanned) (T, error) {
 	return object, checkKey(object, s)
 }
 
-// FromObject decodes an object that is held as text, for programs that keep [lw.Object]s and want a struct now and then.
-// The error is a *[KindError] or a *[FieldError].
+// FromObject decodes an [lw.Object] into a struct. Use it if your program keeps objects as JSON and needs a struct only
+// occasionally. The error is a *[KindError] or a *[FieldError].
 func FromObject[T any](o *lw.Object) (T, error) { return fromObject[T](o, nil) }
 
-// Into decodes an object that is held as text into a pointer whose type is known only at run time. The error is a *[KindError]
-// or a *[FieldError].
+// Into decodes an object into a pointer whose type is known only at run time. The error is a *[KindError] or a *[FieldError].
 func Into(o *lw.Object, pointer any) error {
 	_, err := fromObject(o, func() any { return pointer })
 	return err
 }
 
-// fromObject decodes into the value that create returns, or into a new T if create is nil.
+// fromObject decodes into the value that create returns. If create is nil, it decodes into a new T.
 func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	text := wellFormed(o.Raw())
 	into, t := any(&object), reflect.TypeFor[T]()
@@ -114,17 +114,17 @@ func fromObject[T any](o *lw.Object, create func() T) (object T, err error) {
 	return none, err
 }
 
-// errNew reports a JSON.New that returns no pointer, or that is missing for an interface type.
+// errNew reports that JSON.New did not return a pointer, or that it is missing for an interface type.
 var errNew = &FieldError{Expected: "JSON.New to return a pointer", Found: "none"}
 
-// decode reads text that is known to be valid into a pointer, and reports whether it fits.
+// decode decodes valid JSON into a pointer. It reports whether the JSON fits the type.
 func decode(text string, into any) bool {
-	// The bytes are the string's own: json-iterator only reads them.
+	// The slice shares the memory of the string, because json-iterator does not write to it.
 	return api.Unmarshal(unsafe.Slice(unsafe.StringData(text), len(text)), into) == nil
 }
 
-// checkKey finds structs that do not read the metadata which the engine goes by, for want of a tag or an embedded struct:
-// in a store all of their objects would be one.
+// checkKey returns an error if the object's methods do not return the metadata of the event. The usual cause is a
+// missing tag or embedded struct. A store would keep all such objects under one key.
 func checkKey(object lw.Keyed, s *lw.Scanned) error {
 	for _, check := range []struct {
 		field, method, has string
@@ -135,7 +135,7 @@ func checkKey(object lw.Keyed, s *lw.Scanned) error {
 		{"metadata.resourceVersion", "GetResourceVersion", object.GetResourceVersion(), s.ResourceVersion()},
 	} {
 		if check.has != string(check.want) {
-			return &FieldError{Field: check.field, Expected: check.method + " to return it", Found: "another value"}
+			return &FieldError{Field: check.field, Expected: check.method + " to return this field", Found: "another value"}
 		}
 	}
 	return nil

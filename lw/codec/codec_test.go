@@ -14,14 +14,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// body is a transport with one response.
+// body is a transport that always returns the same response.
 type body string
 
 func (b body) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(b))), nil
 }
 
-// list reads a list's items, of which text are the bytes between the brackets.
+// list decodes the items of a list. items is the JSON between the brackets.
 func list[T lw.Keyed](t *testing.T, codec lw.Codec[T], items string) (objects []T, err error) {
 	return listWith(t, nil, codec, items)
 }
@@ -38,7 +38,7 @@ func listWith[T lw.Keyed](t *testing.T, opts *lw.ClientOptions, codec lw.Codec[T
 	return objects, err
 }
 
-// watch reads one event's object.
+// watch decodes the object of one event.
 func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, err error) {
 	client, err := lw.NewClient(body(`{"type":"ADDED","object":`+object+"}\n"), lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func watch[T lw.Keyed](t *testing.T, codec lw.Codec[T], object string) (got T, e
 	return got, err
 }
 
-func TestListedAndWatchedObjectsAreTheSame(t *testing.T) {
+func TestListedAndWatchedObjectsAreEqual(t *testing.T) {
 	const members = `"metadata":{"name":"a","namespace":"b","resourceVersion":"1","labels":{"app":"web"},` +
 		`"managedFields":[{"manager":"kubelet"}]},"any":{"large":9007199254740993}`
 	listed, err := list(t, JSON[*thing]{}, "{"+members+"}")
@@ -68,8 +68,7 @@ func TestListedAndWatchedObjectsAreTheSame(t *testing.T) {
 	require.Len(t, kept[0].ManagedFields, 1)
 }
 
-// TestObjectsOutliveTheBuffer: what was decoded first is unchanged after the buffer has been filled with other objects.
-func TestObjectsOutliveTheBuffer(t *testing.T) {
+func TestObjectsOutliveBuffer(t *testing.T) {
 	item := func(c string) string {
 		return `{"metadata":{"name":"` + c + `","labels":{"` + c + `":"` + c + `"}},"string":"` + strings.Repeat(c, 10000) +
 			`","raw":"` + c + `","bytes":"` + strings.Repeat(c, 4) + `","any":{"` + c + `":["` + c + `"]},"number":1}`
@@ -105,7 +104,7 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// concurrently is a type that no other test decodes, so that its decoder is made concurrently.
+// concurrently is not decoded in any other test, so its decoder is created during the concurrent calls.
 type concurrently struct {
 	meta `json:"metadata"`
 	Spec struct {
@@ -128,18 +127,17 @@ func TestTransform(t *testing.T) {
 		return object
 	}
 	_, err = watch(t, codec, `{"metadata":{"name":"a"}}`)
-	require.ErrorContains(t, err, "field metadata.name: expected GetName to return it, found another value")
+	require.ErrorContains(t, err, "field metadata.name: expected GetName to return this field, found another value")
 }
 
-// forgetful has no tag, so that "metadata" is none of its fields.
+// forgetful has no json tag, so "metadata" does not match its field.
 type forgetful struct{ Metadata meta }
 
 func (f *forgetful) GetNamespace() string       { return f.Metadata.Namespace }
 func (f *forgetful) GetName() string            { return f.Metadata.Name }
 func (f *forgetful) GetResourceVersion() string { return f.Metadata.ResourceVersion }
 
-// TestStructsWithoutMetadataAreRefused: all of their objects would have one key.
-func TestStructsWithoutMetadataAreRefused(t *testing.T) {
+func TestStructsWithoutMetadataAreRejected(t *testing.T) {
 	_, err := list(t, JSON[*forgetful]{}, `{"metadata":{"name":"a","resourceVersion":"1"}}`)
 	fault, ok := errors.AsType[*FieldError](err)
 	require.True(t, ok)
@@ -183,12 +181,12 @@ func TestFieldErrors(t *testing.T) {
 	}
 }
 
-// whole is a type that reads itself.
+// whole has a custom UnmarshalJSON method.
 type whole struct{ meta }
 
 func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
 
-func TestAnObjectThatReadsItself(t *testing.T) {
+func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
 	_, err := watch(t, JSON[*whole]{}, `{"metadata":{"name":"a"}}`)
 	require.EqualError(t, err, "object a at resource version : the object: expected codec.whole, found an object")
 }

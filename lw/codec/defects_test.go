@@ -12,18 +12,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// The tests of this file each show a defect of json-iterator 1.1.12, and that it does not come through. A test that fails in
-// its first half says that a newer json-iterator has mended it.
+// Each test in this file shows a defect of json-iterator 1.1.12, and then that this package does not have it. If the
+// first half of a test fails, a newer json-iterator has fixed the defect.
 
-// plain is json-iterator with nothing in front of it.
+// plain is json-iterator without the extension of this package.
 var plain = jsoniter.ConfigCompatibleWithStandardLibrary
 
-// through decodes a thing on the way that a watch event takes.
+// through decodes a thing from a watch event.
 func through(t *testing.T, members string) (*thing, error) {
 	return watch(t, JSON[*thing]{}, `{"metadata":{"name":"a"},`+members+"}")
 }
 
-// requireMalformed: the scanner refuses the text before the codec sees it.
+// requireMalformed requires that the scanner rejects the JSON before the codec sees it.
 func requireMalformed(t *testing.T, members string) *lw.MalformedError {
 	t.Helper()
 	_, err := through(t, members)
@@ -32,9 +32,9 @@ func requireMalformed(t *testing.T, members string) *lw.MalformedError {
 	return malformed
 }
 
-func TestDefectEmptyKeyEndsAnObject(t *testing.T) {
+func TestDefectEmptyKeyEndsObject(t *testing.T) {
 	iter := jsoniter.ParseString(plain, `{"":1,"int":2}`)
-	require.Empty(t, iter.ReadObject(), "as at the end of the object")
+	require.Empty(t, iter.ReadObject(), "an empty name also means the end of the object")
 
 	object, err := through(t, `"":{"":1},"int":2,"map":{"":"x","y":"z"},"any":{"":1,"b":2}`)
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestDefectEmptyKeyEndsAnObject(t *testing.T) {
 	require.Equal(t, map[string]any{"": int64(1), "b": int64(2)}, object.Any)
 }
 
-func TestDefectTrailingBytesAreValid(t *testing.T) {
+func TestDefectTrailingGarbage(t *testing.T) {
 	require.True(t, plain.Valid([]byte(`{} garbage`)))
 
 	_, err := lw.ParseObject([]byte(`{} garbage`))
@@ -61,10 +61,10 @@ func TestDefectLeadingZeros(t *testing.T) {
 
 func TestDefectHugeNumbers(t *testing.T) {
 	var into struct{ A, B string }
-	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "though it is valid")
-	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "though it is valid")
+	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":0.1e99,"B":"\n"}`), &into), "the JSON is valid")
+	require.Error(t, plain.Unmarshal([]byte(`{"A":"x","unknown":1e999,"B":"\n"}`), &into), "the JSON is valid")
 
-	// It cannot be helped for members without a field, where json-iterator alone reads. They are named, not misread.
+	// json-iterator skips members without a field, so the defect remains there. The error names the member.
 	_, err := through(t, `"int":1,"unknown":0.1e99`)
 	require.ErrorContains(t, err, "field unknown: expected another value, found a number")
 	for _, number := range []string{"1e300", "-1.7976931348623157e308", "5e-324", "123456789012345678901234567890"} {
@@ -98,7 +98,7 @@ func TestDefectTruncation(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
-func TestDefectCase(t *testing.T) {
+func TestDefectCaseInsensitiveNames(t *testing.T) {
 	var into thing
 	require.NoError(t, plain.Unmarshal([]byte(`{"int":1,"INT":2}`), &into))
 	require.Equal(t, 2, into.Int)
@@ -133,7 +133,7 @@ func TestDefectOverflow(t *testing.T) {
 	require.ErrorContains(t, err, "field int64: expected int64, found a number")
 }
 
-func TestDefectText(t *testing.T) {
+func TestDefectInvalidUnicode(t *testing.T) {
 	const surrogates, bytes = `"\ud800\ud83d\ude00"`, "\"\xff\xfe\""
 	var into string
 	require.NoError(t, plain.Unmarshal([]byte(surrogates), &into))
@@ -150,9 +150,8 @@ func TestDefectText(t *testing.T) {
 	}
 }
 
-// TestDefectNamesAreHashed: the two names have the same hash. They were found by a walk of 7 billion steps, which takes
-// two minutes, so anybody can find a pair; a name for a given field takes more skill, not more luck.
-func TestDefectNamesAreHashed(t *testing.T) {
+// The two names have the same hash. A search for the pair took two minutes and seven billion steps.
+func TestDefectHashCollision(t *testing.T) {
 	type hashed struct {
 		Field int `json:"vcASljBJAqn"`
 	}
@@ -168,7 +167,7 @@ func TestDefectNamesAreHashed(t *testing.T) {
 	require.Zero(t, read.Field)
 }
 
-func TestDefectErrorsQuote(t *testing.T) {
+func TestDefectErrorsQuoteValues(t *testing.T) {
 	var into thing
 	require.ErrorContains(t, plain.Unmarshal([]byte(`{"int":"s3cret"}`), &into), "s3cret")
 

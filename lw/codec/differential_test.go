@@ -16,54 +16,54 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// exactly reads as encoding/json does, and then as Kubernetes does: numbers in an any by their writing.
-func exactly(text []byte, into any) error {
+// decodeLikeKubernetes decodes with encoding/json. It decodes numbers in an any like Kubernetes.
+func decodeLikeKubernetes(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(into); err != nil {
 		return err
 	}
-	return settle(reflect.ValueOf(into).Elem())
+	return convertNumbers(reflect.ValueOf(into).Elem())
 }
 
-// settle replaces the json.Numbers that stand in anys.
-func settle(v reflect.Value) error {
+// convertNumbers replaces each json.Number in an any with an int64 or a float64.
+func convertNumbers(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			return settle(v.Elem())
+			return convertNumbers(v.Elem())
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				if err := settle(v.Field(i)); err != nil {
+				if err := convertNumbers(v.Field(i)); err != nil {
 					return err
 				}
 			}
 		}
 	case reflect.Interface:
 		if v.NumMethod() == 0 && !v.IsNil() {
-			settled, err := settleAny(v.Interface())
-			if settled != nil {
-				v.Set(reflect.ValueOf(settled))
+			converted, err := convertAny(v.Interface())
+			if converted != nil {
+				v.Set(reflect.ValueOf(converted))
 			}
 			return err
 		}
 	case reflect.Slice:
 		if anys, ok := v.Interface().([]any); ok {
-			_, err := settleAny(anys)
+			_, err := convertAny(anys)
 			return err
 		}
 	case reflect.Map:
 		if anys, ok := v.Interface().(map[string]any); ok {
-			_, err := settleAny(anys)
+			_, err := convertAny(anys)
 			return err
 		}
 	}
 	return nil
 }
 
-func settleAny(value any) (_ any, err error) {
+func convertAny(value any) (_ any, err error) {
 	switch value := value.(type) {
 	case json.Number:
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
@@ -72,13 +72,13 @@ func settleAny(value any) (_ any, err error) {
 		return strconv.ParseFloat(string(value), 64)
 	case []any:
 		for i := range value {
-			if value[i], err = settleAny(value[i]); err != nil {
+			if value[i], err = convertAny(value[i]); err != nil {
 				return nil, err
 			}
 		}
 	case map[string]any:
 		for name := range value {
-			if value[name], err = settleAny(value[name]); err != nil {
+			if value[name], err = convertAny(value[name]); err != nil {
 				return nil, err
 			}
 		}
@@ -86,22 +86,22 @@ func settleAny(value any) (_ any, err error) {
 	return value, nil
 }
 
-// requireAgreement holds this package against encoding/json for one text.
+// requireAgreement requires that this package decodes text like encoding/json.
 func requireAgreement(t *testing.T, text []byte) {
 	object, err := lw.ParseObject(text)
 	if err != nil {
 		require.False(t, json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) && !isOddEnvelope(err), "%s", err)
 		return
 	}
-	if outside(lw.Value(object.Raw())) {
+	if excluded(lw.Value(object.Raw())) {
 		return
 	}
 	got, err := FromObject[*thing](object)
 	want := new(thing)
-	wantErr := exactly(text, want)
+	wantErr := decodeLikeKubernetes(text, want)
 	if err == nil {
 		if wantErr != nil && strings.Contains(wantErr.Error(), "invalid surrogate pair") {
-			return // within a quoted text, since Go 1.27; before it was U+FFFD, as it is here
+			return // Go 1.27 rejects such a surrogate in a quoted string, but older versions decode it as U+FFFD
 		}
 		require.NoError(t, wantErr)
 		normalize(got)
@@ -112,7 +112,7 @@ func requireAgreement(t *testing.T, text []byte) {
 	require.Nil(t, got)
 	fault := err.(*FieldError)
 	if wantErr == nil && strings.HasPrefix(fault.Field, "quoted") {
-		// encoding/json takes any number that strconv takes for a quoted one, such as 007 and -Inf.
+		// In a quoted number, encoding/json accepts all numbers that strconv accepts, for example 007 and -Inf.
 		require.False(t, json.Valid([]byte(object.Get(fault.Field).String())), "%s", err)
 		return
 	}
@@ -125,14 +125,16 @@ func requireAgreement(t *testing.T, text []byte) {
 	}
 }
 
-// isOddEnvelope: the scanner wants kind, apiVersion and some of the metadata to be strings, and nesting to end.
+// isOddEnvelope reports whether an error is due to the scanner's own rules. It requires strings for kind, apiVersion
+// and some metadata, and it limits the nesting.
 func isOddEnvelope(err error) bool {
 	malformed, ok := err.(*lw.MalformedError)
 	return ok && (strings.Contains(malformed.Expected, "to be a") || strings.Contains(malformed.Expected, "1000 levels") ||
 		malformed.Expected == "an object")
 }
 
-// hasNumberBeyondFloats: json-iterator refuses such a number where nothing reads it.
+// hasNumberBeyondFloats reports whether value contains a number that overflows. json-iterator rejects one even in a
+// member without a field.
 func hasNumberBeyondFloats(value lw.Value) bool {
 	for _, member := range value.Members() {
 		if hasNumberBeyondFloats(member) {
@@ -146,40 +148,41 @@ func hasNumberBeyondFloats(value lw.Value) bool {
 	}
 	bits := 64
 	if value[0] == '0' {
-		bits = 32 // json-iterator skips numbers that begin so as a float32
+		bits = 32 // json-iterator skips a number with a leading 0 as a float32
 	}
 	n, err := strconv.ParseFloat(string(value), bits)
 	return err != nil && math.IsInf(n, 0)
 }
 
-// outside tells what the package's documentation excepts: members that stand twice. Names that differ by case only are
-// encoding/json's to mix up.
-func outside(value lw.Value) bool {
+// excluded reports whether an object has duplicate members, which the package documentation excludes. Names that differ only
+// by case also count as duplicates, because encoding/json confuses them.
+func excluded(value lw.Value) bool {
 	names := map[string]bool{}
 	for name, member := range value.Members() {
 		folded := strings.ToLower(name)
-		if names[folded] || known[folded] != "" && known[folded] != name || !isASCII(name) || outside(member) {
+		if names[folded] || known[folded] != "" && known[folded] != name || !hasASCIICase(name) || excluded(member) {
 			return true
 		}
 		names[folded] = true
 	}
 	for element := range value.Elements() {
-		if outside(element) {
+		if excluded(element) {
 			return true
 		}
 	}
 	return false
 }
 
-// isASCII: encoding/json also takes the Kelvin sign for a k and the long s for an s.
-func isASCII(name string) bool {
+// hasASCIICase reports whether a name contains neither the Kelvin sign nor the long s. encoding/json matches them with k and
+// s.
+func hasASCIICase(name string) bool {
 	return strings.IndexFunc(name, func(r rune) bool { return r == '\u212a' || r == '\u017f' }) < 0
 }
 
-// fields are the names of all fields, in order.
+// fields holds the names of all fields in sorted order.
 var fields = slices.Sorted(maps.Values(known))
 
-// known are the names of all fields, by their lower case.
+// known maps the lower-case form of each field name to the name.
 var known = knownNames(reflect.TypeFor[thing](), map[string]string{"next": "next", "a": "a", "b": "b"})
 
 func knownNames(t reflect.Type, names map[string]string) map[string]string {
@@ -196,7 +199,7 @@ func knownNames(t reflect.Type, names map[string]string) map[string]string {
 	return names
 }
 
-// normalize makes the raw text comparable: it may be spaced, and invalid UTF-8 is replaced in it here and not there.
+// normalize makes raw JSON comparable. Only this package replaces invalid UTF-8 in it.
 func normalize(object *thing) {
 	raw := func(message json.RawMessage) json.RawMessage {
 		return json.RawMessage(wellFormed(string(message)))
@@ -216,8 +219,8 @@ func TestAgreesWithEncodingJSON(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what encoding/json reads into a struct of all kinds of fields is read the same here, and what it refuses is
-// refused, with a field that is there.
+// FuzzDecode compares this package with encoding/json for whole objects. The errors of both must agree, and a
+// FieldError must name an existing field.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(seeds[0]))
 	for i := 1; i < len(seeds); i += 40 {
@@ -226,7 +229,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { requireAgreement(t, text) })
 }
 
-// FuzzField: the same of one field, which the fuzzer need not spell.
+// FuzzField compares this package with encoding/json for one field at a time. The fuzzer chooses a known field and a
+// value.
 func FuzzField(f *testing.F) {
 	for i, value := range values {
 		f.Add(uint8(i), value)

@@ -3,29 +3,83 @@
 package codec_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
-	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// protoPod stands for *corev1.Pod of k8s.io/api, which has these methods.
-type protoPod struct{ lw.Key }
+// Pod decodes only the metadata. The types of k8s.io/api have a generated Unmarshal method.
+type Pod struct{ Metadata }
 
-func (p *protoPod) GetNamespace() string        { return p.Namespace }
-func (p *protoPod) GetName() string             { return p.Name }
-func (p *protoPod) GetResourceVersion() string  { return "" }
-func (p *protoPod) Unmarshal(data []byte) error { return nil }
+var _ codec.Message = (*Pod)(nil)
 
-// Receive Kubernetes' Go types as protobuf. With k8s.io/api, use codec.Protobuf[*corev1.Pod].
+func (p *Pod) Unmarshal(data []byte) error {
+	return fields(data, func(number int, metadata []byte) error {
+		if number != 1 {
+			return nil
+		}
+		return fields(metadata, func(number int, value []byte) error {
+			switch number {
+			case 1:
+				p.Name = string(value)
+			case 3:
+				p.Namespace = string(value)
+			case 6:
+				p.ResourceVersion = string(value)
+			}
+			return nil
+		})
+	})
+}
+
+// fields calls visit for each field of a message. It supports only strings and messages of up to 127 bytes.
+func fields(data []byte, visit func(number int, value []byte) error) error {
+	for len(data) > 0 {
+		if len(data) < 2 || data[0]&7 != 2 || len(data) < 2+int(data[1]) {
+			return errors.New("unsupported protobuf field")
+		}
+		end := 2 + int(data[1])
+		if err := visit(int(data[0]>>3), data[2:end]); err != nil {
+			return err
+		}
+		data = data[end:]
+	}
+	return nil
+}
+
+// field encodes a string or a message of up to 127 bytes.
+func field(number byte, value string) string {
+	return string([]byte{number<<3 | 2, byte(len(value))}) + value
+}
+
+// response is a transport that always returns the same response.
+type response string
+
+func (r response) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(string(r))), nil
+}
+
+// Protobuf decodes into a type with an Unmarshal method. For the types of k8s.io/api, write codec.Protobuf[*corev1.Pod]{}.
 func ExampleProtobuf() {
-	transport, err := http.New("http://127.0.0.1:8001", nil)
+	pod := field(1, field(1, "web-0")+field(3, "shop")+field(6, "7"))
+	list := field(1, field(2, "9")) + field(2, pod)
+	kind := field(1, "v1") + field(2, "PodList")
+	pods := response("k8s\x00" + field(1, kind) + field(2, list))
+
+	client, err := lw.NewClient(pods, lw.Pods("shop"), codec.Protobuf[*Pod]{}, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer transport.Close()
-	client, err := lw.NewClient(transport, lw.Pods("shop"), codec.Protobuf[*protoPod]{}, nil)
-	fmt.Println(client, err)
-	// Output: shop/pods <nil>
+	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &lw.ListMeta{}) {
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(pod.Namespace, pod.Name, pod.ResourceVersion)
+	}
+	// Output: shop web-0 7
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Metadata is what every type needs, and as much more as it wants.
+// Metadata has the fields that lw.Keyed needs.
 type Metadata struct {
 	Namespace       string `json:"namespace,omitempty"`
 	Name            string `json:"name"`
@@ -25,7 +25,7 @@ func (m *Metadata) GetNamespace() string       { return m.Namespace }
 func (m *Metadata) GetName() string            { return m.Name }
 func (m *Metadata) GetResourceVersion() string { return m.ResourceVersion }
 
-// Widget holds what this program wants to know of a widget.
+// Widget has only the fields that this program reads.
 type Widget struct {
 	Metadata `json:"metadata"`
 	Spec     struct {
@@ -33,7 +33,7 @@ type Widget struct {
 	} `json:"spec"`
 }
 
-// A collection's objects come as structs. With k8s.io/api's types it is codec.JSON[*corev1.Pod]{}.
+// JSON decodes the objects of a collection into structs. For the types of k8s.io/api, write codec.JSON[*corev1.Pod]{}.
 func ExampleJSON() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleJSON() {
 		case lw.WatchStarted:
 			create(`{"metadata":{"name":"large"},"spec":{"size":9007199254740993}}`)
 			create(`{"metadata":{"name":"wrong"},"spec":{"size":"huge"}}`)
-		case lw.DecodeFailed: // nothing else is lost
+		case lw.DecodeFailed: // the stream continues with other objects
 			fmt.Println(event.Err)
 			return
 		}
@@ -75,7 +75,7 @@ func ExampleJSON() {
 	// object default/wrong at resource version 4: field spec.size: expected int64, found a string
 }
 
-// Objects may be kept as text, and read as structs when they are needed. The way back is encoding/json's.
+// A program can keep objects as JSON and decode them only when needed. Use encoding/json to encode them.
 func ExampleFromObject() {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w","namespace":"default"},"spec":{"size":1}}`))
 	if err != nil {
@@ -92,7 +92,7 @@ func ExampleFromObject() {
 	// {"metadata":{"namespace":"default","name":"w"},"spec":{"size":2}} <nil>
 }
 
-// What does not fit is told by its field, and not by what it held.
+// The error names the field but does not contain its value.
 func ExampleFieldError() {
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"w"},"spec":{"size":"s3cret"}}`))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/codec"
 )
 
-// A program with k8s.io/api writes codec.ResourceOf[*corev1.Pod]("default"). Only built-in types have a known collection.
+// ResourceOf knows only built-in types, for example codec.ResourceOf[*corev1.Pod]("default"). For other types, use
+// lw.ParseResource.
 func ExampleResourceOf() {
 	_, err := codec.ResourceOf[*Widget]("default")
 	fmt.Println(err)
@@ -21,7 +22,7 @@ func ExampleResourceOf() {
 	// default/widgets.lw.example.com <nil>
 }
 
-// A JSON[*appsv1.Deployment] that reads pods returns this error in a DecodeError.
+// A JSON[*appsv1.Deployment] returns this error in a DecodeError if the collection contains pods.
 func ExampleKindError() {
 	var err error = &lw.DecodeError{
 		Key: lw.Key{Namespace: "shop", Name: "web-0"}, ResourceVersion: "7",
@@ -33,7 +34,7 @@ func ExampleKindError() {
 	fmt.Println(err)
 	// Output:
 	// v1 Pod
-	// object shop/web-0 at resource version 7: *v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns
+	// object shop/web-0 at resource version 7: *v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf
 }
 
 // New chooses the concrete type of an interface type such as client.Object.

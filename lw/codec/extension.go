@@ -13,20 +13,22 @@ import (
 	"github.com/modern-go/reflect2"
 )
 
-// exact takes from json-iterator what it reads wrongly, and leaves it the structs, slices, maps, strings and booleans.
+// exact replaces the decoders in which json-iterator has defects. json-iterator still decodes structs, slices, maps,
+// strings and booleans.
 type exact struct{ jsoniter.DummyExtension }
 
-// errMismatch stops json-iterator. Its own errors quote the object, so no error of it is shown to anybody.
+// errMismatch stops json-iterator. Errors of json-iterator are never returned, because they quote the object.
 var errMismatch = errors.New("the value does not fit the field")
 
-// mismatch keeps the first error.
+// mismatch records errMismatch if there is no error yet.
 func mismatch(iter *jsoniter.Iterator) {
 	if !failed(iter) {
 		iter.Error = errMismatch
 	}
 }
 
-// failed: json-iterator notes io.EOF when it looks for more behind the last byte, which is no failure.
+// failed reports whether there is an error. io.EOF is not one: json-iterator records it when it looks past the last
+// byte.
 func failed(iter *jsoniter.Iterator) bool { return iter.Error != nil && iter.Error != io.EOF }
 
 var (
@@ -37,7 +39,7 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// CreateDecoder implements jsoniter.Extension. Nil leaves the type to json-iterator.
+// CreateDecoder implements jsoniter.Extension. If it returns nil, json-iterator decodes the type.
 func (*exact) CreateDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	t := typ.Type1()
 	switch pointer := reflect.PointerTo(t); {
@@ -62,10 +64,12 @@ func (*exact) CreateMapKeyDecoder(typ reflect2.Type) jsoniter.ValDecoder {
 	return keyDecoder{typ.Type1()}
 }
 
-// UpdateStructDescriptor implements jsoniter.Extension. It reads ",string" fields its own way, and sees to it that members
-// are found by their names: structs of up to ten names are otherwise read by a 64-bit hash of the name, for which colliding
-// names can be found, so that a member which a server takes for unknown could be read as another. Ten more names help,
-// which no object can have, as they are no UTF-8.
+// UpdateStructDescriptor implements jsoniter.Extension. It installs decoders for fields with the option ",string". It
+// also prevents lookups by hash.
+//
+// json-iterator finds the fields of a struct with up to ten names by a 64-bit hash of the name. An attacker could find
+// a colliding name that a server ignores as unknown. So this method adds ten names that are not valid UTF-8 and cannot
+// occur in an object.
 func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	for _, binding := range descriptor.Fields {
 		if name, found := embeddedName(binding.Field); found {
@@ -87,8 +91,8 @@ func (*exact) UpdateStructDescriptor(descriptor *jsoniter.StructDescriptor) {
 	}
 }
 
-// embeddedName is the name that a tag gives to an embedded struct of an unexported type. Its fields are exported all the
-// same, but json-iterator steps over it.
+// embeddedName returns the tag's name of an embedded struct, and whether there is one. json-iterator skips such a field
+// if the struct's type is unexported, although the fields of the struct may be exported.
 func embeddedName(field reflect2.StructField) (string, bool) {
 	name, _, _ := strings.Cut(field.Tag().Get("json"), ",")
 	return name, name != "" && field.Anonymous() && field.Type().Kind() == reflect.Struct

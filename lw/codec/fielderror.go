@@ -9,12 +9,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// FieldError says which field of an object does not fit the struct. It holds names of members, and no values, so that it
-// can be logged even for a Secret; what a custom UnmarshalJSON says is left out, as such errors quote.
+// FieldError reports a field of an object that does not fit the struct. It contains member names but no values, so it
+// is safe to log even for a Secret. It omits errors of custom UnmarshalJSON methods, because they may quote values.
 type FieldError struct {
-	Field    string // as [lw.Object.Get] takes it: "spec.containers[0].image"; "" for the object itself
-	Expected string // the Go type of the field: "int32"
-	Found    string // what kind of JSON value stood there: "a string"
+	Field    string // a path for [lw.Object.Get], or "" for the object itself
+	Expected string // the Go type of the field, for example "int32"
+	Found    string // the kind of the JSON value, for example "a string"
 }
 
 func (e *FieldError) Error() string {
@@ -25,11 +25,10 @@ func (e *FieldError) Error() string {
 	return field + ": expected " + e.Expected + ", found " + e.Found
 }
 
-// locate finds the field for which a value of type t cannot be decoded from text, and only runs when it cannot.
+// locate returns the first field that does not decode into type t. Call it only after decoding has failed.
 //
-// It decodes parts of the object: its members one by one, each alone in its place, and goes on with the first that fails.
-// json-iterator's errors tell Go's names of fields rather than the API's, know nothing of array indexes, and quote the
-// object in such a way that nothing of them can be cut out safely.
+// It decodes each member of the object separately and descends into the first one that fails. The errors of json-iterator
+// are not usable, because they use Go field names, omit array indexes and quote values.
 func locate(text string, t reflect.Type) error {
 	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
 		return errNew
@@ -44,8 +43,8 @@ type locator struct {
 	found FieldError
 }
 
-// descend is called with a value that fails when it stands alone between before and after, and with the Go type that it
-// is for. The type is nil where it is not known.
+// descend locates the error in a value of Go type t. Decoding before + value + after must fail. t is nil if the type is
+// unknown.
 func (l *locator) descend(before string, value lw.Value, after string, t reflect.Type) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -64,7 +63,7 @@ func (l *locator) descend(before string, value lw.Value, after string, t reflect
 
 func (l *locator) members(before string, value lw.Value, after string, t reflect.Type) {
 	for name, member := range value.Members() {
-		quoted, _ := json.Marshal(name) // a string has no error
+		quoted, _ := json.Marshal(name) // encoding a string cannot fail
 		inner := before + "{" + string(quoted) + ":"
 		if !l.fails(inner + string(member) + "}" + after) {
 			continue
@@ -96,8 +95,8 @@ func (l *locator) elements(before string, value lw.Value, after string, t reflec
 	}
 }
 
-// pathStep writes a member's name as a part of a path. Names that no API has, which are not printable or longer than a
-// label's key can be, are not safe to show.
+// pathStep returns a member's name as a step of a path. It is not safe to log if it is unprintable or longer than any
+// label key.
 func pathStep(name string) (step string, safe bool) {
 	const longest = 253 + 1 + 63
 	if name == "" || len(name) > longest {
@@ -111,7 +110,7 @@ func pathStep(name string) (step string, safe bool) {
 	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `[`, `\[`).Replace(name), true
 }
 
-// memberType is the type of the field that a member is read into, or of a map's elements.
+// memberType returns the type of the struct field or map element for a member. It returns nil if there is none.
 func memberType(t reflect.Type, name string) reflect.Type {
 	if t == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// quotedDecoder reads a field with the option ",string": a number, a boolean, or once more a string, in quotes.
-// json-iterator lets white space stand in the quotes and stumbles over escapes.
+// quotedDecoder decodes a field with the option ",string": a quoted number, boolean or JSON string. json-iterator
+// accepts white space within the quotes and fails on escape sequences.
 type quotedDecoder struct{ inner jsoniter.ValDecoder }
 
 func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -40,7 +40,7 @@ func (d quotedDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 	}
 }
 
-// canBeQuoted: the option has no effect on other types.
+// canBeQuoted reports whether the option ",string" has an effect on a type.
 func canBeQuoted(t reflect.Type) bool {
 	if t.Kind() == reflect.Pointer && t.Name() == "" {
 		t = t.Elem()
@@ -49,7 +49,7 @@ func canBeQuoted(t reflect.Type) bool {
 	return kind == reflect.String || kind >= reflect.Bool && kind <= reflect.Float64
 }
 
-// retagged is a field with another tag than it has.
+// retagged is a struct field with a different tag.
 type retagged struct {
 	reflect2.StructField
 	tag reflect.StructTag
@@ -57,7 +57,8 @@ type retagged struct {
 
 func (f retagged) Tag() reflect.StructTag { return f.tag }
 
-// cutQuoted takes the option ",string" out of a field's tag, so that json-iterator does not act on it.
+// cutQuoted removes the option ",string" from a field's tag, so that json-iterator ignores it. It reports whether the
+// tag had the option.
 func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 	name, options, _ := strings.Cut(tag.Get("json"), ",")
 	var kept []string
@@ -72,12 +73,11 @@ func cutQuoted(tag reflect.StructTag) (reflect.StructTag, bool) {
 	return reflect.StructTag(`json:"` + strings.Join(append([]string{name}, kept...), ",") + `"`), quoted
 }
 
-// replacement is what invalid text reads as.
+// replacement replaces invalid UTF-8 and lone surrogates.
 const replacement = "\uFFFD"
 
-// wellFormed returns valid JSON text as valid UTF-8 without lone surrogates, each of which becomes U+FFFD, as it does for
-// encoding/json and in an [lw.Object]. json-iterator passes invalid UTF-8 on, and reads a pair behind a lone surrogate
-// wrongly. Nearly every text is returned as it is.
+// wellFormed replaces invalid UTF-8 and lone surrogates in valid JSON with U+FFFD, like encoding/json and [lw.Object].
+// json-iterator keeps invalid UTF-8, and it misreads a surrogate pair after a lone surrogate.
 func wellFormed(text string) string {
 	if utf8.ValidString(text) && !strings.Contains(text, `\ud`) && !strings.Contains(text, `\uD`) {
 		return text
@@ -88,7 +88,7 @@ func wellFormed(text string) string {
 		switch c := text[0]; {
 		case c == '\\' && text[1] == 'u':
 			read, written = escape(text)
-		case c == '\\': // of two backslashes the second begins no escape
+		case c == '\\': // an escaped backslash does not begin another escape sequence
 			read, written = 2, text[:2]
 		case c >= utf8.RuneSelf:
 			var r rune
@@ -103,8 +103,8 @@ func wellFormed(text string) string {
 	return string(out)
 }
 
-// escape reads the escape sequence \u… that text begins with, or two that are a pair of surrogates, and returns what to
-// write in its place.
+// escape reads the escape sequence \u… at the beginning of text, or two that form a surrogate pair. It returns their
+// length and the text to write instead.
 func escape(text string) (read int, written string) {
 	first := codeUnit(text)
 	if !utf16.IsSurrogate(first) {
@@ -116,8 +116,8 @@ func escape(text string) (read int, written string) {
 	return 6, replacement
 }
 
-// codeUnit is the number in \u….
+// codeUnit returns the value of an escape sequence \u….
 func codeUnit(text string) rune {
-	n, _ := strconv.ParseUint(text[2:6], 16, 16) // the scanner has seen four hexadecimal digits
+	n, _ := strconv.ParseUint(text[2:6], 16, 16) // the JSON is valid, so these are four hexadecimal digits
 	return rune(n)
 }

@@ -1,6 +1,6 @@
 package codec
 
-// values are at a limit, or beyond it, for some type.
+// values contains values that are at or beyond a limit of some type.
 var values = []string{
 	"null", "true", "0", "-0", "1", "-1", "1.5", "1e2", "128", "-129", "256", "32768", "65536", "2147483648", "4294967296",
 	"9999999999", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "25000000000000000000",
@@ -12,7 +12,7 @@ var values = []string{
 	`{"a":[1e400]}`, "{\"\xff\":\"\xff\"}", `{"next":{"next":{"a":"x"}}}`,
 }
 
-// seeds: one object of all fields, and one field each that is at a limit, or beyond it.
+// seeds contains an object with all fields, a few odd objects, and each field with each value.
 var seeds = func() []string {
 	all := []string{
 		`{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","namespace":"b","resourceVersion":"1","labels":{"a.b/c":"d"},` +

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// meta is what metav1.ObjectMeta is to Kubernetes' types: embedded under a name, with methods that the outer type has too.
+// meta imitates metav1.ObjectMeta: it is embedded under a name, and its methods become those of the outer type.
 type meta struct {
 	Name              string            `json:"name,omitempty"`
 	Namespace         string            `json:"namespace,omitempty"`
@@ -26,10 +26,10 @@ type typeMeta struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 }
 
-// TypeMeta is exported, as an embedded type must be for some readers.
+// TypeMeta is exported because some decoders ignore unexported embedded types.
 type TypeMeta = typeMeta
 
-// thing has fields of all kinds.
+// thing has fields of all supported types.
 type thing struct {
 	TypeMeta `json:",inline"`
 	meta     `json:"metadata"`
@@ -107,7 +107,7 @@ type thing struct {
 // Deeper is embedded by pointer.
 type Deeper struct {
 	Inlined string `json:"inlined"`
-	Bool    string `json:"bool"` // the outer struct's wins
+	Bool    string `json:"bool"` // hidden by the field of the outer struct
 }
 
 type small struct {
@@ -120,7 +120,7 @@ type named int32
 
 type enum string
 
-// intOrString is as Kubernetes' intstr.IntOrString.
+// intOrString imitates intstr.IntOrString of Kubernetes.
 type intOrString struct {
 	isString bool
 	number   int32
@@ -142,7 +142,7 @@ func (v intOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.number)
 }
 
-// shout is an encoding.TextUnmarshaler that quotes what it refuses.
+// shout is an encoding.TextUnmarshaler. Its error quotes the input.
 type shout struct{ text string }
 
 func (s *shout) UnmarshalText(text []byte) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// namedUID is what types.UID is in generated Kubernetes types.
+// namedUID imitates types.UID of Kubernetes.
 type namedUID string
 
 type objectMeta struct {
@@ -21,15 +21,15 @@ func (m *objectMeta) GetName() string            { return m.Name }
 func (m *objectMeta) GetResourceVersion() string { return m.ResourceVersion }
 func (m *objectMeta) GetUID() namedUID           { return m.UID }
 
-// generated has the methods of a generated Kubernetes type, by embedding.
+// generated gets its methods from an embedded struct, like the types of k8s.io/api.
 type generated struct{ objectMeta }
 
-// odd has a GetUID that is not a UID.
+// odd has a GetUID method with a different signature.
 type odd struct{ generated }
 
 func (*odd) GetUID(length int) namedUID { return "" }
 
-// recreate returns the types of the changes when a second object replaces a first of the same key.
+// recreate returns the types of the changes after second replaces first in a store.
 func recreate[T any](first, second T) (types []cache.ChangeType) {
 	_, w := cache.NewStore(func(T) lw.Key { return lw.Key{Name: "x"} })
 	w.Put(first)
@@ -39,8 +39,7 @@ func recreate[T any](first, second T) (types []cache.ChangeType) {
 	return types
 }
 
-// TestStructsAreRecreated: the store compares the UIDs of Go structs, also if GetUID returns a named string type.
-func TestStructsAreRecreated(t *testing.T) {
+func TestChangedUIDMeansRecreation(t *testing.T) {
 	state := func(version string, uid namedUID) *generated { return &generated{objectMeta{"x", version, uid}} }
 	both, one := []cache.ChangeType{cache.Deleted, cache.Added}, []cache.ChangeType{cache.Modified}
 	require.Equal(t, both, recreate(state("1", "a"), state("2", "b")))

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// numberDecoder reads numbers of all kinds. json-iterator takes 25000000000000000000 for an int64, and rounds float32s
-// twice.
+// numberDecoder decodes numbers of all types. json-iterator accepts 25000000000000000000 as an int64 and rounds a
+// float32 twice.
 type numberDecoder struct{ t reflect.Type }
 
 func (d numberDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -27,7 +27,7 @@ func (d numberDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
 		if !setNumber(value, string(iter.ReadNumber())) {
 			mismatch(iter)
 		}
-	case next == jsoniter.StringValue && d.t == numberType: // encoding/json allows a json.Number to stand in quotes
+	case next == jsoniter.StringValue && d.t == numberType: // encoding/json also accepts a quoted json.Number
 		text := iter.ReadString()
 		if !isNumber(text) {
 			mismatch(iter)
@@ -44,7 +44,8 @@ func isNumber(text string) bool {
 	return err == nil && string(value) == text && (text[0] == '-' || text[0]-'0' < 10)
 }
 
-// setNumber tells whether value could hold the number exactly, or, as a float, could hold it.
+// setNumber sets value to a number. It returns false if the number is out of range or, for an integer type, not an
+// integer.
 func setNumber(value reflect.Value, text string) bool {
 	var err error
 	switch {
@@ -66,8 +67,8 @@ func setNumber(value reflect.Value, text string) bool {
 	return err == nil
 }
 
-// anyDecoder reads what it finds: nil, bool, string, int64, float64, []any or map[string]any, as Kubernetes' unstructured
-// objects have them. json-iterator reads every number as a float64.
+// anyDecoder decodes into nil, bool, string, int64, float64, []any or map[string]any, like Kubernetes' unstructured
+// objects. json-iterator decodes every number as a float64.
 type anyDecoder struct{}
 
 func (anyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) { *(*any)(ptr) = readAny(iter) }
@@ -113,15 +114,15 @@ func readNumber(iter *jsoniter.Iterator) any {
 	return n
 }
 
-// rawDecoder copies text. json-iterator makes nil of null.
+// rawDecoder copies JSON. json-iterator decodes null as nil.
 type rawDecoder struct{}
 
 func (rawDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
-	iter.WhatIsNext() // steps over white space
+	iter.WhatIsNext() // skips white space
 	*(*json.RawMessage)(ptr) = iter.SkipAndReturnBytes()
 }
 
-// textDecoder reads into an encoding.TextUnmarshaler. json-iterator gives it "" for null.
+// textDecoder decodes into an encoding.TextUnmarshaler. json-iterator calls UnmarshalText with "" for null.
 type textDecoder struct{ t reflect.Type }
 
 func (d textDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {
@@ -141,7 +142,7 @@ func setText(pointer reflect.Value, text string) bool {
 	return pointer.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)) == nil
 }
 
-// keyDecoder reads the names of a map's members. json-iterator accepts floats and booleans, and white space before them.
+// keyDecoder decodes the keys of a map. json-iterator also accepts floats, booleans and leading white space.
 type keyDecoder struct{ t reflect.Type }
 
 func (d keyDecoder) Decode(ptr unsafe.Pointer, iter *jsoniter.Iterator) {

@@ -6,7 +6,6 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/testkit/sample"
 )
 
-// BenchmarkSkip validates events and does nothing else.
 func BenchmarkSkip(b *testing.B) {
 	text := sample.Events(7, 500)
 	r := New(sample.Loop(text), 1<<20)
@@ -19,7 +18,6 @@ func BenchmarkSkip(b *testing.B) {
 	}
 }
 
-// BenchmarkValueEnd finds the end of an object that is known to be valid.
 func BenchmarkValueEnd(b *testing.B) {
 	text := sample.Pods(7, 1)[0].JSON()
 	b.SetBytes(int64(len(text)))

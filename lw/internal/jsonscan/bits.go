@@ -6,27 +6,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// The functions in this file look at eight bytes at once. A word holds them in the order of the text: the first byte of
-// the text is the lowest byte of the word. A mask has the high bit of a byte set for each byte that was found.
+// The functions in this file process eight bytes at once. The first byte of the text is the lowest byte of a word. A
+// mask has the high bit set in each byte that matches.
 const (
 	ones  = 0x0101010101010101 // ones*c is a word of eight bytes c
 	highs = 0x8080808080808080 // the high bit of each byte
 	lows  = 0x7f7f7f7f7f7f7f7f // the other bits
 )
 
-// load returns the eight bytes of b from i on. They must exist.
+// load returns the eight bytes of b that begin at i. It panics if b is too short.
 func load(b []byte, i int) uint64 { return lean.Uint64(b[i : i+8 : i+8]) }
 
 // indexOf returns the index of the first byte that a mask marks, or 8 if it marks none.
 func indexOf(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 
-// special finds the first byte that ends a run of plain characters in a string: a quote, a backslash or a control
-// character. The mask is right up to that byte, and may mark bytes behind it wrongly.
+// special returns a mask of the bytes that end a run of plain characters in a string: quotes, backslashes and control
+// characters. Only the first marked byte is reliable.
 //
-// The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so the
-// mask is right only up to the first one. &^x excludes bytes whose high bit was set before. XOR with 2 swaps the quote (0x22)
-// and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR with the backslash turns
-// a backslash into zero, which is the only byte below 1.
+// The subtraction x - ones*c sets the high bit of each byte below c. It may also change the bytes above such a byte, so
+// the mask is right only up to the first one. &^x excludes bytes whose high bit was set before. XOR with 2 swaps the
+// quote (0x22) and the space (0x20). After that, the quote and the control characters are the bytes below 0x21. XOR
+// with the backslash turns a backslash into zero, which is the only byte below 1.
 func special(x uint64) uint64 {
 	slash := x ^ ones*'\\'
 	return ((x^ones*2-ones*0x21)&^x | (slash-ones)&^slash) & highs
@@ -39,7 +39,7 @@ func special(x uint64) uint64 {
 // never carries into the next byte, because low has no high bits.
 func equal(low, ascii uint64, c byte) uint64 { return ascii &^ (low ^ ones*uint64(c) + lows) }
 
-// indexOf16 is indexOf for two masks in a row. It returns 16 if they mark no byte.
+// indexOf16 is indexOf for two consecutive masks. It returns 16 if they mark no byte.
 func indexOf16(first, second uint64) int {
 	if first == 0 {
 		return 8 + indexOf(second)
@@ -47,17 +47,17 @@ func indexOf16(first, second uint64) int {
 	return indexOf(first)
 }
 
-// pair returns the two bytes of b from i on as one number, the first byte lowest.
+// pair returns two bytes of b as a little-endian number.
 func pair(b []byte, i int) uint16 {
 	w := b[i : i+2 : i+2]
 	return uint16(w[0]) | uint16(w[1])<<8
 }
 
-// quoteColon is the pair of bytes at the end of a member's name.
+// quoteColon is the pair of bytes after a member name.
 const quoteColon = '"' | ':'<<8
 
-// plainEnd returns the first position from i on that holds a quote, a backslash or a control character. Most strings are
-// shorter than the sixteen bytes of one round, so the branch is well predicted.
+// plainEnd returns the first position at or after i of a quote, a backslash or a control character. Most strings are
+// shorter than the sixteen bytes of one iteration, so the branch is well predicted.
 func plainEnd(b []byte, i int) int {
 	for {
 		n := indexOf16(special(load(b, i)), special(load(b, i+8)))

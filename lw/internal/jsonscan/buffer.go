@@ -3,29 +3,29 @@ package jsonscan
 import "io"
 
 const (
-	// pad zero bytes always follow the data. So the scanner may load the seventeen bytes behind any position, and the end of
-	// the data looks like a byte that JSON does not contain. It needs no other check of the length.
+	// pad is the number of zero bytes after the data. With them, the scanner may load the seventeen bytes after any
+	// position without checking the length. The end of the data looks like a byte that cannot occur in JSON.
 	pad = 32
 
-	idleBuffer   = 512      // for a stream that waits; a bookmark event fits
-	streamBuffer = 64 << 10 // for a stream with more data at hand
-	largeBuffer  = 1 << 20  // larger buffers are replaced after a large frame, even if the next one has begun
+	idleBuffer   = 512      // for a waiting stream, enough for a bookmark event
+	streamBuffer = 64 << 10 // for a stream that is receiving data
+	largeBuffer  = 1 << 20  // a larger buffer is replaced after its large frame
 )
 
 // buffer holds the part of a stream that is being scanned. The owner advances pos, and fill appends data. fill may move
-// the data. Positions that must survive it count from mark, or are read again from pos.
+// the data, so positions relative to data[0] are invalid after it. Positions relative to mark stay valid.
 type buffer struct {
 	src  io.Reader
-	data []byte // data[:end] was read; pad zero bytes follow
-	idle []byte // is data while there is nothing to scan
+	data []byte // data[:end] contains data, followed by pad zero bytes
+	idle []byte // is used as data while there is nothing to scan
 	end  int
 	pos  int   // of the next byte
-	mark int   // of the first byte to keep; below zero: keep nothing before pos
+	mark int   // of the first byte to keep, or negative to keep nothing before pos
 	base int64 // the offset of data[0] in the stream
-	max  int   // how many bytes may be kept
+	max  int   // the maximum number of bytes to keep
 
 	err      error // the first error of the reader
-	srcErr   error // of src
+	srcErr   error // the error of src
 	tooLarge bool
 }
 
@@ -34,7 +34,7 @@ func newBuffer(src io.Reader, limit int) buffer {
 	return buffer{src: src, data: idle, idle: idle, mark: -1, max: limit}
 }
 
-// fill reads more data. It returns false if there is none: err, srcErr or tooLarge is set then.
+// fill reads more data. If it returns false, err, srcErr or tooLarge is set.
 func (b *buffer) fill() bool {
 	if b.err != nil || b.srcErr != nil || b.tooLarge {
 		return false
@@ -59,7 +59,7 @@ func (b *buffer) fill() bool {
 	return false
 }
 
-// makeRoom drops the data that is no longer needed. It switches to a buffer of another size if that fits better.
+// makeRoom drops data that is no longer needed, and resizes the buffer if necessary.
 func (b *buffer) makeRoom() {
 	keep := b.mark
 	if keep < 0 {
@@ -94,7 +94,7 @@ func (b *buffer) makeRoom() {
 
 func (b *buffer) wantedSize(kept int, full bool) int {
 	switch size := len(b.data); {
-	case kept == 0 && !full: // all data was used; the next Read may wait for hours
+	case kept == 0 && !full: // all data was consumed, and the next Read may block for hours
 		return idleBuffer
 	case size < streamBuffer:
 		return streamBuffer
@@ -118,7 +118,7 @@ func (b *buffer) allocate(size int) []byte {
 	return make([]byte, size)
 }
 
-// Release ends the use of the buffer. The caller must not use any part of it afterwards.
+// Release returns the buffer to the pool. The caller must not use any part of it afterwards.
 func (b *buffer) Release() {
 	if len(b.data) == streamBuffer {
 		pool.Put((*[streamBuffer]byte)(b.data))

@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// SyntaxError reports text that is not JSON, JSON that was cut short, or a value of an unexpected kind. It holds no more of
-// the text than one byte.
+// SyntaxError reports invalid JSON, truncated JSON, or a value of an unexpected kind. It contains at most one byte of
+// the text.
 type SyntaxError struct {
 	Offset   int64  // in the stream, in bytes
 	Expected string // at Offset
 	Found    string // at Offset
-	Err      error  // io.ErrUnexpectedEOF if the text was cut short
+	Err      error  // io.ErrUnexpectedEOF if the text was truncated
 }
 
 func (e *SyntaxError) Error() string {
@@ -30,8 +30,8 @@ func (e *LimitError) Error() string {
 	return "the frame at byte " + strconv.FormatInt(e.Offset, 10) + " is larger than " + strconv.Itoa(e.Limit) + " bytes"
 }
 
-// Err returns the first error. After a clean end of the stream it is io.EOF. Besides [SyntaxError] and [LimitError] it
-// may be an error of the source.
+// Err returns the first error: io.EOF after a clean end of the stream, a *[SyntaxError], a *[LimitError] or an error of
+// the source.
 func (r *Reader) Err() error { return r.err }
 
 // Fail records an error if there is none yet. It returns false.
@@ -42,8 +42,8 @@ func (r *Reader) Fail(err error) bool {
 	return false
 }
 
-// Expected records that something else was expected at the position. If the data ended there, it records the reason for
-// that instead. It returns false.
+// Expected records that the next byte is unexpected. If there is no next byte, it records the reason instead: the
+// limit, the end of the stream or an error of the source. It returns false.
 func (r *Reader) Expected(expected string) bool {
 	e := &SyntaxError{Offset: r.base + int64(r.pos), Expected: expected}
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunks is a source that returns a text in chunks. Their sizes are those of cuts, again and again.
+// chunks is a source that returns text in chunks. It takes their sizes from cuts, in a cycle.
 type chunks struct {
 	text, cuts string
 	reads      int
@@ -29,7 +29,7 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// walker collects the tokens of a reader, which a reference collects from the text.
+// walker collects the tokens that a Reader returns.
 type walker struct {
 	*Reader
 	depth    int
@@ -82,10 +82,10 @@ func (w *walker) text(start int) {
 	}
 }
 
-// valid replaces invalid UTF-8 as encoding/json does.
+// valid replaces invalid UTF-8 with U+FFFD, like encoding/json.
 func valid(text []byte) string { return string([]rune(string(text))) }
 
-// walk reads a stream like readReference.
+// walk reads a stream like readReference, but with a Reader.
 func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	r := New(src, testLimit)
 	defer r.Release()
@@ -98,8 +98,8 @@ func walk(src io.Reader, skipFrom int) (frames, tokens []string, err error) {
 	return frames, w.tokens, r.Err()
 }
 
-// FuzzReference compares the reader with a plain one: frames, tokens and the offset of the first error. It splits the text at
-// arbitrary points.
+// FuzzReference compares the Reader with the reference implementation: frames, tokens and the offset of the first
+// error. It splits the text at arbitrary positions.
 func FuzzReference(f *testing.F) {
 	for _, text := range []string{
 		`{"a":[1,-2.5e+3,true,false,null,{}],"b\u00e9\n":"\ud83d\ude42"} [] "x"1 2`, `{"a" : [ 1 , "b" ] , "c" : { } }`,
@@ -133,8 +133,8 @@ func FuzzReference(f *testing.F) {
 	})
 }
 
-// TestPodsAreReadAsByTheReference in a buffer that moves. They are too long for a seed of a fuzz target.
-func TestPodsAreReadAsByTheReference(t *testing.T) {
+// The pods are too long for a seed of a fuzz test, and the buffer must move while it reads them.
+func TestPodsAgreeWithReference(t *testing.T) {
 	text := ""
 	for _, pod := range sample.Pods(3, 20) {
 		text += pod.Event("ADDED")

@@ -16,7 +16,7 @@ func (r *Reader) skipScalar(c byte) {
 	}
 }
 
-// number steps over a number by the grammar of RFC 8259.
+// number steps over a number according to RFC 8259.
 func (r *Reader) number() {
 	if r.at() == '-' {
 		r.pos++
@@ -48,7 +48,7 @@ func (r *Reader) number() {
 	}
 }
 
-// digits steps over a run of digits and reports whether there was one.
+// digits steps over a sequence of digits. It returns false if there are none.
 func (r *Reader) digits() (found bool) {
 	for isDigit(r.at()) {
 		r.pos++

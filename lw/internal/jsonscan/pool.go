@@ -2,5 +2,5 @@ package jsonscan
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 
-// pool holds the buffers that no stream uses. A thousand idle watches need none.
+// pool holds unused stream buffers. An idle watch does not need one.
 var pool = lean.Pool{New: func() any { return new([streamBuffer]byte) }}

@@ -15,7 +15,7 @@ type Reader struct {
 // Span is a part of the current frame.
 type Span struct {
 	Start, End int
-	Escaped    bool // the part has escape sequences
+	Escaped    bool // the part contains escape sequences
 }
 
 // New returns a reader of src. No frame may be larger than limit, in bytes. The caller must call [Reader.Release].
@@ -34,7 +34,7 @@ func NewText(text []byte, limit int) *Reader {
 	return &Reader{buffer: buffer{data: data, end: copy(data, text), max: limit, srcErr: io.EOF}}
 }
 
-// Within returns a reader of a frame that another reader has validated and still holds, without a copy.
+// Within returns a reader of a frame without copying it. Another reader must have validated the frame and must keep it.
 func Within(frame []byte) Reader {
 	return Reader{buffer: buffer{data: frame[:len(frame)+pad], end: len(frame), srcErr: io.EOF}}
 }
@@ -56,7 +56,8 @@ func (r *Reader) Begin() bool {
 	return true
 }
 
-// Mark skips white space and begins a frame at the position. The frame may lie within a value, for example an item of a list.
+// Mark skips white space and begins a frame at the next byte. A frame can be part of a value, for example an item of a
+// list.
 func (r *Reader) Mark() {
 	r.mark = -1
 	r.Next()
@@ -66,7 +67,7 @@ func (r *Reader) Mark() {
 // Unmark ends the frame and lets the buffer discard its bytes.
 func (r *Reader) Unmark() { r.mark = -1 }
 
-// EndFrame checks the size of the frame that ends at the position. It returns false after an error.
+// EndFrame checks the size of the frame that ends at the current position. It returns false after an error.
 func (r *Reader) EndFrame() bool {
 	if r.err == nil && r.pos-r.mark > r.max {
 		r.Fail(&LimitError{Offset: r.base + int64(r.mark), Limit: r.max})
@@ -74,7 +75,7 @@ func (r *Reader) EndFrame() bool {
 	return r.err == nil
 }
 
-// Frame returns the text from the mark to the position. It is valid until the next call, except for [NewText].
+// Frame returns the text from the mark to the current position. It is valid until the next call, except for [NewText].
 func (r *Reader) Frame() []byte { return r.data[r.mark:r.pos] }
 
 // Part returns the text between two positions. It is valid until the next call, except for [NewText].
@@ -103,7 +104,7 @@ func (r *Reader) Next() byte {
 	}
 }
 
-// End checks that only white space follows, up to the end of the stream. It returns false after an error.
+// End checks that the rest of the stream is white space. It returns false after an error.
 func (r *Reader) End(expected string) bool {
 	if r.Next(); r.pos < r.end || r.srcErr != io.EOF {
 		return r.Expected(expected)

@@ -12,7 +12,7 @@ import (
 
 const testLimit = 64 << 20
 
-// skipText validates a text of one value.
+// skipText validates a text that must contain one value.
 func skipText(text string) error {
 	r := NewText([]byte(text), testLimit)
 	r.Mark()
@@ -21,7 +21,6 @@ func skipText(text string) error {
 	return r.Err()
 }
 
-// frame reads the next frame of a stream.
 func frame(r *Reader) bool {
 	if !r.Begin() {
 		return false
@@ -30,14 +29,13 @@ func frame(r *Reader) bool {
 	return r.EndFrame()
 }
 
-// TestPrintableBytesInErrorsAreNotEncoded but all other bytes are.
-func TestPrintableBytesInErrorsAreNotEncoded(t *testing.T) {
+func TestErrorsEncodeUnprintableBytes(t *testing.T) {
 	for c, want := range map[byte]string{0: "byte 0x00", ' ': "byte 0x20", '!': "'!'", '~': "'~'", 0x7f: "byte 0x7f", 0xe9: "byte 0xe9"} {
 		require.Equal(t, want, describe(c))
 	}
 }
 
-func TestNestingIsLimited(t *testing.T) {
+func TestLimitsNesting(t *testing.T) {
 	nested := func(levels int) string {
 		return strings.Repeat(`[`, levels) + strings.Repeat(`]`, levels)
 	}
@@ -46,11 +44,11 @@ func TestNestingIsLimited(t *testing.T) {
 	require.ErrorContains(t, skipText(strings.Repeat(`{"a":`, maxDepth+1)), "at most 1000 levels of nesting")
 	require.NoError(t, skipText(strings.Repeat("[ ", maxDepth)+strings.Repeat(" ]", maxDepth)))
 	require.EqualError(t, skipText(strings.Repeat("[ ", maxDepth+1)), "byte 2000: expected at most 1000 levels of nesting, found one more")
-	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "side by side")
+	require.NoError(t, skipText("["+strings.Repeat(nested(100)+",", 20)+"1]"), "siblings do not add to the depth")
 }
 
-// TestEveryBracketIsClosedByItsOwnKind at depths around the limit of one call of skip, too.
-func TestEveryBracketIsClosedByItsOwnKind(t *testing.T) {
+// The depths include the limit of one call of skip.
+func TestBracketsMustMatch(t *testing.T) {
 	for _, levels := range []int{1, 2, mostOpen - 1, mostOpen, mostOpen + 1, 63, 64, 65, 126, 127, 190, maxDepth} {
 		for _, inner := range []string{`{}`, `[]`, `1`, ` { } `} {
 			text, closing := []byte{}, []byte{}
@@ -73,8 +71,7 @@ func TestEveryBracketIsClosedByItsOwnKind(t *testing.T) {
 	}
 }
 
-// TestErrorStopsReading even if the source would bring more.
-func TestErrorStopsReading(t *testing.T) {
+func TestStopsReadingAfterError(t *testing.T) {
 	for _, text := range []string{`{"a":1 x`, `"a` + "\n", `["\x`, `{x`, `{"a"x`, `[1.x`, `tru `} {
 		src := &counter{text: text}
 		r := New(src, testLimit)
@@ -91,7 +88,7 @@ func TestErrorStopsReading(t *testing.T) {
 	}
 }
 
-// counter counts the reads of a text that is followed by white space without end.
+// counter returns a text and then endless white space. It counts the reads.
 type counter struct {
 	text  string
 	reads int
@@ -107,7 +104,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestFrameLargerThanTheLimit(t *testing.T) {
+func TestRejectsFrameAboveLimit(t *testing.T) {
 	text := `["` + strings.Repeat("x", 1000) + `"]`
 	r := New(strings.NewReader(text+text), len(text))
 	for range 2 {
@@ -120,8 +117,7 @@ func TestFrameLargerThanTheLimit(t *testing.T) {
 	}
 }
 
-// TestBufferShrinksAfterALargeFrame so that an idle stream does not hold on to it.
-func TestBufferShrinksAfterALargeFrame(t *testing.T) {
+func TestBufferShrinksAfterLargeFrame(t *testing.T) {
 	large := `["` + strings.Repeat("x", 4<<20) + `"]`
 	small := strings.Repeat(sample.Pods(1, 1)[0].Event("ADDED"), 2000)
 	r := New(strings.NewReader(large+small), testLimit)
@@ -130,14 +126,13 @@ func TestBufferShrinksAfterALargeFrame(t *testing.T) {
 	for range 1500 {
 		require.True(t, frame(r))
 	}
-	require.Len(t, r.data, streamBuffer, "while more comes")
+	require.Len(t, r.data, streamBuffer, "the stream still has data")
 	for frame(r) {
 	}
 	require.Equal(t, io.EOF, r.Err())
 	require.Len(t, r.data, idleBuffer)
 }
 
-// TestStreamsDoNotShareBuffers although they borrow them from one pool.
 func TestStreamsDoNotShareBuffers(t *testing.T) {
 	stream := func(name string) func() {
 		r := New(strings.NewReader(strings.Repeat(`["`+name+strings.Repeat("x", 100)+`"]`, 5000)), testLimit)
@@ -147,7 +142,7 @@ func TestStreamsDoNotShareBuffers(t *testing.T) {
 		}
 	}
 	one, other := stream("one"), stream("other")
-	for range 2000 { // many buffers
+	for range 2000 { // enough to need many buffers
 		one()
 	}
 	for range 2000 {
@@ -156,7 +151,7 @@ func TestStreamsDoNotShareBuffers(t *testing.T) {
 	}
 }
 
-func TestEndlessWhitespaceIsNotKept(t *testing.T) {
+func TestDropsEndlessWhitespace(t *testing.T) {
 	r := New(io.LimitReader(blanks{}, 8<<20), 1<<10)
 	require.False(t, r.Begin())
 	require.Equal(t, io.EOF, r.Err())

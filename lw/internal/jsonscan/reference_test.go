@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// reference reads JSON byte by byte, by the grammar of RFC 8259. It panics with a failure.
+// reference reads JSON byte by byte according to RFC 8259. It panics with a failure.
 type reference struct {
 	text     string
 	pos      int
 	depth    int
-	skipFrom int      // values at this depth and below are one token
-	tokens   []string // what a reader of the text sees
+	skipFrom int      // a value at this depth or deeper is one token
+	tokens   []string // in the order of the text
 }
 
-// failure is an offset that holds no byte of a JSON text, or is the end of the text.
+// failure is the offset of the first invalid byte, or the length of a truncated text.
 type failure int
 
-// readReference returns the frames of a text, their tokens, and the offset of the first error or -1.
+// readReference returns the frames of a text, their tokens, and the offset of the first error, or -1.
 func readReference(text string, skipFrom int) (frames, tokens []string, offset int) {
 	r := reference{text: text, skipFrom: skipFrom}
 	offset = -1
@@ -71,7 +71,7 @@ func (r *reference) token(seen bool, text string) {
 	}
 }
 
-// value reads a value. seen says whether its parts are tokens.
+// value reads a value. If seen is set, it records the parts as tokens.
 func (r *reference) value(seen bool) {
 	start := r.pos
 	whole := seen && r.depth >= r.skipFrom
@@ -99,7 +99,7 @@ func (r *reference) value(seen bool) {
 	r.token(whole, r.text[start:r.pos])
 }
 
-// bracket reads an array or object, whose parts are read by part.
+// bracket reads an array or object. It calls part for each element or member.
 func (r *reference) bracket(closing string, seen bool, part func()) {
 	if r.depth == maxDepth {
 		r.fail()

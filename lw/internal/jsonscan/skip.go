@@ -2,14 +2,14 @@ package jsonscan
 
 import "math/bits"
 
-// nesting holds the open brackets. The innermost is the lowest bit: 1 for an object, 0 for an array. The two bits above the
-// outermost bracket are 10.
+// nesting is a stack of open brackets. The innermost is the lowest bit: 1 for an object, 0 for an array. The two bits
+// above the outermost bracket are 10.
 type nesting uint64
 
 const (
 	outermost nesting = 2  // no bracket is open
 	inObject  nesting = 1  // the lowest bit
-	mostOpen          = 62 // brackets that fit
+	mostOpen          = 62 // the capacity of the stack
 )
 
 // levels returns the number of open brackets.
@@ -21,7 +21,7 @@ func (n nesting) closing() byte { return ']' | byte(n&inObject)<<5 }
 // enter adds a bracket. '{' and '[' differ in the same bit.
 func (n nesting) enter(opening byte) nesting { return n<<1 | nesting(opening>>5)&inObject }
 
-// leave steps over the closing brackets from i on.
+// leave steps over closing brackets at i.
 func (n nesting) leave(b []byte, i int) (nesting, int) {
 	for n != outermost && b[i] == n.closing() {
 		i++
@@ -37,12 +37,12 @@ func (r *Reader) SkipValue() {
 	}
 }
 
-// skip is the hot path of the library. It handles the common bytes itself and keeps its state in local variables. It
-// leaves other bytes to methods, which return the data and the position because they may refill the buffer. After an error
-// they return a position that holds a zero byte, and toComma ends the loop.
+// skip is the hot path of the library. It handles common bytes itself, with its state in local variables. Methods
+// handle other bytes and return the data and the position, because they may refill the buffer. After an error they
+// return the position of a zero byte, and toComma ends the loop.
 //
-// It reads names of members in steps of sixteen bytes and other strings in a first step of eight. Most of them end there, so
-// the branches are well predicted.
+// skip reads member names in steps of sixteen bytes and other strings in a first step of eight bytes. Most of them end
+// within one step, so the branches are well predicted.
 func (r *Reader) skip(b []byte, i int) {
 	open, most := outermost, outermost<<min(mostOpen, maxDepth-r.depth)
 	for {
@@ -86,8 +86,8 @@ func (r *Reader) skip(b []byte, i int) {
 	}
 }
 
-// resume returns the data and the position for a caller that keeps them in local variables. After an error the position
-// is the end of the data, where a zero byte stands.
+// resume returns the data and the position for a caller that keeps them in local variables. After an error, the
+// position is that of the zero byte after the data.
 func (r *Reader) resume() ([]byte, int) {
 	if r.err != nil {
 		return r.data, r.end
@@ -95,14 +95,14 @@ func (r *Reader) resume() ([]byte, int) {
 	return r.data, r.pos
 }
 
-// toNext steps over white space from i on.
+// toNext steps over white space at i.
 func (r *Reader) toNext(i int) ([]byte, int) {
 	r.pos = i
 	r.Next()
 	return r.resume()
 }
 
-// skipSpace is toNext with a short cut if there is no white space.
+// skipSpace is toNext, optimized for text without white space.
 func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	if b[i] > ' ' {
 		return b, i
@@ -110,7 +110,7 @@ func (r *Reader) skipSpace(b []byte, i int) ([]byte, int) {
 	return r.toNext(i)
 }
 
-// toQuote moves on to the closing quote of a string, from where plainEnd stopped at another byte.
+// toQuote moves to the closing quote of a string. i is the result of plainEnd, but not a quote.
 func (r *Reader) toQuote(i int) ([]byte, int) {
 	r.pos = i
 	r.finishString()
@@ -118,7 +118,7 @@ func (r *Reader) toQuote(i int) ([]byte, int) {
 	return r.resume()
 }
 
-// toComma steps over white space and closing brackets from i on. It stops at a comma or outside of all brackets.
+// toComma steps over white space and closing brackets at i. It stops at a comma or after the outermost bracket.
 func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	for {
 		b, next := r.toNext(i)
@@ -132,8 +132,8 @@ func (r *Reader) toComma(i int, open nesting) ([]byte, int, nesting) {
 	}
 }
 
-// restOfKey steps over a member's name and the colon. The name begins at i, or white space before it does. If it begins
-// there, its first special byte is at end or behind it.
+// restOfKey steps over a member name and the colon, and over white space before each. If the name begins at i, the
+// caller has found no special byte before end.
 func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	b := r.data
 	if b[i] != '"' {
@@ -153,8 +153,8 @@ func (r *Reader) restOfKey(i, end int) ([]byte, int) {
 	return r.resume()
 }
 
-// skipOther steps over the value at i if it is a number or a literal. It leaves other values to another call of skip: one
-// after white space, and one that is deeper than the caller can count.
+// skipOther steps over the value at i and the white space before it. It calls skip recursively for strings, and for
+// brackets that exceed the capacity of open.
 func (r *Reader) skipOther(i int, open nesting) ([]byte, int) {
 	r.pos = i
 	if r.data[i] <= ' ' {

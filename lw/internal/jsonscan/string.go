@@ -1,11 +1,11 @@
 package jsonscan
 
-// Key reads a member's name and the colon after it. The name is valid until the next call.
+// Key reads a member name and the colon after it. The name is valid until the next call.
 func (r *Reader) Key() []byte {
 	if r.err != nil {
 		return nil
 	}
-	if start := r.pos + 1; r.data[r.pos] == '"' { // most names are complete and have no escape sequences
+	if start := r.pos + 1; r.data[r.pos] == '"' { // most names are complete in the buffer and have no escape sequences
 		if end := plainEnd(r.data, start); r.data[end] == '"' && r.data[end+1] == ':' {
 			r.pos = end + 2
 			return r.data[start:end]
@@ -27,8 +27,8 @@ func (r *Reader) Key() []byte {
 	return text
 }
 
-// String reads a string and returns where the text between its quotes lies. It needs a mark. It returns the zero Span
-// after an error.
+// String reads a string and returns the span between its quotes. The reader must have a mark. After an error, it
+// returns the zero Span.
 func (r *Reader) String(expected string) Span {
 	if !r.take('"', expected) {
 		return Span{}
@@ -47,8 +47,8 @@ func (r *Reader) String(expected string) Span {
 	return Span{Start: start, End: r.pos - 1 - r.mark, Escaped: escaped}
 }
 
-// Content returns the content of a string. Without escape sequences it is a part of the buffer, which is valid until the
-// next call.
+// Content returns the unescaped content of a string. If there are no escape sequences, the result is part of the buffer
+// and valid until the next call.
 func (r *Reader) Content(at Span) []byte {
 	text := r.Part(at.Start, at.End)
 	if at.Escaped {
@@ -57,8 +57,8 @@ func (r *Reader) Content(at Span) []byte {
 	return text
 }
 
-// finishString steps over the rest of a string and its closing quote. It begins where plainEnd stopped: at the end of the
-// data, an escape sequence or a control character. It reports whether there are escape sequences.
+// finishString steps over the rest of a string and its closing quote. It begins at the position that plainEnd returned.
+// It reports whether the string has escape sequences.
 func (r *Reader) finishString() (escaped bool) {
 	for {
 		switch c := r.data[r.pos]; {
@@ -81,7 +81,7 @@ func (r *Reader) finishString() (escaped bool) {
 	}
 }
 
-// simpleEscapes are the bytes that form an escape sequence with a backslash alone.
+// simpleEscapes contains the characters that form an escape sequence with a backslash, except for u.
 var simpleEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
 
 // escape steps over one escape sequence.

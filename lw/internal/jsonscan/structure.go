@@ -5,7 +5,7 @@ func (r *Reader) Open(opening byte, expected string) bool {
 	if !r.take(opening, expected) || !r.push(opening == '{') {
 		return false
 	}
-	if r.Next() == opening+2 { // in ASCII a closing bracket stands two behind its opening bracket
+	if r.Next() == opening+2 { // the code of a closing bracket is that of its opening bracket plus two
 		r.pos++
 		r.depth--
 		return false
@@ -34,7 +34,7 @@ func (r *Reader) More() bool {
 	return r.expectedNext(closing == '}')
 }
 
-// take steps over c, or fails.
+// take steps over c. If the next byte is another one, it records an error and returns false.
 func (r *Reader) take(c byte, expected string) bool {
 	if r.err != nil {
 		return false
@@ -46,7 +46,7 @@ func (r *Reader) take(c byte, expected string) bool {
 	return true
 }
 
-// expectedNext records that neither another member or element nor a closing bracket follows.
+// expectedNext records that a comma or a closing bracket was expected.
 func (r *Reader) expectedNext(object bool) bool {
 	if object {
 		return r.Expected("',' or '}'")

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// ValueEnd returns the position behind the value that begins at i. The text must be valid.
+// ValueEnd returns the position after the value that begins at i. The text must be valid.
 func ValueEnd(text string, i int) int {
 	switch text[i] {
 	case '"':
@@ -24,7 +24,7 @@ func ValueEnd(text string, i int) int {
 	return i
 }
 
-// SkipSpace returns the first position from i on that holds no white space. The text must be valid.
+// SkipSpace returns the first position at or after i without white space. The text must be valid.
 func SkipSpace(text string, i int) int {
 	for i < len(text) && text[i] <= ' ' {
 		i++
@@ -34,11 +34,11 @@ func SkipSpace(text string, i int) int {
 
 func isDelimiter(c byte) bool { return c <= ' ' || c == ',' || c == '}' || c == ']' || c == ':' }
 
-// bracketEnd returns the position behind the bracket that closes the one before i. The text must be valid. Indexes read a
-// field of each object that arrives, so it looks at eight bytes at once, except near backslashes.
+// bracketEnd returns the position after the bracket that matches the one before i. The text must be valid. Indexes call
+// it for each object that arrives, so it processes eight bytes at once, except near backslashes.
 func bracketEnd(text string, i int) int {
-	b := unsafe.Slice(unsafe.StringData(text), len(text)) // only to read it
-	open, inside := 1, uint64(0)                          // inside: all bits are set within a string
+	b := unsafe.Slice(unsafe.StringData(text), len(text)) // b is only read
+	open, inside := 1, uint64(0)                          // all bits of inside are set within a string
 	for {
 		for ; i+8 <= len(b); i += 8 {
 			x := load(b, i)
@@ -46,10 +46,10 @@ func bracketEnd(text string, i int) int {
 			if equal(low, ascii, '\\') != 0 {
 				break
 			}
-			quotes := equal(low, ascii, '"') >> 7 * ones // the lowest bit of each byte: an odd number of quotes up to there
+			quotes := equal(low, ascii, '"') >> 7 * ones // the lowest bit of each byte is set if the number of quotes up to it is odd
 			outside := ascii &^ (quotes<<7 ^ inside)
 			inside ^= -(quotes >> 56 & 1)
-			low &^= ones * ('{' - '[') // makes each brace a bracket
+			low &^= ones * ('{' - '[') // turns braces into brackets
 			opening, closing := equal(low, outside, '['), equal(low, outside, ']')
 			if n := bits.OnesCount64(closing); n < open {
 				open += bits.OnesCount64(opening) - n
@@ -76,8 +76,8 @@ func bracketEnd(text string, i int) int {
 	}
 }
 
-// closedAt follows the brackets that two masks mark. It stops at the one that closes the last open bracket, and returns
-// how many are open and its index.
+// closedAt counts the brackets of two masks, in the order of the text. It stops at the bracket that closes the last
+// open one. It returns the number of open brackets and the index of that bracket, or 8.
 func closedAt(opening, closing uint64, open int) (left, index int) {
 	for at := opening | closing; at != 0; at &= at - 1 {
 		if lowest := at & -at; opening&lowest != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseUintAcceptsWhatStrconvDoes(t *testing.T) {
+func TestParseUintAgreesWithStrconv(t *testing.T) {
 	for _, text := range []string{"", "0", "00", "7", "007", "42", "-1", "+1", " 1", "1 ", "1_0", "0x1", "1e2", "/", ":", "é",
 		"18446744073709551615", "18446744073709551616", "18446744073709551620", "99999999999999999999", "184467440737095516150"} {
 		want, wantErr := strconv.ParseUint(text, 10, 64)
@@ -26,8 +26,7 @@ func TestUint64IsLittleEndian(t *testing.T) {
 	require.Panics(t, func() { Uint64(b[:7]) })
 }
 
-// TestPoolMakesAValueIfItHasNone and never lends one twice.
-func TestPoolMakesAValueIfItHasNone(t *testing.T) {
+func TestPoolCreatesValuesIfEmpty(t *testing.T) {
 	p := Pool{New: func() any { return new(int) }}
 	one, other := p.Get().(*int), p.Get().(*int)
 	require.NotSame(t, one, other)

@@ -1,6 +1,6 @@
 package lean
 
-// Pool is [sync.Pool] for a program with one thread. It holds one value at most. It saves 3.2 kB.
+// Pool is [sync.Pool] for a single-threaded module. It keeps at most one value. It saves 3.2 kB.
 type Pool struct {
 	New  func() any
 	kept any

@@ -1,5 +1,5 @@
-// Package protoscan reads protocol buffers: messages in memory with [Message], and streams of them with [Reader].
-// It knows the wire format, but no message type: https://protobuf.dev/programming-guides/encoding/
+// Package protoscan reads protocol buffers from memory with [Message], and from streams with [Reader]. It implements
+// the wire format but knows no message types: https://protobuf.dev/programming-guides/encoding/
 package protoscan
 
 // Wire types.
@@ -10,13 +10,13 @@ const (
 	fixed32 = 5
 )
 
-// Field is one field of a message. Positions count from the message's first byte.
+// Field is one field of a message. Positions are relative to the first byte of the message.
 type Field struct {
 	Number int
 	Type   int    // Bytes or another wire type
 	Start  int    // of the tag
-	Value  int    // position of the value: the content, without its length
-	End    int    // behind the value
+	Value  int    // of the content, after the length
+	End    int    // after the value
 	Int    uint64 // the value of a varint
 }
 
@@ -49,7 +49,7 @@ func (m *Message) Next() (f Field, ok bool) {
 		size = 4
 	case Bytes:
 		size = m.uvarint()
-	default: // groups are obsolete, and Kubernetes has none
+	default: // groups are deprecated, and Kubernetes does not use them
 		m.bad = true
 	}
 	if tag>>3 == 0 || tag>>3 > 1<<29-1 || size > uint64(len(m.data)-m.pos) {
@@ -69,7 +69,7 @@ func (m *Message) Next() (f Field, ok bool) {
 // Valid reports whether all fields so far were well-formed.
 func (m *Message) Valid() bool { return !m.bad }
 
-// Bytes returns the value of a field without a copy.
+// Bytes returns the value of a field without copying it.
 func (m *Message) Bytes(f Field) []byte { return m.data[f.Value:f.End] }
 
 func (m *Message) uvarint() uint64 {

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	readAhead   = 1 << 10  // bytes, for the lengths and tags between frames
-	pooledFrame = 64 << 10 // larger buffers are left to the garbage collector
+	readAhead   = 1 << 10  // bytes, for lengths and tags between frames
+	pooledFrame = 64 << 10 // larger buffers are not pooled
 )
 
 var frames = sync.Pool{New: func() any { return new([pooledFrame]byte) }}
@@ -27,11 +27,11 @@ func (e *LimitError) Error() string {
 // ErrVarint reports a varint of more than 64 bits.
 var ErrVarint = errors.New("a varint is longer than 64 bits")
 
-// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. A Reader that waits for the
-// next frame holds no buffer for frames.
+// Reader reads lengths, tags and frames from a stream. Its methods do nothing after an error. While it waits for a
+// frame, it holds no frame buffer.
 type Reader struct {
 	src    io.Reader
-	ahead  []byte // read from src and not used yet; a part of buffer
+	ahead  []byte // unread bytes of buffer
 	buffer [readAhead]byte
 	offset int64
 	limit  int
@@ -44,7 +44,7 @@ func New(src io.Reader, limit int) *Reader {
 	return &Reader{src: src, limit: limit}
 }
 
-// Err returns the first error. It is [io.EOF] if the stream ended between two frames, and [io.ErrUnexpectedEOF] if it ended
+// Err returns the first error. It is [io.EOF] if the stream ended between frames, and [io.ErrUnexpectedEOF] if it ended
 // within one.
 func (r *Reader) Err() error { return r.err }
 
@@ -68,10 +68,10 @@ func (r *Reader) Wait() bool {
 	return r.err == nil
 }
 
-// AtEnd reports whether the stream has ended cleanly at the position. It blocks until the next byte arrives.
+// AtEnd reports whether the stream has ended cleanly. It blocks until more data or the end arrives.
 func (r *Reader) AtEnd() bool { return r.err == nil && r.fill() == io.EOF }
 
-// fill reads bytes ahead if there are none.
+// fill reads from src if ahead is empty.
 func (r *Reader) fill() error {
 	for range 100 {
 		if len(r.ahead) > 0 {
@@ -128,8 +128,8 @@ func (r *Reader) Uint32() (v uint32) {
 	return v
 }
 
-// Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is allocated
-// as the bytes arrive, so a false size costs nothing.
+// Frame reads the next size bytes. The result is valid until the next call of Frame, Wait or Release. Memory is
+// allocated only as the bytes arrive, so a false size is harmless.
 func (r *Reader) Frame(size uint64) []byte {
 	if r.err != nil {
 		return nil
@@ -175,7 +175,7 @@ func (r *Reader) Discard(size uint64) {
 	}
 }
 
-// Release gives the frame's buffer back.
+// Release returns the frame buffer to the pool.
 func (r *Reader) Release() {
 	if len(r.frame) == pooledFrame {
 		frames.Put((*[pooledFrame]byte)(r.frame))
@@ -183,7 +183,7 @@ func (r *Reader) Release() {
 	r.frame = nil
 }
 
-// cut records the end of the stream within a frame.
+// cut records that the stream ended within a frame.
 func (r *Reader) cut(err error) {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF

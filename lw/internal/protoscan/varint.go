@@ -3,7 +3,8 @@ package protoscan
 // maxVarint is the size of the largest varint, in bytes.
 const maxVarint = 10
 
-// uvarint decodes a varint at the beginning of data. It returns a size of zero if there is none of at most 64 bits.
+// uvarint decodes a varint at the beginning of data. It returns a size of zero if the varint is incomplete or longer
+// than 64 bits.
 func uvarint(data []byte) (v uint64, size int) {
 	for i := range min(len(data), maxVarint) {
 		b := data[i]
