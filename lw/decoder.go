@@ -1,6 +1,6 @@
 package lw
 
-// jsonDecoder decodes JSON. Its methods are those of decoder.
+// jsonDecoder implements decoder for JSON.
 type jsonDecoder struct{ s scanner }
 
 func (d *jsonDecoder) list(meta *ListMeta, o *Scanned, item func() bool) { d.s.list(meta, o, item) }

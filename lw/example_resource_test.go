@@ -20,7 +20,7 @@ func ExampleParseResource() {
 	// shop/widgets.example.com v1
 }
 
-// A custom resource needs its version and its group.
+// A custom resource needs a version and a group.
 func ExampleParseResource_custom() {
 	_, err := lw.ParseResource("widgets.example.com", "shop")
 	fmt.Println(err)

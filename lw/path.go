@@ -12,14 +12,14 @@ import (
 type pathError struct {
 	Path     string
 	Offset   int    // in bytes
-	Expected string // what should stand there
+	Expected string // the expected syntax at Offset
 }
 
 func (e *pathError) Error() string {
 	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// step is one step of a path.
+// step is one element of a path.
 type step struct {
 	kind  stepKind
 	name  string
@@ -34,7 +34,8 @@ const (
 	toEveryElement
 )
 
-// cutStep takes the first step off a path. At a mistake expected says what should stand where rest begins.
+// cutStep splits the first step off a path. If the path is malformed, expected describes the valid syntax at the start
+// of rest.
 func cutStep(path string) (first step, rest, expected string) {
 	if path != "" && path[0] == '[' {
 		return cutElement(path)
@@ -52,7 +53,7 @@ func cutStep(path string) (first step, rest, expected string) {
 	return first, rest, ""
 }
 
-// cutName takes a member name off a path; a backslash before a character makes it part of the name.
+// cutName splits a member name off a path. A backslash escapes the next character.
 func cutName(path string) (name, rest string) {
 	for i := range len(path) {
 		switch path[i] {

@@ -8,33 +8,33 @@ import (
 const (
 	firstDelay  = 800 * time.Millisecond
 	maxDelay    = 30 * time.Second
-	mostAsked   = 5 * time.Minute // the longest Retry-After that is honored
-	mostAsks    = 10              // how often in a row a Retry-After alone decides the delay
-	askedSpread = 0.1             // the random part of a Retry-After
+	mostAsked   = 5 * time.Minute // maximum Retry-After that is honored
+	mostAsks    = 10              // consecutive delays that Retry-After alone determines
+	askedSpread = 0.1             // random part that is added to Retry-After
 
-	requestEvery = time.Second // the sustained rate of requests
-	requestBurst = 10          // requests that may be made at once
+	requestEvery = time.Second // sustained rate of requests
+	requestBurst = 10          // maximum number of requests at once
 
-	listWindow = time.Minute // in which at most mostLists lists begin
+	listWindow = time.Minute // at most maxLists lists start within this time
 	maxLists   = 4
 )
 
-// retryPolicy decides how long a stream waits before its next request: the longest of the backoff, the request budget and the
-// limit of lists. The zero value is ready to use.
+// retryPolicy computes the delay before the next request. The delay is the longest of the backoff, the request budget
+// and the limit on lists. The zero value is ready to use.
 type retryPolicy struct {
 	backoff backoff
 	budget  budget
 	lists   lists
 }
 
-// backoff is an exponential backoff with full jitter on top, so that clients that fail together come back apart.
+// backoff is an exponential backoff with jitter, so that clients that fail together retry at different times.
 type backoff struct {
 	last  time.Duration
-	asked int // how often in a row the server asked to wait
+	asked int // consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. asked is the server's Retry-After, which is obeyed mostAsks times in a row before the delay
-// grows beyond it. All clients are told the same one, so a random part is added.
+// next returns the next delay. asked is the Retry-After of the server. It determines the delay up to mostAsks times in
+// a row. A random part is added, because all clients receive the same Retry-After.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 	if asked > 0 && b.asked < mostAsks {
 		b.asked++
@@ -44,7 +44,7 @@ func (b *backoff) next(random float64, asked time.Duration) time.Duration {
 	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }
 
-// retryAfter returns how long the server asked to wait, at most mostAsked.
+// retryAfter returns the Retry-After of err, at most mostAsked.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return min(e.RetryAfter, mostAsked)
@@ -52,23 +52,24 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// budget is a token bucket, kept as the moment until which all requests so far are paid.
+// budget is a token bucket. It stores the time at which all requests so far are paid for.
 type budget struct{ paid moment }
 
-// spend pays for a request. Two requests may overdraw the budget: a watch after a list, and a wait that Wake ended.
+// spend charges one request. Two requests may exceed the budget: a watch after a list, and a request after Wake skipped
+// a delay.
 func (b *budget) spend(now moment) {
 	b.paid = min(max(b.paid, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
 
-// wait returns how long until a request can be paid.
+// wait returns the delay until the budget covers another request.
 func (b *budget) wait(now moment) time.Duration {
 	return max(0, b.paid-now-(requestBurst-1)*requestEvery)
 }
 
-// lists are the times at which the latest lists began that brought objects or were complete.
+// lists records when the last maxLists lists started. It omits lists that failed before their first object.
 type lists struct {
 	times [maxLists]moment
-	next  int // the oldest
+	next  int // index of the oldest time
 }
 
 func (l *lists) add(begun moment) {
@@ -76,7 +77,7 @@ func (l *lists) add(begun moment) {
 	l.next = (l.next + 1) % maxLists
 }
 
-// wait returns how long until another list may begin.
+// wait returns the delay until another list may start.
 func (l *lists) wait(now moment) time.Duration {
 	oldest := l.times[l.next]
 	if oldest == 0 {

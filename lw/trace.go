@@ -8,8 +8,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
-// Trace sees what happens beneath a stream, for metrics and logs. Each func may be nil; they are called in the goroutine
-// that reads the stream, and hold it up while they run. A Trace may serve several streams at once if its funcs may.
+// Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The
+// functions block the stream while they run. A Trace may serve several streams if its functions are safe for concurrent
+// use.
 type Trace struct {
 	Open         func(req *Request)            // a request is about to be made
 	Opened       func(req *Request, err error) // its response arrived, or err says why not
@@ -26,10 +27,10 @@ type Trace struct {
 	Stopped      func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
 }
 
-// WithTrace returns a context whose requests and streams report to trace. It replaces the trace that ctx has.
+// WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
-// open makes a request over the transport.
+// open sends a request over the transport.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
 	if t.Open != nil {
 		t.Open(req)
@@ -77,7 +78,7 @@ func (t *Trace) page(meta ListMeta) {
 	}
 }
 
-// event tells what an event of the stream is, besides being about an object.
+// event reports an event of the stream, except for Added, Modified, Deleted and ListStarted.
 func (t *Trace) event(eventType EventType, resourceVersion string, b *Interruption, undecoded *DecodeError) {
 	switch {
 	case eventType == DecodeFailed && t.DecodeFailed != nil:

@@ -56,7 +56,7 @@ func TestKindErrors(t *testing.T) {
 		require.True(t, ok, members)
 		require.Equal(t, want, fault)
 		require.Equal(t, want, textErr)
-		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment is for objects of apps/v1 Deployment, found "+found+
+		require.EqualError(t, err, "object b/a at resourceVersion 5: *codec.deployment is for objects of apps/v1 Deployment, found "+found+
 			": use the collection that codec.ResourceOf returns")
 	}
 }

@@ -72,7 +72,7 @@ func ExampleJSON() {
 	// Output:
 	// small 1
 	// large 9007199254740993
-	// object default/wrong at resource version 4: field spec.size: expected int64, found a string
+	// object default/wrong at resourceVersion 4: field spec.size: expected int64, found a string
 }
 
 // Objects may be kept as text, and read as structs when they are needed. The way back is encoding/json's.

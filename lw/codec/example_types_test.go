@@ -33,7 +33,7 @@ func ExampleKindError() {
 	fmt.Println(err)
 	// Output:
 	// v1 Pod
-	// object shop/web-0 at resource version 7: *v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns
+	// object shop/web-0 at resourceVersion 7: *v1.Deployment is for objects of apps/v1 Deployment, found v1 Pod: use the collection that codec.ResourceOf returns
 }
 
 // New chooses the concrete type of an interface type such as client.Object.
