@@ -14,7 +14,7 @@ import (
 
 // ClientOptions configures a [Client].
 type ClientOptions struct {
-	// MaxFrame limits the size of one event or list item in bytes, and so the memory that one response uses. A larger
+	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
 	// event or item causes a *[FrameTooLargeError]. Zero means [DefaultMaxFrame]. The maximum is 1 GiB.
 	MaxFrame int
 
@@ -37,8 +37,8 @@ type Client[T Keyed] struct {
 	server    *support
 }
 
-// NewClient returns a client for resource. The codec decodes the objects. opts may be nil. NewClient returns an error
-// if the resource is incomplete or malformed.
+// NewClient returns a client for resource. The codec decodes the objects. opts may be nil. It returns an error if an
+// argument is invalid.
 func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
 	if transport == nil || codec == nil {
 		return nil, errors.New("lw: NewClient needs a transport and a codec, such as lw.RawCodec{}")
@@ -79,21 +79,21 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		defer body.Close()
 		s := c.newDecoder(body)
 		defer s.release()
-		held := recall.From[T](ctx, c)
+		stored := recall.From[T](ctx, c)
 		item := Scanned{managed: c.opts.KeepManagedFields}
 		stopped := false
 		s.list(meta, &item, func() bool {
-			if !c.server.ownItem(&c.resource, meta, &item) {
-				s.notThisList()
+			if !c.server.matchesItem(&c.resource, meta, &item) {
+				s.wrongList()
 				return false
 			}
 			trace.frame(Added, &item)
-			object, err := c.decodeItem(held, &item)
+			object, err := c.decodeItem(stored, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if !s.failed() && !stopped && !c.server.ownList(&c.resource, meta) {
-			s.notThisList()
+		if !s.failed() && !stopped && !c.server.matchesList(&c.resource, meta) {
+			s.wrongList()
 		}
 		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
 			s.fail(invalid.ErrShardIgnored)
@@ -105,9 +105,9 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 }
 
 // decodeItem returns the stored object if it is unchanged. Otherwise it decodes the item.
-func (c *Client[T]) decodeItem(held recall.Func[T], item *Scanned) (T, error) {
-	if held != nil {
-		object, ok := held(item.Namespace(), item.Name(), item.ResourceVersion())
+func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
+	if stored != nil {
+		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())
 		if ok && sameObject(c.codec, object, item) {
 			return object, nil
 		}
@@ -140,11 +140,11 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := c.newDecoder(body)
 		defer s.release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
-		held := recall.From[T](ctx, c)
+		stored := recall.From[T](ctx, c)
 		for {
 			scanned.body = nil // other streams may use the buffer while this stream waits
 			s.begin()          // waits here, because nextEvent would use more stack while it waits
-			event, err := c.nextEvent(s, &scanned, trace, held)
+			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return
 			}
@@ -156,7 +156,7 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 }
 
 // nextEvent reads one event. It returns an ERROR event as an error, and io.EOF when the watch is closed cleanly.
-func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -172,7 +172,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held re
 			event.Type = Synced
 		}
 	case Added: // in a streaming list, or after a reconnect
-		event.Object, err = c.decodeItem(held, scanned)
+		event.Object, err = c.decodeItem(stored, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
 	}

@@ -6,7 +6,8 @@ import "io"
 
 // decoder reads the body of one response in one encoding. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop.
+	// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to
+	// stop.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
@@ -17,7 +18,7 @@ type decoder interface {
 	// status returns the Status in the ERROR event that event read last.
 	status(o *Scanned) (Status, error)
 
-	notThisList()   // records that the list belongs to another resource
+	wrongList()     // records that the list belongs to another resource
 	fail(err error) // records an error
 	failed() bool   // reports whether an error was recorded
 	failure() error // returns the first error as a documented type of this package

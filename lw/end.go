@@ -17,7 +17,8 @@ func (m *machine) causeOfEnd(now moment) error {
 		m.short = 0
 		return ErrWatchClosed
 	}
-	if m.short++; m.short < maxShortWatches {
+	m.short++
+	if m.short < maxShortWatches {
 		return ErrWatchClosed
 	}
 	return ErrExpired
@@ -43,7 +44,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 	switch {
 	case resumes && !b.Relist:
 		b.Delay = spread
-	case !n.atOnce || asked > 0:
+	case !n.immediate || asked > 0:
 		b.Delay = m.retryPolicy.backoff.next(m.random(), asked)
 	}
 	b.Delay = max(b.Delay, m.retryPolicy.budget.wait(in.now))
@@ -64,11 +65,11 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 		m.short = 0
 	}
 	healthy := s.healthy(now)
-	if healthy && s.listed != "" {
+	if healthy && s.listVersion != "" {
 		m.server.streamWorked()
 	}
 	resumes = healthy && f == connection && !answered(err)
-	if resumes || s.lived(now) >= provenAfter {
+	if resumes || s.openFor(now) >= provenAfter {
 		m.retryPolicy.backoff, m.relisted = backoff{}, false
 	}
 	if resumes {

@@ -52,10 +52,8 @@ func (e *engine[T]) request() bool {
 // send yields an event. It returns false if the sequence is over.
 func (e *engine[T]) send(event Event[T]) bool {
 	e.trace.event(event.Type, event.ResourceVersion, event.Interruption, event.Err)
-	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
-		return false
-	}
-	return true
+	e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event)
+	return !e.gone
 }
 
 // list reads one page of a list. In the state checking it ignores the objects and reads only the resourceVersion.
@@ -73,7 +71,8 @@ func (e *engine[T]) list() *Interruption {
 			return e.fail(causeOf(ctx, err), page.objects)
 		}
 		dog.pause()
-		if page.objects++; page.objects == 1 {
+		page.objects++
+		if page.objects == 1 {
 			page.start = keyOf(&event)
 		}
 		if !check && !e.item(&event) {

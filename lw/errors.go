@@ -20,11 +20,11 @@ var (
 	// ErrNotFound means that the collection does not exist on the server (HTTP 404).
 	ErrNotFound = errors.New("the server has no such collection")
 	// ErrTooManyRequests means that the server limits the rate of requests (HTTP 429).
-	ErrTooManyRequests = errors.New("too many requests: the server limits the rate")
+	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrInvalidResponse means that a response breaks the protocol. Its text describes the violation: a response that
-	// is not a list, inconsistent pages, a streaming list without its end, an ignored shard selector, or a
-	// resourceVersion that went back. A *[MalformedError] also matches it, unless the response was truncated.
+	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
+	// inconsistent pages, an ignored shard selector, or a resourceVersion that went back. A *[MalformedError] also
+	// matches it, unless the response was truncated.
 	ErrInvalidResponse = invalid.ErrResponse
 	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
 	ErrSilent = errors.New("no data arrived within the idle timeout: the connection may be half-open")

@@ -14,7 +14,10 @@ const defaultPageSize = 500
 type Options struct {
 	LabelSelector string // for example "app=web,tier!=db"
 	FieldSelector string // for example "spec.nodeName=n1"
-	ShardSelector string // see ListOptions; disables streaming lists, which cannot confirm that the server used it
+
+	// ShardSelector selects a part of the collection; see [ListOptions]. It disables streaming lists, because they do
+	// not show whether the server used it.
+	ShardSelector string
 
 	// PageSize is the number of objects per page of a list. Zero means 500. A negative value requests all objects in
 	// one page.
@@ -34,8 +37,8 @@ type Options struct {
 	// saved state. If the resourceVersion has expired, the stream relists. "" and "0" start with a list.
 	//
 	// If ResumeFrom is newer than the server's resourceVersion, the stream relists after about five minutes without
-	// events. It cannot detect a resourceVersion of another server that this server has already passed. So save the
-	// server's identity with the state.
+	// events. If ResumeFrom is older but comes from another server, the stream cannot detect it. So save the server's
+	// identity with the state.
 	ResumeFrom string
 
 	// Wake requests an immediate connection check and skips the current delay. Without it, the stream checks the
@@ -44,7 +47,8 @@ type Options struct {
 	Wake <-chan struct{}
 
 	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
-	// Interrupted event. If StopOn is nil, the stream retries forever. [IsPermanent] stops when retrying cannot help.
+	// Interrupted event. If StopOn is nil, the stream retries forever. [IsPermanent]
+	// ends it when retrying cannot help.
 	StopOn func(cause error) bool
 
 	// Logger receives a warning about each interruption that needs attention, with its cause, the next request and the

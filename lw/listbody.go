@@ -108,7 +108,8 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 		if !s.EndFrame() {
 			return false
 		}
-		if o.body = s.Frame(); o.name.Start == o.name.End {
+		o.body = s.Frame()
+		if o.name.Start == o.name.End {
 			s.wrongValue(0, "an item with metadata.name", "none")
 			return s.notList()
 		}

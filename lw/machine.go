@@ -48,7 +48,7 @@ const (
 
 const (
 	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
-	mostSuspect     = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
+	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
 	stalledStream   = 60 * time.Second // maximum time between two events of a streaming list that are certainly initial objects
 )
 
@@ -85,7 +85,8 @@ func newMachine(opts *Options, server *support, random func() float64) *machine 
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}
-	if m.state = m.list("0"); opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
+	m.state = m.list("0")
+	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
 		m.state, m.version = &watching{}, opts.ResumeFrom
 	}
 	return m
@@ -143,7 +144,8 @@ func (m *machine) ask(now moment) {
 	case *streaming:
 		s.timeout = m.timeout()
 	case *watching:
-		if s.timeout = m.timeout(); s.lastReceived == 0 {
+		s.timeout = m.timeout()
+		if s.lastReceived == 0 {
 			s.lastReceived = now
 		}
 	}
@@ -153,7 +155,7 @@ func (m *machine) ask(now moment) {
 func (m *machine) open(now moment) output {
 	switch s := m.state.(type) {
 	case *streaming:
-		s.opened, s.listed = now, now
+		s.opened, s.lastInitial = now, now
 	case *watching:
 		s.opened = now
 		return liveNow
@@ -176,11 +178,11 @@ func (m *machine) event(in *input) (output, *Interruption) {
 // without streaming lists starts an ordinary watch, which sends no such objects.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
-		s.listed = in.now
+		s.lastInitial = in.now
 	} else if in.version != "" {
 		s.highest = in.version
 	}
-	if in.now-s.listed >= stalledStream {
+	if in.now-s.lastInitial >= stalledStream {
 		return hidden, m.end(invalid.ErrNoInitialEnd, in)
 	}
 	if in.event == Bookmark {
@@ -197,13 +199,14 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 	if in.version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
 		in.version = ""
 	}
-	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
+	if !s.news && in.event != Bookmark && s.listVersion != "" && (in.version == s.listVersion || versionRegressed(s.listVersion, in.version)) {
 		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an initial object after the initial-events-end bookmark
 	}
 	if versionRegressed(m.version, in.version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
-	if s.lastReceived = in.now; in.event == Bookmark {
+	s.lastReceived = in.now
+	if in.event == Bookmark {
 		m.server.bookmarks.Store(true)
 	}
 	if in.version == "" && in.event == Bookmark || in.version != "" && in.version == m.version {
@@ -236,7 +239,7 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	if !s.objects {
 		m.retryPolicy.lists.add(m.asked)
 	}
-	m.listed(in.version)
-	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
+	m.completeList(in.version)
+	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listVersion: m.version}
 	return complete, nil
 }

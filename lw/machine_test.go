@@ -117,7 +117,7 @@ func TestListsStayPaged(t *testing.T) {
 // TestUnknownVersionLeadsToTheLatest: a resourceVersion of another system is rejected by watch and list.
 func TestUnknownVersionLeadsToTheLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
-	for range mostSuspect {
+	for range maxSuspect {
 		r.watchFails(status(500)) // as a kube-apiserver answers it
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)

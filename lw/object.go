@@ -31,8 +31,8 @@ func (k Key) String() string {
 // Object is an API object. It holds the JSON text and decodes fields on demand. An Object is immutable and safe for
 // concurrent use.
 //
-// The text always contains kind and apiVersion, which servers omit from list items. So a listed object and a watched
-// object have the same text. By default the text does not contain metadata.managedFields; see
+// The client adds kind and apiVersion to list items, because servers omit them. So a listed object and a watched object
+// have the same text. By default the text does not contain metadata.managedFields; see
 // [ClientOptions].KeepManagedFields.
 type Object struct {
 	raw                                   string
@@ -109,10 +109,16 @@ func ParseObject(text []byte) (*Object, error) {
 	return object, nil
 }
 
-// GetNamespace, GetName, GetUID and GetResourceVersion return the metadata fields of the same names.
-func (o *Object) GetNamespace() string       { return o.part(o.namespace) }
-func (o *Object) GetName() string            { return o.part(o.name) }
-func (o *Object) GetUID() string             { return o.part(o.uid) }
+// GetNamespace returns metadata.namespace.
+func (o *Object) GetNamespace() string { return o.part(o.namespace) }
+
+// GetName returns metadata.name.
+func (o *Object) GetName() string { return o.part(o.name) }
+
+// GetUID returns metadata.uid.
+func (o *Object) GetUID() string { return o.part(o.uid) }
+
+// GetResourceVersion returns metadata.resourceVersion.
 func (o *Object) GetResourceVersion() string { return o.part(o.resourceVersion) }
 
 // Key returns the object's namespace and name.
@@ -133,8 +139,10 @@ func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other
 // Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax.
 func (o *Object) Get(path string) Value { return Value(o.raw).Get(path) }
 
-// Kind and APIVersion return the type of the object, for example "Pod" and "v1".
-func (o *Object) Kind() string       { return o.Get("kind").String() }
+// Kind returns the kind of the object, for example "Pod".
+func (o *Object) Kind() string { return o.Get("kind").String() }
+
+// APIVersion returns the group and version of the object, for example "apps/v1".
 func (o *Object) APIVersion() string { return o.Get("apiVersion").String() }
 
 // Label returns the value of a label and reports whether the label exists.
@@ -144,7 +152,7 @@ func (o *Object) Label(name string) (string, bool) {
 }
 
 // Labels returns an iterator over the names and values of the labels.
-func (o *Object) Labels() iter.Seq2[string, string] { return o.texts("metadata.labels") }
+func (o *Object) Labels() iter.Seq2[string, string] { return o.entries("metadata.labels") }
 
 // Annotation returns the value of an annotation and reports whether the annotation exists.
 func (o *Object) Annotation(name string) (string, bool) {
@@ -153,9 +161,9 @@ func (o *Object) Annotation(name string) (string, bool) {
 }
 
 // Annotations returns an iterator over the names and values of the annotations.
-func (o *Object) Annotations() iter.Seq2[string, string] { return o.texts("metadata.annotations") }
+func (o *Object) Annotations() iter.Seq2[string, string] { return o.entries("metadata.annotations") }
 
-func (o *Object) texts(path string) iter.Seq2[string, string] {
+func (o *Object) entries(path string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for name, value := range o.Get(path).Members() {
 			if !yield(name, value.String()) {

@@ -2,8 +2,8 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/internal/invalid"
 
-// listed records that a list is complete. If the list has no resourceVersion, a watch after it cannot resume.
-func (m *machine) listed(version string) {
+// completeList records that a list is complete. If the list has no resourceVersion, a watch after it cannot resume.
+func (m *machine) completeList(version string) {
 	if version == "0" {
 		version = ""
 	}
@@ -33,7 +33,8 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	if stuck {
 		return hidden, m.end(invalid.ErrNoProgress, in)
 	}
-	if s.pages++; in.meta.Continue != "" {
+	s.pages++
+	if in.meta.Continue != "" {
 		s.token, s.free = in.meta.Continue, in.objects > 0
 		if s.from == "0" {
 			m.server.pages.Store(true)
@@ -43,7 +44,7 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	if s.from != "" && versionRegressed(m.version, version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
-	m.listed(version)
+	m.completeList(version)
 	m.state = &watching{lastReceived: in.now}
 	return complete, nil
 }

@@ -52,13 +52,13 @@ func (p *projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
 }
 
-func projectionSteps(path string) (steps []step, err error) {
+func projectionSteps(path string) (steps []pathStep, err error) {
 	for rest := path; rest != "" || len(steps) == 0; {
 		at := len(path) - len(rest)
-		first, next, expected := cutStep(rest)
+		first, remaining, expected := cutStep(rest)
 		switch {
 		case expected != "":
-			at = len(path) - len(next)
+			at = len(path) - len(remaining)
 		case len(steps) == 0 && first.kind != toMember:
 			expected = "a member name"
 		case first.kind == toElement:
@@ -67,13 +67,13 @@ func projectionSteps(path string) (steps []step, err error) {
 		if expected != "" {
 			return nil, &pathError{Path: path, Offset: at, Expected: expected}
 		}
-		steps, rest = append(steps, first), next
+		steps, rest = append(steps, first), remaining
 	}
 	return steps, nil
 }
 
 // add returns a selection of f and the field at the end of steps.
-func (f *fields) add(steps []step) *fields {
+func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ func (d *protoDecoder) notList(expected, found string) bool {
 	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found, Err: invalid.ErrNotList})
 }
 
-func (d *protoDecoder) notThisList() {
+func (d *protoDecoder) wrongList() {
 	d.notList("a list of this resource", "another kind or apiVersion")
 }
 

@@ -25,7 +25,8 @@ func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	}
 	kept := metadata.End - metadata.Value
 	if !o.managed {
-		if kept = keptSize(data[metadata.Value:metadata.End]); kept < 0 {
+		kept = keptSize(data[metadata.Value:metadata.End])
+		if kept < 0 {
 			return d.malformed("metadata", "malformed protobuf")
 		}
 	}

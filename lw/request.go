@@ -6,8 +6,8 @@ import (
 )
 
 func (c *Client[T]) listRequest(opts ListOptions) *Request {
-	path, own := c.resource.path()
-	q := query(own).add("labelSelector", opts.LabelSelector).
+	path, rawQuery := c.resource.path()
+	q := query(rawQuery).add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("shardSelector", opts.ShardSelector).
 		add("resourceVersion", opts.ResourceVersion)
@@ -23,8 +23,8 @@ func (c *Client[T]) listRequest(opts ListOptions) *Request {
 }
 
 func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
-	path, own := c.resource.path()
-	q := query(own).add("watch", "1").
+	path, rawQuery := c.resource.path()
+	q := query(rawQuery).add("watch", "1").
 		add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("shardSelector", opts.ShardSelector).
@@ -55,17 +55,18 @@ func (c *Client[T]) accept(suffix string) string {
 
 // sameSelector reports whether the server used the requested selector. It ignores spaces, because servers add them.
 func sameSelector(used, asked string) bool {
-	next := func(text *string) byte {
+	nextByte := func(text *string) byte {
 		for *text != "" {
 			c := (*text)[0]
-			if *text = (*text)[1:]; c != ' ' {
+			*text = (*text)[1:]
+			if c != ' ' {
 				return c
 			}
 		}
 		return 0
 	}
 	for {
-		a, b := next(&used), next(&asked)
+		a, b := nextByte(&used), nextByte(&asked)
 		if a != b {
 			return false
 		}

@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	firstDelay  = 800 * time.Millisecond
-	maxDelay    = 30 * time.Second
-	mostAsked   = 5 * time.Minute // maximum Retry-After that is honored
-	mostAsks    = 10              // consecutive delays that Retry-After alone determines
-	askedSpread = 0.1             // random part that is added to Retry-After
+	firstDelay       = 800 * time.Millisecond
+	maxDelay         = 30 * time.Second
+	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
+	maxHonored       = 10              // consecutive delays that Retry-After alone determines
+	retryAfterSpread = 0.1             // random part that is added to Retry-After
 
 	requestEvery = time.Second // sustained rate of requests
 	requestBurst = 10          // maximum number of requests at once
@@ -33,21 +33,21 @@ type backoff struct {
 	asked int // consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. asked is the Retry-After of the server. It determines the delay up to mostAsks times in
-// a row. A random part is added, because all clients receive the same Retry-After.
+// next returns the next delay. asked is the Retry-After of the server. It determines the delay up to maxHonored times
+// in a row. A random part is added, because all clients receive the same Retry-After.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
-	if asked > 0 && b.asked < mostAsks {
+	if asked > 0 && b.asked < maxHonored {
 		b.asked++
-		return asked + time.Duration(random*float64(asked)*askedSpread)
+		return asked + time.Duration(random*float64(asked)*retryAfterSpread)
 	}
 	b.last = min(max(2*b.last, firstDelay), maxDelay)
 	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }
 
-// retryAfter returns the Retry-After of err, at most mostAsked.
+// retryAfter returns the Retry-After of err, at most maxRetryAfter.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		return min(e.RetryAfter, mostAsked)
+		return min(e.RetryAfter, maxRetryAfter)
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package lw
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
@@ -19,10 +20,16 @@ type Scanned struct {
 	missing                               missing // the members that a list item may inherit from its list
 }
 
-// Namespace, Name, UID and ResourceVersion return the metadata fields of the same names. A missing field is empty.
-func (o *Scanned) Namespace() []byte       { return o.bytes(o.namespace) }
-func (o *Scanned) Name() []byte            { return o.bytes(o.name) }
-func (o *Scanned) UID() []byte             { return o.bytes(o.uid) }
+// Namespace returns metadata.namespace, or an empty slice if it is missing.
+func (o *Scanned) Namespace() []byte { return o.bytes(o.namespace) }
+
+// Name returns metadata.name, or an empty slice if it is missing.
+func (o *Scanned) Name() []byte { return o.bytes(o.name) }
+
+// UID returns metadata.uid, or an empty slice if it is missing.
+func (o *Scanned) UID() []byte { return o.bytes(o.uid) }
+
+// ResourceVersion returns metadata.resourceVersion, or an empty slice if it is missing.
 func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
 
 // Raw returns the object's text as the server sent it. It may contain metadata.managedFields even if the client drops
@@ -89,19 +96,19 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 // isText reports whether text equals the result of the method text.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
-	next := func(part string) {
-		if matches = matches && len(text) >= len(part) && text[:len(part)] == part; matches {
-			text = text[len(part):]
-		}
+	match := func(part string) {
+		var found bool
+		text, found = strings.CutPrefix(text, part)
+		matches = matches && found
 	}
-	next("{")
-	next(prefix)
+	match("{")
+	match(prefix)
 	from := 1
 	for _, cut := range cuts {
-		next(view(o.body[from:cut.Start]))
+		match(view(o.body[from:cut.Start]))
 		from = cut.End
 	}
-	next(view(o.body[from:]))
+	match(view(o.body[from:]))
 	return matches && text == ""
 }
 

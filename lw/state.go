@@ -10,13 +10,13 @@ import (
 // a state.
 type state interface {
 	// after returns the transition after a request that ended with err, a fault of kind f.
-	after(m *machine, f fault, err error, now moment) next
+	after(m *machine, f fault, err error, now moment) transition
 }
 
-// next is the transition after the end of a request.
-type next struct {
-	state  state
-	atOnce bool // no backoff, because the next request is the remedy for the fault
+// transition is the next state of a stream and the way to reach it.
+type transition struct {
+	state     state
+	immediate bool // no backoff, because the next request is the remedy for the fault
 }
 
 // listing reads an ordinary list page by page.
@@ -32,12 +32,12 @@ type listing struct {
 
 // streaming reads a streaming list, a watch that starts with all objects.
 type streaming struct {
-	from    string        // minimum resourceVersion of the list; "0" or "" means the latest
-	timeout time.Duration // requested timeout of the watch
-	opened  moment        // when the response arrived, or zero
-	listed  moment        // when the last certain initial object arrived; see initialEvent
-	highest string        // highest resourceVersion of an object so far
-	objects bool          // an object has arrived
+	from        string        // minimum resourceVersion of the list; "0" or "" means the latest
+	timeout     time.Duration // requested timeout of the watch
+	opened      moment        // when the response arrived, or zero
+	lastInitial moment        // when the last certain initial object arrived; see initialEvent
+	highest     string        // highest resourceVersion of an object so far
+	objects     bool          // an object has arrived
 }
 
 // watching reads a watch that started at machine.version.
@@ -46,7 +46,7 @@ type watching struct {
 	timeout      time.Duration // requested timeout
 	opened       moment        // when the response arrived, or zero
 	news         bool          // an event or a bookmark with a new resourceVersion has arrived
-	listed       string        // resourceVersion of the streaming list before this watch, or ""
+	listVersion  string        // resourceVersion of the streaming list before this watch, or ""
 }
 
 // checking requests the current resourceVersion of the collection after a long time without events.
@@ -58,16 +58,16 @@ type stopped struct{}
 const (
 	healthyAfter = time.Second     // a watch that was open this long is healthy even without events
 	provenAfter  = 2 * time.Minute // a watch that was open this long resets the backoff
-	longQuiet    = 5 * time.Minute // after this long without an event or a bookmark, the resourceVersion is checked
-	mostSpread   = time.Second     // maximum delay before a healthy watch resumes
+	checkAfter   = 5 * time.Minute // after this long without an event or a bookmark, the resourceVersion is checked
+	maxSpread    = time.Second     // maximum delay before a healthy watch resumes
 )
 
 // healthy reports whether the watch has yielded an event or was open long enough. A healthy watch resumes without
 // backoff.
-func (s *watching) healthy(now moment) bool { return s.news || s.lived(now) >= healthyAfter }
+func (s *watching) healthy(now moment) bool { return s.news || s.openFor(now) >= healthyAfter }
 
-// lived returns how long the response has been open, or zero if it has not arrived.
-func (s *watching) lived(now moment) time.Duration {
+// openFor returns how long the response has been open, or zero if it has not arrived.
+func (s *watching) openFor(now moment) time.Duration {
 	if s.opened == 0 {
 		return 0
 	}
@@ -82,22 +82,22 @@ func (s *watching) spread(now moment) time.Duration {
 	if late := now - s.opened - s.timeout; -tolerance <= late && late <= tolerance {
 		return 0
 	}
-	return min(s.lived(now)/200, mostSpread)
+	return min(s.openFor(now)/200, maxSpread)
 }
 
-func (s *listing) after(m *machine, f fault, err error, _ moment) next {
-	again := &listing{from: s.from, whole: s.whole}
+func (s *listing) after(m *machine, f fault, err error, _ moment) transition {
+	retry := &listing{from: s.from, whole: s.whole}
 	switch {
 	case f == expired && s.token != "" && !s.whole: // the continue token has expired
-		again.whole = true
-		return next{again, true}
+		retry.whole = true
+		return transition{retry, true}
 	case f == expired, f == badVersion, rejectsVersion(err, s.from):
-		again.from = ""
-		return next{again, s.from != "" && err != invalid.ErrVersionRegressed}
+		retry.from = ""
+		return transition{retry, s.from != "" && err != invalid.ErrVersionRegressed}
 	case err == invalid.ErrNoProgress, err == invalid.ErrInconsistentPages:
-		again.whole = true
+		retry.whole = true
 	}
-	return next{again, false}
+	return transition{retry, false}
 }
 
 // rejectsVersion reports whether a list failed because of the requested resourceVersion, for example a saved
@@ -108,54 +108,55 @@ func rejectsVersion(err error, from string) bool {
 
 // after falls back to an ordinary list if the server cannot complete a streaming list. Servers and proxies without
 // streaming lists fail in many ways.
-func (s *streaming) after(m *machine, f fault, err error, _ moment) next {
+func (s *streaming) after(m *machine, f fault, err error, _ moment) transition {
 	switch {
 	case f == expired, f == badVersion:
-		return next{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
+		return transition{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
 	case f == overload, f == permanent:
-		return next{m.list(s.from), false}
+		return transition{m.list(s.from), false}
 	case f == protocol, err == ErrSilent, answered(err):
 		m.server.streamFailed(err)
-		return next{&listing{from: s.from}, true}
+		return transition{&listing{from: s.from}, true}
 	}
-	return next{m.list(s.from), false}
+	return transition{m.list(s.from), false}
 }
 
-func (s *watching) after(m *machine, f fault, err error, now moment) next {
+func (s *watching) after(m *machine, f fault, err error, now moment) transition {
 	switch {
 	case m.version == "":
-		return next{m.list(""), false}
+		return transition{m.list(""), false}
 	case err == invalid.ErrNoInitialEnd: // the initial-events-end bookmark came before some objects
 		m.server.stopStreams()
-		return next{&listing{from: m.version}, true}
+		return transition{&listing{from: m.version}, true}
 	case f == expired:
 		first := !m.relisted
 		m.relisted = true
-		return next{m.list(m.version), first}
+		return transition{m.list(m.version), first}
 	case f == badVersion:
-		return next{m.list(""), false}
+		return transition{m.list(""), false}
 	case f == permanent && statusCode(err) == 404:
-		return next{m.list(m.version), false}
+		return transition{m.list(m.version), false}
 	case f == protocol:
-		if m.suspect++; m.suspect >= mostSuspect {
-			return next{m.list(m.version), false}
+		m.suspect++
+		if m.suspect >= maxSuspect {
+			return transition{m.list(m.version), false}
 		}
 	}
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)
 	}
-	if now-s.lastReceived >= longQuiet {
-		return next{checking{}, false}
+	if now-s.lastReceived >= checkAfter {
+		return transition{checking{}, false}
 	}
-	return next{&watching{lastReceived: s.lastReceived}, false}
+	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
 // after resumes the watch if the check failed, because a failed check proves nothing.
-func (checking) after(m *machine, f fault, _ error, now moment) next {
+func (checking) after(m *machine, f fault, _ error, now moment) transition {
 	if f == badVersion {
-		return next{m.list(""), false}
+		return transition{m.list(""), false}
 	}
-	return next{&watching{lastReceived: now}, false}
+	return transition{&watching{lastReceived: now}, false}
 }
 
-func (stopped) after(*machine, fault, error, moment) next { return next{stopped{}, false} }
+func (stopped) after(*machine, fault, error, moment) transition { return transition{stopped{}, false} }

@@ -97,7 +97,8 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 		}
 	default:
 		from := s.Pos() + 1 - start
-		if s.SkipValue(); c == '[' || c == '"' {
+		s.SkipValue()
+		if c == '[' || c == '"' {
 			o.cut(from, s.Pos()-1-start)
 		}
 	}

@@ -20,9 +20,9 @@ type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
 
-	last  clock.Moment // when data last arrived
-	limit atomic.Int64 // the idle timeout; zero means stopped
-	held  atomic.Bool  // the caller is handling an event
+	last   clock.Moment // when data last arrived
+	limit  atomic.Int64 // the idle timeout; zero means stopped
+	paused atomic.Bool  // the caller is handling an event
 
 	mu    lock.Mutex
 	timer *time.Timer
@@ -53,12 +53,12 @@ func (d *watchdog) stop() {
 
 // pause suspends the idle timeout while the caller handles an event, and resume restarts it. They do not lock, because
 // they run for every event.
-func (d *watchdog) pause() { d.held.Store(true) }
+func (d *watchdog) pause() { d.paused.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
-	d.held.Store(false) // last, because check reads it first
+	d.paused.Store(false) // last, because check reads it first
 }
 
 func (d *watchdog) interval() time.Duration {
@@ -73,7 +73,7 @@ func (d *watchdog) check() {
 	if limit == 0 {
 		return
 	}
-	if !d.held.Load() && d.clock.Since(d.last.Get()) >= limit {
+	if !d.paused.Load() && d.clock.Since(d.last.Get()) >= limit {
 		d.cancel(ErrSilent)
 		return
 	}
