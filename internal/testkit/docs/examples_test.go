@@ -18,6 +18,7 @@ import (
 var beneath = map[string]string{
 	"lw.FrameTooLargeError": "an error like MalformedError",
 	"lw.Keyed":              "what every object has",
+	"codec.Message":         "a type constraint",
 	"lw.ClientOptions":      "three fields",
 	"lw.OwnerReference":     "what Object.OwnerReferences yields",
 	"lw.StatusCause":        "a part of a Status",
