@@ -6,8 +6,7 @@ import "io"
 
 // decoder reads the body of one response in one encoding. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to
-	// stop.
+	// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
 	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.

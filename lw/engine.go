@@ -14,7 +14,7 @@ type engine[T Keyed] struct {
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
-	replay  func() time.Time // the clock of a replay, or nil; see clock.Clock
+	replay  func() time.Time // the clock of a replay, or nil
 	epoch   time.Time        // the zero of all moments
 	reset   bool             // ListStarted was sent since the last interruption
 	gone    bool             // the caller stopped iterating, or ctx ended
@@ -206,7 +206,7 @@ func (e *engine[T]) step(in *input) (output, *Interruption) {
 	return e.machine.step(in)
 }
 
-// idle returns the idle timeout of the current request. A replay has none.
+// idle returns the idle timeout of the current request. A replay has no idle timeout.
 func (e *engine[T]) idle() time.Duration {
 	if e.replay != nil {
 		return 1<<63 - 1

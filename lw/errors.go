@@ -44,7 +44,7 @@ type MalformedError struct {
 	Offset   int64  // byte offset in the response body, or in the text that was parsed
 	Expected string // the expected syntax or value
 	Found    string // the syntax or value at Offset
-	Err      error  // io.ErrUnexpectedEOF if the text is truncated; otherwise it may be nil
+	Err      error  // io.ErrUnexpectedEOF if the text is truncated, or nil
 	html     bool   // Found is the start of an HTML page
 }
 
@@ -82,7 +82,7 @@ func (e *TooManyObjectsError) Error() string {
 
 // DecodeError reports a well-formed object that the codec could not decode.
 type DecodeError struct {
-	Type            EventType // Added, Modified or Deleted; Added for a list item
+	Type            EventType // Added, Modified or Deleted (Added for a list item)
 	Key             Key
 	ResourceVersion string
 	Err             error

@@ -84,7 +84,7 @@ func (e *Event[T]) decodeFailed(err error) bool {
 
 // Interruption describes why the stream was interrupted and how it continues.
 type Interruption struct {
-	Err    error         // the cause; use errors.Is and errors.As to inspect it
+	Err    error         // the cause, for errors.Is and errors.As
 	Delay  time.Duration // delay before the next request
 	Relist bool          // the next request is a list instead of a watch
 	Final  bool          // the sequence ends, because Options.StopOn returned true

@@ -25,5 +25,5 @@ func ExampleParseResource_custom() {
 	_, err := lw.ParseResource("widgets.example.com", "shop")
 	fmt.Println(err)
 	// Output:
-	// lw: resource "widgets.example.com" is not built in, so it needs a version; write for example "widgets.v1.example.com"
+	// lw: resource "widgets.example.com" is not built in, so it needs a version; use a name such as "widgets.v1.example.com"
 }

@@ -15,7 +15,7 @@ type Options struct {
 	LabelSelector string // for example "app=web,tier!=db"
 	FieldSelector string // for example "spec.nodeName=n1"
 
-	// ShardSelector selects a part of the collection; see [ListOptions]. It disables streaming lists, because they do
+	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because they do
 	// not show whether the server used it.
 	ShardSelector string
 

@@ -11,14 +11,14 @@ import (
 // send it after the items.
 type ListMeta struct {
 	ResourceVersion    string // resourceVersion of the list, from which a watch can start
-	Continue           string // continue token of the next page; "" on the last page
-	RemainingItemCount int64  // approximate number of objects on later pages; zero if unknown
+	Continue           string // continue token of the next page, or "" on the last page
+	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
 	Kind               string // kind of the list, for example "PodList"
 	APIVersion         string // for example "v1" or "apps/v1"
 	ShardSelector      string // shardInfo.selector: the shard selector that the server used
 }
 
-// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop. It
+// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop. It
 // buffers one item at a time.
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false

@@ -39,14 +39,14 @@ type ListerWatcher[T Keyed] interface {
 // listStreamer is a ListerWatcher that may support streaming lists.
 type listStreamer interface{ StreamsLists() bool }
 
-// ListOptions contains the parameters of a list request. https://kubernetes.io/docs/reference/using-api/api-concepts/
-// defines them.
+// ListOptions contains the parameters of a list request. See
+// https://kubernetes.io/docs/reference/using-api/api-concepts/ for their meaning.
 type ListOptions struct {
 	LabelSelector   string // for example "app=web,tier!=db"
 	FieldSelector   string // for example "spec.nodeName=n1"
-	ResourceVersion string // minimum resourceVersion of the list; "" means the latest, "0" means any
-	Limit           int    // maximum number of objects in the response; zero means no limit
-	Continue        string // ListMeta.Continue of the previous page; requires an empty ResourceVersion
+	ResourceVersion string // minimum resourceVersion of the list ("" means the latest, "0" means any)
+	Limit           int    // maximum number of objects in the response (zero means no limit)
+	Continue        string // ListMeta.Continue of the previous page (requires an empty ResourceVersion)
 
 	// ShardSelector requests a part of the collection (KEP-5866), for example
 	// "shardRange(object.metadata.uid,'0x0000000000000000', '0x8000000000000000')". If the server ignores it, List
@@ -59,8 +59,8 @@ type WatchOptions struct {
 	LabelSelector   string
 	FieldSelector   string
 	ShardSelector   string
-	ResourceVersion string        // yield only later events; "" or "0" starts with an Added event for every object
-	Timeout         time.Duration // the server closes the watch after this time, rounded up to seconds; zero means the server's default
+	ResourceVersion string        // yield only later events ("" or "0" starts with an Added event for every object)
+	Timeout         time.Duration // the server closes the watch after this time, in whole seconds (zero means the server's default)
 
 	// SendInitialEvents requests a streaming list: an Added event for every object, then Synced, then the events of a
 	// watch. ResourceVersion is then the minimum resourceVersion of the list, and "" means the latest.

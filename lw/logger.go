@@ -110,7 +110,7 @@ func remedyOf(err error) string {
 	case errors.Is(err, ErrNotFound):
 		return "check the group, the version and the plural: this server has no such resource"
 	case statusCode(err) == 400, statusCode(err) == 422:
-		return "check the selectors; set Options.NoStreamingList if the server does not support streaming lists"
+		return "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists"
 	case errors.Is(err, invalid.ErrNotList):
 		return "check the URL: the response is not a list"
 	case err == invalid.ErrNoInitialEnd:

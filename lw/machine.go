@@ -27,7 +27,7 @@ type moment = time.Duration
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // opened, happened, endMarked: the type of the event; step sets the type that the caller receives
+	event   EventType // opened, happened, endMarked: the type of the event, which step replaces with the type for the caller
 	version string    // like event, for the resourceVersion
 	meta    ListMeta  // pageRead
 	objects int       // pageRead, failed: number of objects on the page
@@ -56,7 +56,7 @@ const (
 // shows its states.
 type machine struct {
 	streams  bool // Options and ListerWatcher permit streaming lists
-	pageSize int  // objects per page; zero means no pagination
+	pageSize int  // objects per page, or zero for no pagination
 	stopOn   func(error) bool
 	random   func() float64 // returns a number in [0, 1)
 	server   *support
@@ -64,7 +64,7 @@ type machine struct {
 	state       state
 	retryPolicy retryPolicy
 	asked       moment // when the current request started
-	version     string // current resourceVersion of the stream; "" means that a watch cannot resume
+	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
 	short       int    // consecutive short watches
 	suspect     int    // consecutive failures that the resourceVersion may have caused
 	relisted    bool   // an expired resourceVersion has caused an immediate relist since the backoff was reset
@@ -221,8 +221,8 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 }
 
 // endMark completes a streaming list. In an ordinary watch, the initial-events-end bookmark is an ordinary bookmark.
-// Some servers send it before the objects. So an ordinary list confirms an empty streaming list, until streaming lists
-// have worked once.
+// Some servers send the bookmark before the objects. If a streaming list is empty, endMark therefore requests an
+// ordinary list, unless streaming lists have worked before.
 func (m *machine) endMark(in *input) (output, *Interruption) {
 	s, ok := m.state.(*streaming)
 	if !ok {

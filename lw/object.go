@@ -32,8 +32,7 @@ func (k Key) String() string {
 // concurrent use.
 //
 // The client adds kind and apiVersion to list items, because servers omit them. So a listed object and a watched object
-// have the same text. By default the text does not contain metadata.managedFields; see
-// [ClientOptions].KeepManagedFields.
+// have the same text. By default the text does not contain metadata.managedFields.
 type Object struct {
 	raw                                   string
 	namespace, name, uid, resourceVersion part
@@ -66,7 +65,8 @@ func newObject(s *Scanned, cuts []span) *Object {
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the given text: a prefix of prefix bytes, and the scanned text without the cuts.
+// objectOf returns an object with the text raw, which is the scanned text with prefix bytes inserted and the cuts
+// removed.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix

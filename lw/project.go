@@ -9,7 +9,7 @@ type projection struct{ keep *fields }
 //
 // A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
 // metadata.namespace, metadata.uid and metadata.resourceVersion. A path into metadata.managedFields requires
-// [ClientOptions].KeepManagedFields; otherwise [NewClient] returns an error.
+// [ClientOptions].KeepManagedFields. Otherwise [NewClient] returns an error.
 //
 // The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
 // elements, so that their indexes stay valid. If a path crosses a value of the wrong type, a string, array or object

@@ -10,7 +10,7 @@ const (
 
 // Idle timeouts. The watchdog checks every 10 seconds, so it detects a half-open connection within 150 seconds.
 const (
-	idleRequest   = 90 * time.Second  // a list, or a watch without a response; servers queue requests for up to a minute
+	idleRequest   = 90 * time.Second  // a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // a streaming list
 	idleBookmarks = 140 * time.Second // a watch with bookmarks, which arrive once a minute
 	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks

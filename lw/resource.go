@@ -7,11 +7,11 @@ import (
 
 // Resource identifies a collection on an API server, or one object in it.
 type Resource struct {
-	Group     string // for example "apps"; "" is the core group
+	Group     string // for example "apps", or "" for the core group
 	Version   string // for example "v1"
 	Plural    string // for example "deployments"
-	Namespace string // "" means all namespaces, or a cluster-scoped resource
-	Name      string // "" means all objects
+	Namespace string // "" for all namespaces, or for a cluster-scoped resource
+	Name      string // "" for all objects
 
 	// Raw is a path from the server's root, for servers with custom paths. It replaces Group, Version, Plural and
 	// Namespace. It may contain a query, to which the client adds its parameters.

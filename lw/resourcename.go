@@ -10,7 +10,7 @@ import (
 // empty namespace means all namespaces.
 //
 // As in kubectl, a name consists of a plural, a version and a group. A built-in resource may omit the version and the
-// group; ParseResource then returns those that Kubernetes prefers. A custom resource needs both, because ParseResource
+// group. ParseResource then returns those that Kubernetes prefers. A custom resource needs both, because ParseResource
 // does not query a server. Short names such as "po" are not supported. The error text suggests a valid name.
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
@@ -83,11 +83,11 @@ func unknownResource(name, plural, group, near string) error {
 	case near != "":
 		return &resourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
 	case plural == "":
-		return &resourceError{Name: name, Reason: "has no plural; write for example", Suggestion: "pods"}
+		return &resourceError{Name: name, Reason: "has no plural; use a name such as", Suggestion: "pods"}
 	case group == "":
-		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; write for example", Suggestion: plural + ".v1.example.com"}
+		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; use a name such as", Suggestion: plural + ".v1.example.com"}
 	}
-	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; write for example", Suggestion: plural + ".v1." + group}
+	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; use a name such as", Suggestion: plural + ".v1." + group}
 }
 
 // resourceError reports a name that [ParseResource] does not know.

@@ -52,18 +52,18 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// budget is a token bucket. It stores the time at which all requests so far are paid for.
-type budget struct{ paid moment }
+// budget is a token bucket. It stores the time at which the bucket is full again.
+type budget struct{ fullAt moment }
 
 // spend charges one request. Two requests may exceed the budget: a watch after a list, and a request after Wake skipped
 // a delay.
 func (b *budget) spend(now moment) {
-	b.paid = min(max(b.paid, now)+requestEvery, now+(requestBurst+2)*requestEvery)
+	b.fullAt = min(max(b.fullAt, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
 
 // wait returns the delay until the budget covers another request.
 func (b *budget) wait(now moment) time.Duration {
-	return max(0, b.paid-now-(requestBurst-1)*requestEvery)
+	return max(0, b.fullAt-now-(requestBurst-1)*requestEvery)
 }
 
 // lists records when the last maxLists lists started. It omits lists that failed before their first object.

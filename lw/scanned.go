@@ -13,7 +13,7 @@ type Scanned struct {
 	body                                  []byte // the object's text
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
-	keep                                  *fields // the fields that the codec keeps; see cutsFor
+	keep                                  *fields // the fields that the codec keeps
 	cuts                                  []span  // the parts to remove, in the order of the text
 	managed                               bool    // keep metadata.managedFields if the codec selects it
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
@@ -59,8 +59,8 @@ func (o *Scanned) prefix() string {
 
 // text returns a copy of the object's text with prefix and without cuts.
 //
-// Concatenation is faster than append, which clears the new memory first. A concatenation with only one nonempty
-// operand may return that operand without a copy, so a view of the buffer always has another operand.
+// It concatenates strings where it can, because append would clear the new memory first. Concatenation may return its
+// only nonempty operand without a copy. So a view of the buffer always has another operand.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":

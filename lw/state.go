@@ -13,7 +13,7 @@ type state interface {
 	after(m *machine, f fault, err error, now moment) transition
 }
 
-// transition is the next state of a stream and the way to reach it.
+// transition describes how a stream continues after a request.
 type transition struct {
 	state     state
 	immediate bool // no backoff, because the next request is the remedy for the fault
@@ -32,10 +32,10 @@ type listing struct {
 
 // streaming reads a streaming list, a watch that starts with all objects.
 type streaming struct {
-	from        string        // minimum resourceVersion of the list; "0" or "" means the latest
+	from        string        // minimum resourceVersion of the list, or "0" or "" for the latest
 	timeout     time.Duration // requested timeout of the watch
 	opened      moment        // when the response arrived, or zero
-	lastInitial moment        // when the last certain initial object arrived; see initialEvent
+	lastInitial moment        // when the last event arrived that is certainly an initial object
 	highest     string        // highest resourceVersion of an object so far
 	objects     bool          // an object has arrived
 }

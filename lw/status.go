@@ -16,7 +16,7 @@ import (
 type Status struct {
 	Status   string // "Failure" or "Success"
 	Message  string // description for people
-	Reason   string // machine-readable reason in CamelCase, for example "Expired"; may be empty
+	Reason   string // machine-readable reason in CamelCase, for example "Expired", or ""
 	Code     int    // HTTP status code
 	Details  StatusDetails
 	Continue string // metadata.continue: replacement for an expired continue token, with inconsistent results
@@ -90,8 +90,9 @@ func sentinelOf(code int) error {
 	return nil
 }
 
-// tooLarge recognizes three forms of the error: a cause with a reason (since Kubernetes 1.18), a cause with only a
-// message, and a message without a cause. No other function depends on the text of an error.
+// tooLarge recognizes three forms of the error. Since Kubernetes 1.18, servers send a cause with a reason. Older
+// servers send a cause with only a message, or a message without a cause. No other function depends on the text of an
+// error.
 func (e *StatusError) tooLarge() bool {
 	if e.Code != 504 && e.Reason != "Timeout" {
 		return false
@@ -112,7 +113,7 @@ const maxErrorBody = 64 << 10
 const magic = "k8s\x00"
 
 // ReadStatusError returns the error for a response that was not successful. It parses body as a Status. If that fails,
-// the first line of body becomes the message. retryAfter is the Retry-After header in seconds; a transport must convert
+// the first line of body becomes the message. retryAfter is the Retry-After header in seconds. A transport must convert
 // a date.
 //
 // If body has a method Redact(text string) string, ReadStatusError passes each string through it before it truncates

@@ -2,8 +2,8 @@ package lw
 
 import "sync/atomic"
 
-// maxStreamFaults is the number of consecutive failed streaming lists after which the client stops requesting them. One
-// failure is not enough, because a server that shuts down also fails one.
+// maxStreamFaults is the number of consecutive failed streaming lists after which the client stops requesting them. A
+// single failure may only mean that the server shut down.
 const maxStreamFaults = 2
 
 // support records the known capabilities of a server. All streams of a [Client] share it.

@@ -7,9 +7,9 @@ import (
 
 // Transport sends GET requests to one API server and streams the response bodies. Many goroutines may use a Transport.
 //
-// Open returns a *[StatusError] for an error response; see [ReadStatusError]. It returns context.Cause(ctx) if ctx
-// ends. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx) if ctx ends, and otherwise
-// the connection error. A WebSocket transport joins the messages of a watch with newlines.
+// Open returns a *[StatusError] for an error response, for example from [ReadStatusError]. It returns
+// context.Cause(ctx) if ctx ends. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx) if
+// ctx ends, and otherwise the connection error. A WebSocket transport joins the messages of a watch with newlines.
 //
 // Errors must not contain the credential. If the body has a method Redact(text string) string, it must return the text
 // without the credential. The client calls it for all server text that becomes part of an error. A Transport that wraps
@@ -22,6 +22,6 @@ type Transport interface {
 type Request struct {
 	Path   string // escaped path from the server's root, for example "/api/v1/pods"
 	Query  string // escaped query without the question mark, for example "limit=500&resourceVersion=0"
-	Accept string // Accept header; "" means application/json
+	Accept string // Accept header, or "" for application/json
 	Watch  bool   // the response is an endless stream of events
 }

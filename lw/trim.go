@@ -76,8 +76,8 @@ func (o *Scanned) cut(start, end int) {
 }
 
 // value reads a value and records the parts to cut. If a selection expects an object but finds a string or an array,
-// value empties it instead of cutting it. An array element must keep its index, and a member may replace an earlier
-// member of the same name.
+// value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier member of
+// the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
 		s.SkipValue()

@@ -21,7 +21,7 @@ type watchdog struct {
 	clock  *clock.Clock
 
 	last   clock.Moment // when data last arrived
-	limit  atomic.Int64 // the idle timeout; zero means stopped
+	limit  atomic.Int64 // the idle timeout, or zero if stopped
 	paused atomic.Bool  // the caller is handling an event
 
 	mu    lock.Mutex
