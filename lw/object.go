@@ -59,7 +59,7 @@ func (o *Object) unescaped(at part) string {
 	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
-// newObject copies a scanned object without the cuts. The cuts must not overlap the metadata in Object.
+// newObject copies a scanned object without the cuts. The cuts must not overlap the metadata fields that Object stores.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
