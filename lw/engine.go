@@ -17,7 +17,7 @@ type engine[T Keyed] struct {
 	replay  func() time.Time // the clock of a replay, or nil
 	epoch   time.Time        // the zero of all moments
 	reset   bool             // ListStarted was sent since the last interruption
-	gone    bool             // the caller stopped iterating, or ctx ended
+	done    bool             // the caller stopped iterating, or ctx ended
 
 	now      moment // when the last signal occurred
 	reporter reporter
@@ -35,7 +35,7 @@ func (e *engine[T]) request() bool {
 	case stopped:
 		return false
 	}
-	if e.gone || e.ctx.Err() != nil {
+	if e.done || e.ctx.Err() != nil {
 		return false
 	}
 	if result == nil {
@@ -46,14 +46,14 @@ func (e *engine[T]) request() bool {
 		e.reporter.report(result, e.now)
 	}
 	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result})
-	return !e.gone && e.wait(result)
+	return !e.done && e.wait(result)
 }
 
 // send yields an event. It returns false if the sequence is over.
 func (e *engine[T]) send(event Event[T]) bool {
 	e.trace.event(event.Type, event.ResourceVersion, event.Interruption, event.Err)
-	e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event)
-	return !e.gone
+	e.done = e.done || e.ctx.Err() != nil || !e.yield(event)
+	return !e.done
 }
 
 // list reads one page of a list. In the state checking it ignores the objects and reads only the resourceVersion.
@@ -167,7 +167,7 @@ func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool)
 	output, result := e.step(&in)
 	event.Type, event.ResourceVersion = in.event, in.version
 	switch {
-	case result != nil, output == over:
+	case result != nil, output == requestOver:
 		return result, false
 	case output == listItem:
 		return nil, e.item(event)

@@ -39,11 +39,11 @@ type input struct {
 type output uint8
 
 const (
-	hidden   output = iota // none
-	liveNow                // an event of a watch, at machine.version
-	listItem               // an object of an incomplete list
-	complete               // the end of a list
-	over                   // none, and the request ends
+	hidden      output = iota // no event
+	liveNow                   // an event of a watch, at machine.version
+	listItem                  // an object of an incomplete list
+	complete                  // the end of a list
+	requestOver               // no event, and the request ends
 )
 
 const (
@@ -234,7 +234,7 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	}
 	if !s.objects && !m.server.streamsProven.Load() {
 		m.state = &listing{from: in.version}
-		return over, nil
+		return requestOver, nil
 	}
 	if !s.objects {
 		m.retryPolicy.lists.add(m.asked)

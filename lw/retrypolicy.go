@@ -68,20 +68,20 @@ func (b *budget) wait(now moment) time.Duration {
 
 // lists records when the last maxLists lists started. It omits lists that failed before their first object.
 type lists struct {
-	times [maxLists]moment
-	next  int // index of the oldest time
+	times  [maxLists]moment
+	oldest int // index of the oldest time
 }
 
 func (l *lists) add(begun moment) {
-	l.times[l.next] = begun
-	l.next = (l.next + 1) % maxLists
+	l.times[l.oldest] = begun
+	l.oldest = (l.oldest + 1) % maxLists
 }
 
 // wait returns the delay until another list may start.
 func (l *lists) wait(now moment) time.Duration {
-	oldest := l.times[l.next]
-	if oldest == 0 {
+	begun := l.times[l.oldest]
+	if begun == 0 {
 		return 0
 	}
-	return max(0, listWindow-(now-oldest))
+	return max(0, listWindow-(now-begun))
 }
