@@ -12,22 +12,23 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
-// ClientOptions configure a [Client].
+// ClientOptions configures a [Client].
 type ClientOptions struct {
-	// MaxFrame is the largest event or list item accepted, in bytes; [DefaultMaxFrame] if zero, and 1 GiB at most. A larger
-	// one is a *[FrameTooLargeError]. It bounds the memory that one response may take.
+	// MaxFrame limits the size of one event or list item in bytes, which also limits the memory per response. A larger
+	// event or item causes a *[FrameTooLargeError]. Zero means [DefaultMaxFrame]. The maximum is 1 GiB.
 	MaxFrame int
 
-	// MetadataOnly asks for PartialObjectMetadata, which is an object's metadata and nothing else.
+	// MetadataOnly requests PartialObjectMetadata, which contains only an object's metadata.
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#receiving-resources-as-tables
 	MetadataOnly bool
 
-	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops them, because they are often half
-	// of an object.
+	// KeepManagedFields keeps metadata.managedFields in objects. By default the client drops the field, because it
+	// often makes up half of an object.
 	KeepManagedFields bool
 }
 
-// Client is the ListerWatcher of one resource over a Transport. All methods may run concurrently.
+// Client lists and watches one resource over a [Transport]. It implements [ListerWatcher]. Its methods may be called
+// concurrently.
 type Client[T Keyed] struct {
 	transport Transport
 	resource  Resource
@@ -36,11 +37,11 @@ type Client[T Keyed] struct {
 	server    *support
 }
 
-// NewClient returns a client for a resource, whose objects a codec decodes. opts may be nil. An error says what the
-// resource lacks.
+// NewClient returns a client for resource. The codec decodes the objects. opts may be nil. It returns an error if an
+// argument is invalid.
 func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], opts *ClientOptions) (*Client[T], error) {
 	if transport == nil || codec == nil {
-		return nil, errors.New("lw: NewClient needs a transport and a codec, as that of transport/http and RawCodec{}")
+		return nil, errors.New("lw: NewClient needs a transport and a codec, such as lw.RawCodec{}")
 	}
 	if err := resource.validate(); err != nil {
 		return nil, err
@@ -49,12 +50,12 @@ func NewClient[T Keyed](transport Transport, resource Resource, codec Codec[T], 
 		opts = &ClientOptions{}
 	}
 	if p, ok := any(codec).(*projection); ok && !opts.KeepManagedFields && p.namesManagedFields() {
-		return nil, errors.New("lw: the projection has metadata.managedFields: set ClientOptions.KeepManagedFields")
+		return nil, errors.New("lw: the projection selects metadata.managedFields: set ClientOptions.KeepManagedFields")
 	}
 	return &Client[T]{transport: transport, resource: resource, codec: codec, opts: *opts, server: new(support)}, nil
 }
 
-// String returns the resource like [Resource.String], up to the query of a raw path.
+// String returns the string form of the resource, without the query of a raw path.
 func (c *Client[T]) String() string {
 	text, _, _ := strings.Cut(c.resource.String(), "?")
 	return text
@@ -62,11 +63,11 @@ func (c *Client[T]) String() string {
 
 func (c *Client[T]) supported() *support { return c.server }
 
-// List implements [ListerWatcher]. It holds one object at a time in memory, in addition to the objects that the caller keeps.
+// List implements [ListerWatcher]. It buffers one object at a time.
 //
 //go:noinline
 func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error] {
-	// List is not inlined, because each caller would get its own copy of this function, 1.4 kB of WASM code.
+	// List is not inlined, because each caller would get a copy of this function (1.4 kB of WASM code).
 	return func(yield func(T, error) bool) {
 		var none T
 		trace := tracing.From[Trace](ctx)
@@ -78,21 +79,21 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 		defer body.Close()
 		s := c.newDecoder(body)
 		defer s.release()
-		held := recall.From[T](ctx, c)
+		stored := recall.From[T](ctx, c)
 		item := Scanned{managed: c.opts.KeepManagedFields}
 		stopped := false
 		s.list(meta, &item, func() bool {
-			if !c.server.ownItem(&c.resource, meta, &item) {
-				s.notThisList()
+			if !c.server.matchesItem(&c.resource, meta, &item) {
+				s.wrongList()
 				return false
 			}
 			trace.frame(Added, &item)
-			object, err := c.decodeItem(held, &item)
+			object, err := c.decodeItem(stored, &item)
 			stopped = !yield(object, err)
 			return !stopped
 		})
-		if !s.failed() && !stopped && !c.server.ownList(&c.resource, meta) {
-			s.notThisList()
+		if !s.failed() && !stopped && !c.server.matchesList(&c.resource, meta) {
+			s.wrongList()
 		}
 		if !s.failed() && !sameSelector(meta.ShardSelector, opts.ShardSelector) {
 			s.fail(invalid.ErrShardIgnored)
@@ -103,10 +104,10 @@ func (c *Client[T]) List(ctx context.Context, opts ListOptions, meta *ListMeta) 
 	}
 }
 
-// decodeItem returns the object that the caller holds already, if it is the same, or decodes the item.
-func (c *Client[T]) decodeItem(held recall.Func[T], item *Scanned) (T, error) {
-	if held != nil {
-		object, ok := held(item.Namespace(), item.Name(), item.ResourceVersion())
+// decodeItem returns the stored object if it is unchanged. Otherwise it decodes the item.
+func (c *Client[T]) decodeItem(stored recall.Func[T], item *Scanned) (T, error) {
+	if stored != nil {
+		object, ok := stored(item.Namespace(), item.Name(), item.ResourceVersion())
 		if ok && sameObject(c.codec, object, item) {
 			return object, nil
 		}
@@ -123,7 +124,7 @@ func (c *Client[T]) decode(eventType EventType, s *Scanned) (T, error) {
 	return object, err
 }
 
-// Watch implements [ListerWatcher]. Bookmarks are asked for.
+// Watch implements [ListerWatcher]. It requests bookmarks.
 func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		trace := tracing.From[Trace](ctx)
@@ -139,11 +140,11 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 		s := c.newDecoder(body)
 		defer s.release()
 		scanned := Scanned{managed: c.opts.KeepManagedFields}
-		held := recall.From[T](ctx, c)
+		stored := recall.From[T](ctx, c)
 		for {
-			scanned.body = nil // the buffer that it views is lent to others meanwhile
-			s.begin()          // waits; nextEvent would, too, and hold more of the stack meanwhile
-			event, err := c.nextEvent(s, &scanned, trace, held)
+			scanned.body = nil // other streams may use the buffer while this stream waits
+			s.begin()          // waits here, because nextEvent would use more stack while it waits
+			event, err := c.nextEvent(s, &scanned, trace, stored)
 			if err == io.EOF {
 				return
 			}
@@ -154,8 +155,8 @@ func (c *Client[T]) Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Even
 	}
 }
 
-// nextEvent reads one event. An ERROR event becomes an error. At a clean end it returns io.EOF.
-func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held recall.Func[T]) (event Event[T], err error) {
+// nextEvent reads one event. It returns an ERROR event as an error, and io.EOF when the watch is closed cleanly.
+func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, stored recall.Func[T]) (event Event[T], err error) {
 	eventType, ok := s.event(scanned)
 	if !ok {
 		return event, s.failure()
@@ -170,8 +171,8 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held re
 		if scanned.initialEventsEnd {
 			event.Type = Synced
 		}
-	case Added: // in a streaming list, or again after a reconnect
-		event.Object, err = c.decodeItem(held, scanned)
+	case Added: // in a streaming list, or after a reconnect
+		event.Object, err = c.decodeItem(stored, scanned)
 	default:
 		event.Object, err = c.decode(eventType, scanned)
 	}
@@ -183,7 +184,7 @@ func (c *Client[T]) nextEvent(s decoder, scanned *Scanned, trace *Trace, held re
 	return event, err
 }
 
-// errorOfEvent returns the error of an ERROR event.
+// errorOfEvent returns the error in an ERROR event.
 func errorOfEvent(s decoder, scanned *Scanned) error {
 	status, err := s.status(scanned)
 	if err != nil {

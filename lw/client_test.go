@@ -63,7 +63,7 @@ func TestListVariants(t *testing.T) {
 func TestMalformedLists(t *testing.T) {
 	cases := map[string]string{
 		``:                                 "malformed response at byte 0: expected a list, found the end of the stream",
-		"<html>":                           "malformed response at byte 0: expected a list, found '<' (HTML? a proxy or a login page may have answered in place of the API server)",
+		"<html>":                           "malformed response at byte 0: expected a list, found '<' (HTML? the response may come from a proxy or a login page)",
 		`{"kind":"Pod","metadata":{}}`:     `malformed response at byte 27: expected a list with items, found an object of kind "Pod"`,
 		`{"items":{}}`:                     "malformed response at byte 9: expected items to be an array, found '{'",
 		`{"items":[1]}`:                    "malformed response at byte 10: expected an object, found '1'",
@@ -282,13 +282,13 @@ func TestResourceStringsAndErrors(t *testing.T) {
 	require.Equal(t, "pods/web", Resource{Version: "v1", Plural: "pods", Name: "web"}.String())
 	require.Equal(t, "/x", Resource{Raw: "/x"}.String())
 	for want, r := range map[string]Resource{
-		`lw: Resource.Raw x must begin with a slash`:                                                             {Raw: "x"},
-		`lw: Resource ../pods has .. in its path, which is no name`:                                              {Version: "v1", Plural: "pods", Namespace: ".."},
-		`lw: Resource pods.. has . in its path, which is no name`:                                                {Group: ".", Version: "v1", Plural: "pods"},
-		`lw: Resource needs Plural, as "pods", or Raw`:                                                           {Version: "v1"},
-		`lw: Resource pods needs Version, as "v1"`:                                                               {Plural: "pods"},
-		`lw: Resource /pods has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`:  {Plural: "/pods", Version: "v1"},
-		`lw: Resource pods/x has a slash: Group and Version are two, as "apps" and "v1", and an object has Name`: {Plural: "pods/x", Version: "v1"},
+		`lw: Resource.Raw x must begin with a slash`:                                                               {Raw: "x"},
+		`lw: Resource ../pods has .. in its path, which is not a valid name`:                                       {Version: "v1", Plural: "pods", Namespace: ".."},
+		`lw: Resource pods.. has . in its path, which is not a valid name`:                                         {Group: ".", Version: "v1", Plural: "pods"},
+		`lw: Resource needs Plural (such as "pods") or Raw`:                                                        {Version: "v1"},
+		`lw: Resource pods needs Version, such as "v1"`:                                                            {Plural: "pods"},
+		`lw: Resource /pods contains a slash: split "apps/v1" into Group and Version, and use Name for an object`:  {Plural: "/pods", Version: "v1"},
+		`lw: Resource pods/x contains a slash: split "apps/v1" into Group and Version, and use Name for an object`: {Plural: "pods/x", Version: "v1"},
 	} {
 		_, err := NewClient(&scriptedTransport{}, r, RawCodec{}, nil)
 		require.EqualError(t, err, want)
@@ -330,7 +330,7 @@ func TestDecodeErrorNamesObject(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"good", "good2", "c"}, objects, "the other objects are delivered")
-	require.EqualError(t, errs[0], "object bad at resource version 1: spec.replicas: expected a number")
+	require.EqualError(t, errs[0], "object bad at resourceVersion 1: spec.replicas: expected a number")
 	require.Equal(t, &DecodeError{Type: Deleted, Key: Key{Name: "bad"}, ResourceVersion: "7", Err: errs[0].(*DecodeError).Err}, errs[1])
 }
 

@@ -2,26 +2,28 @@ package lw
 
 // Codec decodes scanned objects. It must be safe for concurrent use.
 //
-// A list may return an object that the store already holds at the same resourceVersion. The store then keeps its object
-// without decoding it again. After a restored backup the text may differ nevertheless. A Codec can rule this out by a method
-// Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
+// If a store already holds a listed object at the same resourceVersion, the client reuses the stored object without
+// decoding. After a backup is restored, objects with equal resourceVersions may differ. To detect this, a Codec can
+// implement a method Same(T, *Scanned) bool, which reports whether Decode would return an equal object.
 type Codec[T any] interface {
-	// Decode returns the object. It must copy what the object keeps, because the Scanned is valid only during the call.
+	// Decode returns the decoded object. It must copy all data that the object keeps, because the Scanned is valid only
+	// during the call.
 	Decode(*Scanned) (T, error)
 }
 
-// comparer is a Codec that can compare an object with its text.
+// comparer is a Codec that can compare a decoded object with a scanned one.
 type comparer[T any] interface {
 	Same(T, *Scanned) bool
 }
 
-// RawCodec decodes objects into their JSON text. Its Decode never returns an error.
+// RawCodec decodes objects into [Object] values, which hold their JSON text.
 type RawCodec struct{}
 
-// Decode copies the text of the object. It makes two allocations.
+// Decode copies the object's text. It never returns an error.
 func (RawCodec) Decode(s *Scanned) (*Object, error) { return newObject(s, s.cutsFor(nil)), nil }
 
-// sameObject reports whether the codec would decode an equal object. It returns true if the codec cannot tell.
+// sameObject reports whether the codec would decode an equal object. It returns true if the codec cannot compare
+// objects.
 func sameObject[T any](codec Codec[T], object T, s *Scanned) bool {
 	switch codec := any(codec).(type) {
 	case RawCodec:

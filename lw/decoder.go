@@ -1,13 +1,13 @@
 package lw
 
-// jsonDecoder decodes JSON. Its methods are those of decoder.
+// jsonDecoder implements decoder for JSON.
 type jsonDecoder struct{ s scanner }
 
 func (d *jsonDecoder) list(meta *ListMeta, o *Scanned, item func() bool) { d.s.list(meta, o, item) }
 func (d *jsonDecoder) begin() bool                                       { return d.s.Begin() }
 func (d *jsonDecoder) event(o *Scanned) (EventType, bool)                { return d.s.event(o) }
 func (d *jsonDecoder) status(o *Scanned) (Status, error)                 { return d.s.status(o) }
-func (d *jsonDecoder) notThisList()                                      { d.s.notThisList() }
+func (d *jsonDecoder) wrongList()                                        { d.s.wrongList() }
 func (d *jsonDecoder) fail(err error)                                    { d.s.Fail(err) }
 func (d *jsonDecoder) failed() bool                                      { return d.s.Err() != nil }
 func (d *jsonDecoder) failure() error                                    { return d.s.failure() }

@@ -2,7 +2,7 @@ package lw
 
 import "io"
 
-// decoder is concrete, because browsers receive JSON only and an interface costs the WASM module 4 kB.
+// decoder is a concrete type in browsers, which receive only JSON. An interface would add 4 kB to the WASM module.
 type decoder = *jsonDecoder
 
 func (c *Client[T]) mediaType() string { return "application/json" }
@@ -11,5 +11,5 @@ func (c *Client[T]) newDecoder(body io.Reader) decoder {
 	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
 }
 
-// openError returns the error of a request.
+// openError returns err unchanged, because JSON errors are already decoded.
 func (c *Client[T]) openError(err error) error { return err }

@@ -4,26 +4,27 @@ package lw
 
 import "io"
 
-// decoder reads the body of one response in one encoding. Its methods do nothing after an error.
+// decoder reads the body of one response in one encoding. After an error its methods do nothing.
 type decoder interface {
-	// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop.
+	// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop.
 	list(meta *ListMeta, o *Scanned, item func() bool)
 
-	// begin waits for the next event of a watch. It returns false at the end of the stream.
+	// begin blocks until the next event of a watch arrives. It returns false at the end of the stream.
 	begin() bool
-	// event reads the next event of a watch into o. At the end of the stream the error is io.EOF.
+	// event reads the next event of a watch into o. At the end of the stream it returns false, and failure returns
+	// io.EOF.
 	event(o *Scanned) (EventType, bool)
-	// status returns the Status of an ERROR event that event has read.
+	// status returns the Status in the ERROR event that event read last.
 	status(o *Scanned) (Status, error)
 
-	notThisList()   // records that the list is one of another resource
+	wrongList()     // records that the list belongs to another resource
 	fail(err error) // records an error
-	failed() bool   // reports whether there was an error
-	failure() error // returns the first error in the documented types of this package
-	release()       // ends the use of the decoder
+	failed() bool   // reports whether an error was recorded
+	failure() error // returns the first error as a documented type of this package
+	release()       // frees the decoder's buffer
 }
 
-// encoding is a Codec that selects the encoding of the responses. JSON is the default.
+// encoding is a Codec that selects the encoding of responses. The default is JSON.
 type encoding interface {
 	mediaType() string
 	newDecoder(body io.Reader, opts *ClientOptions) decoder
@@ -44,7 +45,7 @@ func (c *Client[T]) newDecoder(body io.Reader) decoder {
 	return &jsonDecoder{newScanner(body, c.opts.MaxFrame)}
 }
 
-// openError returns the error of a request. It decodes a Status in the codec's encoding.
+// openError returns the error of a failed request. It decodes a Status in the codec's encoding.
 func (c *Client[T]) openError(err error) error {
 	if e, ok := c.codec.(encoding); ok {
 		return e.openError(err)

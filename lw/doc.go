@@ -1,10 +1,11 @@
-// Package lw follows a collection on a Kubernetes-like API server as one endless stream of events, of which the
-// collection's state is the fold.
+// Package lw follows collections on a Kubernetes API server with the list-watch protocol.
 //
-// [ListAndWatch] is the engine: it lists, watches from the list's resource version, resumes where a watch broke, and
-// lists again where it cannot, and tells all that as [Event]s. A [Client] makes its requests over a [Transport], which
-// packages transport/http and transport/ws provide, and a test may; another system is followed by another
-// [ListerWatcher], as examples/etcd shows. Package cache folds the stream into a store.
+// [ListAndWatch] yields the changes of one collection as an endless sequence of [Event] values. It lists the collection
+// and watches it from the list's resourceVersion. It resumes a broken watch, and relists if the watch cannot resume.
+// The state of the collection is the fold of the events.
+//
+// A [Client] sends the requests over a [Transport]. Packages transport/http and transport/ws provide transports. A
+// custom [ListerWatcher] follows another system, as examples/etcd shows. Package cache applies the events to a store.
 //
 //	client, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 //	…
@@ -14,24 +15,31 @@
 //
 // # Objects
 //
-// An [Object] is its JSON text. What the engine needs of it was read while the text was validated, in one pass over the
-// bytes as they arrived; every other field is read when it is asked for, by [Object.Get]. JSON is accepted as by
-// encoding/json, save for nesting deeper than 1,000 levels: duplicate members count by the last one, invalid UTF-8 is
-// passed through and reads as U+FFFD.
+// An [Object] holds its JSON text. The client validates the text and reads the metadata in a single pass over the
+// incoming bytes. [Object.Get] reads any other field on demand.
+//
+// The JSON syntax is that of encoding/json, with a maximum nesting depth of 1,000 levels. The last of several members
+// with the same name counts. Invalid UTF-8 is kept in the text and decodes as U+FFFD.
 //
 // # Errors
 //
-// Nothing ends the stream but its context, its consumer, or [Options.StopOn]. Whatever goes wrong comes as an
-// [Interrupted] event with a typed cause: *[StatusError] for what the server said, *[MalformedError] and
-// *[FrameTooLargeError] for what it should not have sent, [ErrWatchClosed] for a watch that ended in good order, and the
-// transport's own errors. [Options.Logger] receives a warning with the cause and the remedy; by default it is slog.Default().
+// A stream ends only if its context ends, its consumer stops, or [Options.StopOn] returns true. Every failure is an
+// [Interrupted] event with a typed cause:
+//
+//   - *[StatusError]: the server returned an error.
+//   - *[MalformedError] and *[FrameTooLargeError]: the response is not valid.
+//   - [ErrWatchClosed]: the server closed the watch cleanly.
+//   - An error of the transport.
+//
+// [Options.Logger] receives a warning with the cause and the remedy. The default logger is slog.Default().
 //
 // # Concurrency
 //
-// The package keeps no global state, and starts no goroutine but one for [Options.Wake], which ends with its request. Objects, clients and options may be shared.
+// Objects, clients and options may be shared between goroutines. The package has no global state. A stream runs in the
+// goroutine of its caller. If [Options.Wake] is set, each request uses one more goroutine, which ends with the request.
 //
-// # Wasm
+// # WebAssembly
 //
-// The package compiles for GOOS=js and behaves the same there, except that the default log is console.warn. There it imports
-// neither net/http nor fmt nor a package that reads values by reflection, so that a program stays small.
+// The package supports GOOS=js with the same behavior, but logs to console.warn by default. To keep the WASM module
+// small, it does not import net/http, fmt or packages that use reflection there.
 package lw

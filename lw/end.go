@@ -6,8 +6,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// causeOfEnd returns the cause of a watch's clean end. Watches that end at once, again and again, are how some servers and
-// proxies say that the resourceVersion expired.
+// causeOfEnd returns the cause of a watch that was closed cleanly. Some servers and proxies signal an expired
+// resourceVersion by closing each watch at once. So several short watches in a row count as expired.
 func (m *machine) causeOfEnd(now moment) error {
 	s, ok := m.state.(*watching)
 	switch {
@@ -17,19 +17,20 @@ func (m *machine) causeOfEnd(now moment) error {
 		m.short = 0
 		return ErrWatchClosed
 	}
-	if m.short++; m.short < maxShortWatches {
+	m.short++
+	if m.short < maxShortWatches {
 		return ErrWatchClosed
 	}
 	return ErrExpired
 }
 
-// end is the only exit of a request that does not simply go on. It decides, in this order: the kind of the fault, the
-// health of the watch, the next state, and the delay.
+// end chooses the next state and the delay after a request ended with err. It is the only function that interrupts the
+// stream.
 func (m *machine) end(err error, in *input) *Interruption {
 	f := faultOf(err)
 	resumes, spread := m.judge(f, err, in.now)
 	if s, ok := m.state.(*listing); ok && s.pages == 0 && in.objects > 0 && in.signal == failed {
-		m.retryPolicy.lists.add(m.asked) // it was answered, though not to its end
+		m.retryPolicy.lists.add(m.asked) // the server started to send the list
 	}
 	n := m.state.after(m, f, err, in.now)
 	m.routine = err == ErrWatchClosed || resumes && !isList(n.state) && err != ErrSilent
@@ -43,7 +44,7 @@ func (m *machine) end(err error, in *input) *Interruption {
 	switch {
 	case resumes && !b.Relist:
 		b.Delay = spread
-	case !n.atOnce || asked > 0:
+	case !n.immediate || asked > 0:
 		b.Delay = m.retryPolicy.backoff.next(m.random(), asked)
 	}
 	b.Delay = max(b.Delay, m.retryPolicy.budget.wait(in.now))
@@ -53,8 +54,8 @@ func (m *machine) end(err error, in *input) *Interruption {
 	return b
 }
 
-// judge decides whether a watch that just ended was healthy and ended well, so that it resumes at once, after a delay of
-// spread. It resets what is remembered of earlier failures.
+// judge reports whether a healthy watch lost its connection or was closed cleanly. Such a watch resumes
+// without backoff, after the random delay spread. judge also resets the counters of earlier failures.
 func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread time.Duration) {
 	s, ok := m.state.(*watching)
 	if !ok {
@@ -64,11 +65,11 @@ func (m *machine) judge(f fault, err error, now moment) (resumes bool, spread ti
 		m.short = 0
 	}
 	healthy := s.healthy(now)
-	if healthy && s.listed != "" {
+	if healthy && s.listVersion != "" {
 		m.server.streamWorked()
 	}
 	resumes = healthy && f == connection && !answered(err)
-	if resumes || s.lived(now) >= provenAfter {
+	if resumes || s.openFor(now) >= provenAfter {
 		m.retryPolicy.backoff, m.relisted = backoff{}, false
 	}
 	if resumes {

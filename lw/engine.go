@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// engine makes the requests that the machine decides on, and gives their events to the caller.
+// engine sends the requests that the machine chooses and yields their events to the caller.
 type engine[T Keyed] struct {
 	ctx     context.Context
 	source  ListerWatcher[T]
@@ -14,16 +14,16 @@ type engine[T Keyed] struct {
 	machine *machine
 	trace   *Trace
 	yield   func(Event[T]) bool
-	replay  func() time.Time // see clock.Clock; nil for a stream that is not replayed
-	epoch   time.Time        // of the machine's moments
-	reset   bool             // Reset was sent since the last interruption
-	gone    bool             // the caller wants no more
+	replay  func() time.Time // the clock of a replay, or nil
+	epoch   time.Time        // the zero of all moments
+	reset   bool             // ListStarted was sent since the last interruption
+	done    bool             // the caller stopped iterating, or ctx ended
 
-	now      moment // of the latest signal
+	now      moment // when the last signal occurred
 	reporter reporter
 }
 
-// turn makes one request and handles its end. It returns false when the sequence is over.
+// request makes one request and handles its end. It returns false when the sequence is over.
 func (e *engine[T]) request() bool {
 	var result *Interruption
 	e.signal(asking)
@@ -35,7 +35,7 @@ func (e *engine[T]) request() bool {
 	case stopped:
 		return false
 	}
-	if e.gone || e.ctx.Err() != nil {
+	if e.done || e.ctx.Err() != nil {
 		return false
 	}
 	if result == nil {
@@ -46,19 +46,17 @@ func (e *engine[T]) request() bool {
 		e.reporter.report(result, e.now)
 	}
 	e.send(Event[T]{Type: Interrupted, ResourceVersion: e.machine.version, Interruption: result})
-	return !e.gone && e.wait(result)
+	return !e.done && e.wait(result)
 }
 
-// send gives an event to the caller, and notes whether the caller wants more.
+// send yields an event. It returns false if the sequence is over.
 func (e *engine[T]) send(event Event[T]) bool {
 	e.trace.event(event.Type, event.ResourceVersion, event.Interruption, event.Err)
-	if e.gone = e.gone || e.ctx.Err() != nil || !e.yield(event); e.gone {
-		return false
-	}
-	return true
+	e.done = e.done || e.ctx.Err() != nil || !e.yield(event)
+	return !e.done
 }
 
-// list reads one page, or checks the collection's resourceVersion, in which case it ignores the objects.
+// list reads one page of a list. In the state checking it ignores the objects and reads only the resourceVersion.
 func (e *engine[T]) list() *Interruption {
 	_, check := e.machine.state.(checking)
 	opts := e.machine.listOptions()
@@ -73,7 +71,8 @@ func (e *engine[T]) list() *Interruption {
 			return e.fail(causeOf(ctx, err), page.objects)
 		}
 		dog.pause()
-		if page.objects++; page.objects == 1 {
+		page.objects++
+		if page.objects == 1 {
 			page.start = keyOf(&event)
 		}
 		if !check && !e.item(&event) {
@@ -101,10 +100,11 @@ func keyOf[T Keyed](event *Event[T]) Key {
 	return KeyOf(event.Object)
 }
 
-// item gives an object of a list to the caller.
+// item yields an object of a list.
 func (e *engine[T]) item(event *Event[T]) bool { return e.begin() && e.send(*event) }
 
-// begin sends Reset before the first object of a list, and not before an attempt that fails earlier.
+// begin sends ListStarted before the first object of a list. An attempt that fails before its first object sends
+// nothing.
 func (e *engine[T]) begin() bool {
 	if e.reset {
 		return true
@@ -118,8 +118,8 @@ func (e *engine[T]) complete() bool {
 	return e.begin() && e.send(Event[T]{Type: Synced, ResourceVersion: e.machine.version})
 }
 
-// watch follows one watch, or one streaming list and the watch behind it. It runs for hours, so its frame is kept small:
-// the functions that it calls and that have large frames are not inlined.
+// watch reads one watch, including the streaming list before it. It runs for hours, so functions with large stack
+// frames are not inlined into it.
 func (e *engine[T]) watch() *Interruption {
 	ctx, dog := guard(e.ctx, e.idle(), e.opts.Wake)
 	defer dog.stop()
@@ -146,8 +146,8 @@ func (e *engine[T]) events(ctx context.Context) iter.Seq2[Event[T], error] {
 	return e.source.Watch(ctx, opts)
 }
 
-// causeOf returns the cause for which a request's context ended, if it did, and err otherwise. A source may report
-// context.Canceled instead, or end without an error, and half a list must not pass for a whole one.
+// causeOf returns the cause of ctx if it has ended, and otherwise err. A source may return context.Canceled instead of
+// the cause. It may also end without an error, and then an incomplete list must not count as complete.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -155,7 +155,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// handle gives one event of a watch to the caller. The machine decides its type and its resourceVersion.
+// handle yields one event of a watch. The machine sets its type and its resourceVersion.
 func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool) {
 	in := input{signal: happened, event: event.Type, version: event.ResourceVersion}
 	switch event.Type {
@@ -167,7 +167,7 @@ func (e *engine[T]) handle(event *Event[T]) (result *Interruption, proceed bool)
 	output, result := e.step(&in)
 	event.Type, event.ResourceVersion = in.event, in.version
 	switch {
-	case result != nil, output == over:
+	case result != nil, output == requestOver:
 		return result, false
 	case output == listItem:
 		return nil, e.item(event)
@@ -206,7 +206,7 @@ func (e *engine[T]) step(in *input) (output, *Interruption) {
 	return e.machine.step(in)
 }
 
-// idle returns how long the request may bring nothing. In a replay, which has a clock of its own, nothing takes too long.
+// idle returns the idle timeout of the current request. A replay has no idle timeout.
 func (e *engine[T]) idle() time.Duration {
 	if e.replay != nil {
 		return 1<<63 - 1
@@ -214,7 +214,7 @@ func (e *engine[T]) idle() time.Duration {
 	return e.machine.idle()
 }
 
-// wait waits for the delay of an Interruption, and returns false if ctx ends first. Wake skips the rest of the delay.
+// wait blocks for the delay of an interruption. It returns false if ctx ends first. Wake skips the rest of the delay.
 func (e *engine[T]) wait(b *Interruption) bool {
 	if b.Delay <= 0 || e.replay != nil {
 		return true

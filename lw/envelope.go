@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// DefaultMaxFrame is the largest event or list item that is accepted by default, in bytes.
+	// DefaultMaxFrame is the default size limit of one event or list item, in bytes.
 	DefaultMaxFrame = 64 << 20
 
-	maxFrameLimit = 1 << 30 // a larger limit is reduced to this, because an Object counts in 32 bits
+	maxFrameLimit = 1 << 30 // the largest possible limit, because Object stores 32-bit offsets
 )
 
-// scanner reads watch events, lists and objects from JSON. Its methods do nothing after an error.
+// scanner reads watch events, lists and objects from JSON. After an error its methods do nothing.
 type scanner struct{ *jsonscan.Reader }
 
 type span = jsonscan.Span
 
-// newScanner returns a scanner of a response. The caller must release it.
+// newScanner returns a scanner for a response. The caller must release it.
 func newScanner(body io.Reader, maxFrame int) scanner {
 	return scanner{jsonscan.New(body, frameLimit(maxFrame))}
 }
@@ -31,17 +31,17 @@ func frameLimit(maxFrame int) int {
 	return min(maxFrame, maxFrameLimit)
 }
 
-// textScanner returns a scanner of a copy of text, which never moves or changes.
+// textScanner returns a scanner for a copy of text. The copy never moves or changes.
 func textScanner(text []byte) scanner { return scanner{jsonscan.NewText(text, maxFrameLimit)} }
 
-// failure returns the scanner's error in the documented types of this package.
+// failure returns the scanner's error as a documented type of this package.
 func (s scanner) failure() error {
 	switch e := s.Err().(type) {
 	case *jsonscan.SyntaxError:
 		malformed := &MalformedError{Offset: e.Offset, Expected: e.Expected, Found: e.Found, Err: e.Err}
 		if e.Found == "'<'" {
 			malformed.html = true
-			malformed.Found += " (HTML? a proxy or a login page may have answered in place of the API server)"
+			malformed.Found += " (HTML? the response may come from a proxy or a login page)"
 		}
 		return malformed
 	case *jsonscan.LimitError:
@@ -50,12 +50,12 @@ func (s scanner) failure() error {
 	return s.Err()
 }
 
-// wrongValue records a well-formed value that the protocol does not define. It returns false.
+// wrongValue records a value that is valid JSON but breaks the protocol. It returns false.
 func (s scanner) wrongValue(at int, expected, found string) bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(at), Expected: expected, Found: redact.Body(s.Source(), found)})
 }
 
-// status returns the Status of an ERROR event. A large object is not parsed, so that its error stays short.
+// status returns the Status in an ERROR event. It does not parse large objects, so that the error text stays short.
 func (s scanner) status(o *Scanned) (Status, error) {
 	malformed := &MalformedError{Offset: s.Offset(0), Expected: "a Status in the ERROR event", Found: "another object"}
 	if len(o.body) > maxErrorBody {
@@ -69,7 +69,7 @@ func (s scanner) status(o *Scanned) (Status, error) {
 	return status, nil
 }
 
-// event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream the error is io.EOF.
+// event reads the next event of a watch, {"type":…,"object":…}, into o. At the end of the stream it returns false.
 func (s scanner) event(o *Scanned) (EventType, bool) {
 	if !s.Begin() {
 		return 0, false
@@ -108,7 +108,7 @@ func (s scanner) event(o *Scanned) (EventType, bool) {
 	return eventType, true
 }
 
-// object reads an object within a frame and notes its metadata. The spans count from the object's first byte.
+// object scans an object within a frame and records its metadata. Spans are relative to the object's first byte.
 func (s scanner) object(o *Scanned) {
 	if cap(o.cuts) > maxCuts {
 		o.cuts = nil
@@ -183,7 +183,7 @@ func (s scanner) annotations(o *Scanned, start int, keep *fields) {
 	}
 }
 
-// stringField reads a string of the object that begins at start. It ignores null.
+// stringField reads a string field of the object that starts at start. It ignores null.
 func (s scanner) stringField(field *span, start int, expected string) {
 	if s.Next() == 'n' {
 		s.SkipValue()
@@ -193,7 +193,7 @@ func (s scanner) stringField(field *span, start int, expected string) {
 	*field = span{Start: at.Start - start, End: at.End - start, Escaped: at.Escaped}
 }
 
-// shorten quotes the beginning of a text from the wire for an error.
+// shorten quotes the start of a text from the response for an error message.
 func shorten(text []byte) string {
 	const most = 32
 	if len(text) > most {

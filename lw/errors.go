@@ -7,46 +7,45 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Sentinels for errors.Is. A [StatusError] matches the one that its code and reason stand for.
+// Errors for use with errors.Is. A [StatusError] matches the error for its code and reason.
 var (
-	// ErrExpired: the resource version, or the continue token, is too old; only a new list helps.
-	ErrExpired = errors.New("the resource version is too old: a new list is needed")
-	// ErrResourceVersionTooLarge: the server has not seen this resource version yet, or never will.
-	ErrResourceVersionTooLarge = errors.New("the resource version is newer than the server's")
-	// ErrUnauthorized: HTTP 401, the credential was not accepted.
+	// ErrExpired means that the resourceVersion or the continue token is too old. Only a relist helps.
+	ErrExpired = errors.New("the resourceVersion or continue token has expired: relist")
+	// ErrResourceVersionTooLarge means that the server has not reached the requested resourceVersion.
+	ErrResourceVersionTooLarge = errors.New("the resourceVersion is newer than the server's")
+	// ErrUnauthorized means that the server did not accept the credential (HTTP 401).
 	ErrUnauthorized = errors.New("the server did not accept the credential")
-	// ErrForbidden: HTTP 403, the credential was accepted and may not do this.
-	ErrForbidden = errors.New("the server forbids this")
-	// ErrNotFound: HTTP 404, the server knows no such collection.
-	ErrNotFound = errors.New("the server knows no such collection")
-	// ErrTooManyRequests: HTTP 429.
-	ErrTooManyRequests = errors.New("the server asks to slow down")
+	// ErrForbidden means that the credential is valid but does not permit the request (HTTP 403).
+	ErrForbidden = errors.New("the server denied access")
+	// ErrNotFound means that the collection does not exist on the server (HTTP 404).
+	ErrNotFound = errors.New("the server has no such collection")
+	// ErrTooManyRequests means that the server limits the rate of requests (HTTP 429).
+	ErrTooManyRequests = errors.New("too many requests")
 
-	// ErrInvalidResponse reports a response that breaks the protocol: not a list, pages that do not fit together, a streaming list
-	// without its end, an ignored shard selector, or a resourceVersion that went back. The text says which. A *[MalformedError]
-	// matches it too, unless the response was cut short.
+	// ErrInvalidResponse means that a response breaks the protocol. Its text names the violation, for example
+	// inconsistent pages, an ignored shard selector, or a resourceVersion that went back. A *[MalformedError] also
+	// matches it, unless the response was truncated.
 	ErrInvalidResponse = invalid.ErrResponse
-	// ErrSilent: nothing came for so long that the connection is taken for dead.
-	ErrSilent = errors.New("nothing came for too long: the connection is taken for dead")
-	// ErrWatchClosed is the cause of an interruption when the server ended a watch in good order, as every server does
-	// after the watch's timeout.
-	ErrWatchClosed = errors.New("the server closed the watch in good order")
+	// ErrSilent means that no data arrived within the idle timeout. The connection is probably half-open.
+	ErrSilent = errors.New("no data arrived within the idle timeout: the connection may be half-open")
+	// ErrWatchClosed means that the server closed the watch cleanly. Every server does this after the watch timeout.
+	ErrWatchClosed = errors.New("the server closed the watch cleanly")
 )
 
-// IsPermanent reports whether retrying cannot help, because the server answered 401, 403 or 404. It is made for
-// [Options.StopOn]. It returns false for [ErrInvalidResponse], because a proxy may answer while the server is away.
+// IsPermanent reports whether retrying cannot help, because the server returned 401, 403 or 404. Use it as
+// [Options.StopOn]. It returns false for [ErrInvalidResponse], which may come from a proxy while the server is down.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrUnauthorized) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound)
 }
 
-// MalformedError says that what came over the wire is not what the protocol promises: not JSON, JSON cut short, or JSON
-// of the wrong shape. It holds no part of the content beyond one byte or the event's type, so that it can be logged.
+// MalformedError reports a response that is not valid: it is not JSON, it is truncated, or it has an unexpected
+// structure. It is safe to log, because it contains only one byte, an event type or a kind from the response.
 type MalformedError struct {
-	Offset   int64  // in the response's body, in bytes; in the text, for [ParseObject] and [ParseValue]
-	Expected string // what should have stood there
-	Found    string // what stood there
-	Err      error  // io.ErrUnexpectedEOF if the text was cut short; otherwise it may be nil
-	html     bool   // an HTML page was found
+	Offset   int64  // byte offset in the response body, or in the text that was parsed
+	Expected string // the expected syntax or value
+	Found    string // the syntax or value at Offset
+	Err      error  // io.ErrUnexpectedEOF if the text is truncated, or nil
+	html     bool   // Found is the start of an HTML page
 }
 
 func (e *MalformedError) Error() string {
@@ -61,9 +60,9 @@ func (e *MalformedError) Unwrap() error {
 	return e.Err
 }
 
-// FrameTooLargeError says that one event, or one item of a list, is larger than the limit.
+// FrameTooLargeError reports an event or a list item that exceeds the size limit.
 type FrameTooLargeError struct {
-	Offset int64 // in the response's body, where the frame begins, in bytes
+	Offset int64 // byte offset of the event or item in the response body
 	Limit  int   // in bytes
 }
 
@@ -72,7 +71,7 @@ func (e *FrameTooLargeError) Error() string {
 		strconv.Itoa(e.Limit) + " bytes: raise ClientOptions.MaxFrame if this is expected"
 }
 
-// TooManyObjectsError says that a collection has more objects than [Options.MaxObjects].
+// TooManyObjectsError reports a collection with more objects than [Options.MaxObjects].
 type TooManyObjectsError struct {
 	Limit int
 }
@@ -81,16 +80,16 @@ func (e *TooManyObjectsError) Error() string {
 	return "the collection has more than " + strconv.Itoa(e.Limit) + " objects: raise Options.MaxObjects if this is expected"
 }
 
-// DecodeError says that a codec could not decode an object that is well-formed.
+// DecodeError reports a well-formed object that the codec could not decode.
 type DecodeError struct {
-	Type            EventType // what happened to the object: Added, Modified or Deleted; Added for an item of a list
+	Type            EventType // Added, Modified or Deleted (Added for a list item)
 	Key             Key
 	ResourceVersion string
 	Err             error
 }
 
 func (e *DecodeError) Error() string {
-	return "object " + e.Key.String() + " at resource version " + e.ResourceVersion + ": " + e.Err.Error()
+	return "object " + e.Key.String() + " at resourceVersion " + e.ResourceVersion + ": " + e.Err.Error()
 }
 
 func (e *DecodeError) Unwrap() error { return e.Err }

@@ -5,13 +5,13 @@ import "time"
 // EventType is the type of an [Event].
 type EventType uint8
 
-// The types of events. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
-// Bookmark, and in a streaming list also Synced.
+// Event types. [ListAndWatch] yields all of them. [Client.Watch] yields WatchStarted, Added, Modified, Deleted and
+// Bookmark, and Synced in a streaming list.
 const (
-	// ListStarted means that a full list begins. The events up to Synced are the whole collection. A second ListStarted
-	// without a Synced in between means that the first list failed and starts again.
+	// ListStarted means that a full list begins. The events up to Synced describe the whole collection. A second
+	// ListStarted before Synced means that the list failed and was restarted.
 	ListStarted EventType = iota + 1
-	// Added, Modified and Deleted have the meaning that they have in the Kubernetes API. Event.Object of Deleted is the last
+	// Added, Modified and Deleted have the same meaning as in the Kubernetes API. For Deleted, Event.Object is the last
 	// state of the object.
 	Added
 	Modified
@@ -20,16 +20,16 @@ const (
 	Bookmark
 	// Synced means that the list is complete. Objects without an event since ListStarted no longer exist.
 	Synced
-	// DecodeFailed means that the codec could not decode an object. Event.Err has its key and its event type. The previous
-	// state of the object is stale until its next event. Other objects are not affected.
+	// DecodeFailed means that the codec could not decode an object. Event.Err contains its key and its event type. The
+	// previous state of the object is stale until its next event. Other objects are not affected.
 	DecodeFailed
-	// WatchStarted means that a watch is open and resumes where the stream was. The state is no longer stale.
+	// WatchStarted means that a watch is open and continues from the current state. The state is no longer stale.
 	WatchStarted
-	// Interrupted means that the stream broke. Event.Interruption has the cause and the next request. The state is stale
-	// until WatchStarted or Synced.
+	// Interrupted means that the stream was interrupted. Event.Interruption contains the cause and the next request.
+	// The state is stale until WatchStarted or Synced.
 	Interrupted
 
-	errorEvent // ERROR on the wire; callers see an error
+	errorEvent // an ERROR event on the wire, which becomes an error
 )
 
 var eventNames = [...]string{
@@ -37,7 +37,7 @@ var eventNames = [...]string{
 	DecodeFailed: "DECODE_FAILED", WatchStarted: "WATCH_STARTED", Interrupted: "INTERRUPTED", errorEvent: "ERROR",
 }
 
-// String returns the type's name in capitals, as on the wire.
+// String returns the name of the type in upper case, for example "ADDED".
 func (t EventType) String() string {
 	if int(t) < len(eventNames) && t != 0 {
 		return eventNames[t]
@@ -45,7 +45,7 @@ func (t EventType) String() string {
 	return "UNKNOWN"
 }
 
-// wireType reads the type of an event as servers write it.
+// wireType parses the type of a watch event.
 func wireType(name []byte) (EventType, bool) {
 	switch string(name) {
 	case "ADDED":
@@ -62,18 +62,18 @@ func wireType(name []byte) (EventType, bool) {
 	return 0, false
 }
 
-// Event is one step of a collection's history. State is the fold of its events.
+// Event is one step in the history of a collection. The state of the collection is the fold of its events.
 type Event[T any] struct {
 	Type   EventType
-	Object T // for Added, Modified and Deleted
-	// ResourceVersion is the collection's version after the event: where a watch would resume. While a list is being
-	// read it is empty, as the list's version counts only when the list is complete.
+	Object T // set for Added, Modified and Deleted
+	// ResourceVersion is the resourceVersion of the collection after the event. A watch would resume from it. It is
+	// empty while a list is incomplete.
 	ResourceVersion string
-	Interruption    *Interruption // for Interrupted
-	Err             *DecodeError  // for DecodeFailed
+	Interruption    *Interruption // set for Interrupted
+	Err             *DecodeError  // set for DecodeFailed
 }
 
-// undecoded makes the event an DecodeFailed if err is a *DecodeError, and reports whether it is.
+// decodeFailed turns the event into a DecodeFailed event if err is a *DecodeError. It reports whether err is one.
 func (e *Event[T]) decodeFailed(err error) bool {
 	decodeError, ok := err.(*DecodeError)
 	if ok {
@@ -82,10 +82,10 @@ func (e *Event[T]) decodeFailed(err error) bool {
 	return ok
 }
 
-// Interruption says why the stream was interrupted, and how it goes on.
+// Interruption describes why the stream was interrupted and how it continues.
 type Interruption struct {
-	Err    error         // the typed cause, for errors.As and errors.Is: *StatusError, *MalformedError, ErrWatchClosed, or the transport's error
-	Delay  time.Duration // how long until the next try
-	Relist bool          // the next try is a list; else a watch from the last version seen
-	Final  bool          // there is no next try: Options.StopOn asked to stop, and the sequence ends
+	Err    error         // the cause, for errors.Is and errors.As
+	Delay  time.Duration // delay before the next request
+	Relist bool          // the next request is a list instead of a watch
+	Final  bool          // the sequence ends, because Options.StopOn returned true
 }

@@ -9,32 +9,32 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// file is a transport that answers everything with the same text.
+// file is a transport that returns the same body for each request.
 type file string
 
 func (f file) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(f))), nil
 }
 
-// phase is all that a program wants to know of a Pod.
-type phase struct{ namespace, name, version, is string }
+// phase contains the fields of a Pod that the program needs.
+type phase struct{ namespace, name, version, value string }
 
 func (p phase) GetNamespace() string       { return p.namespace }
 func (p phase) GetName() string            { return p.name }
 func (p phase) GetResourceVersion() string { return p.version }
 
-// phases makes them. What a Scanned gives is valid during the call only, so all of it is copied.
+// phases decodes Pods into phase values. It copies all data, because a Scanned is valid only during the call.
 type phases struct{}
 
 func (phases) Decode(s *lw.Scanned) (phase, error) {
-	object, err := lw.ParseValue(s.Raw()) // copies
+	object, err := lw.ParseValue(s.Raw()) // copies the text
 	if err != nil {
 		return phase{}, err
 	}
 	return phase{string(s.Namespace()), string(s.Name()), string(s.ResourceVersion()), object.Get("status.phase").String()}, nil
 }
 
-// A codec makes objects of another type, and a transport brings them from anywhere: here both are one's own.
+// A custom codec decodes objects into another type.
 func ExampleCodec() {
 	list := file(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
 		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)
@@ -44,7 +44,7 @@ func ExampleCodec() {
 	}
 	var meta lw.ListMeta
 	for pod, err := range client.List(context.Background(), lw.ListOptions{}, &meta) {
-		fmt.Println(lw.KeyOf(pod), pod.is, err)
+		fmt.Println(lw.KeyOf(pod), pod.value, err)
 	}
 	fmt.Println(meta.Kind, meta.ResourceVersion)
 	// Output:

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// An object is its text, of which the metadata that every client needs has been read.
+// An Object gives access to the metadata of its JSON text.
 func ExampleObject() {
 	pod, err := lw.ParseObject([]byte(`{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7",` +
 		`"labels":{"app":"web"},"ownerReferences":[{"kind":"ReplicaSet","name":"web","uid":"r1","controller":true}]}}`))
@@ -26,7 +26,7 @@ func ExampleObject() {
 	// ReplicaSet web true
 }
 
-// What is in an object is read when it is asked for.
+// A Value decodes fields on demand.
 func ExampleValue() {
 	spec, err := lw.ParseValue([]byte(`{"replicas":3,"paused":false,"containers":[{"name":"web","image":"nginx"},{"name":"mesh"}],"empty":null}`))
 	if err != nil {
@@ -46,7 +46,7 @@ func ExampleValue() {
 	// replicas has 1 bytes; paused has 5 bytes; containers has 48 bytes; empty has 4 bytes;
 }
 
-// Versions of one collection have an order, if both are decimal numbers.
+// Only decimal resourceVersions have an order.
 func ExampleCompareResourceVersions() {
 	fmt.Println(lw.CompareResourceVersions("9", "10"))
 	fmt.Println(lw.CompareResourceVersions("10", "a7"))
@@ -55,7 +55,7 @@ func ExampleCompareResourceVersions() {
 	// 0 false
 }
 
-// A resource is a collection, or one object in it.
+// A Resource identifies a collection or one object in it.
 func ExampleResource() {
 	fmt.Println(lw.Pods("shop"))
 	fmt.Println(lw.Resource{Group: "apps", Version: "v1", Plural: "deployments"})
@@ -68,7 +68,7 @@ func ExampleResource() {
 	// /apis/lw.example.com/v1/widgets
 }
 
-// A key names an object in its collection. Maps of them need no strings.
+// A Key identifies an object and can be the key of a map.
 func ExampleKey() {
 	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"web-0"}}`))
 	if err != nil {
@@ -79,15 +79,15 @@ func ExampleKey() {
 	// Output: 2 shop/web-0
 }
 
-// The error for a malformed path has the offset of the mistake.
+// The error contains the byte offset of the mistake.
 func ExampleProject_malformed() {
 	_, err := lw.Project("metadata.labels", "spec.containers[0].image")
 	fmt.Println(err)
 	// Output:
-	// lw: path "spec.containers[0].image": expected [*], as a projection keeps the index of every element, at byte 15
+	// lw: path "spec.containers[0].image": expected [*] instead of an index at byte 15
 }
 
-// What is malformed is told without being shown.
+// The error text does not contain the secret.
 func ExampleMalformedError() {
 	_, err := lw.ParseObject([]byte(`{"metadata":{"name":"token"},"data":{"password":s3cret}}`))
 	malformed, ok := errors.AsType[*lw.MalformedError](err)

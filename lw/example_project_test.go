@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A projection keeps the fields that a program reads, and the memory of the rest is never taken.
+// A projection keeps only the fields that the program needs, to save memory.
 func ExampleProject() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

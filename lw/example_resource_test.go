@@ -20,10 +20,10 @@ func ExampleParseResource() {
 	// shop/widgets.example.com v1
 }
 
-// A custom resource needs its version and its group.
+// A custom resource needs a version and a group.
 func ExampleParseResource_custom() {
 	_, err := lw.ParseResource("widgets.example.com", "shop")
 	fmt.Println(err)
 	// Output:
-	// lw: resource "widgets.example.com" is not built in, so it needs a version; write for example "widgets.v1.example.com"
+	// lw: resource "widgets.example.com" is not built in, so it needs a version; use a name such as "widgets.v1.example.com"
 }

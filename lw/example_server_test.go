@@ -8,7 +8,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// serve starts an embedded server with some Pods, and makes a client of them; end ends both.
+// serve starts an embedded server with some Pods and returns a client for them. end closes both.
 func serve(names ...string) (server *lwtest.Server, pods *lw.Client[*lw.Object], end func()) {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -28,7 +28,7 @@ func serve(names ...string) (server *lwtest.Server, pods *lw.Client[*lw.Object],
 	return server, pods, func() { transport.Close(); server.Close() }
 }
 
-// put writes a Pod, and returns the resource version that it got.
+// put writes a Pod and returns its new resourceVersion.
 func put(server *lwtest.Server, name, phase string) string {
 	pod, err := server.Put("pods", `{"metadata":{"name":"`+name+`"},"status":{"phase":"`+phase+`"}}`)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Note is an object of a system that is no Kubernetes.
+// Note is an object of a system other than Kubernetes.
 type Note struct {
 	Name, Text string
 	Version    int
@@ -19,10 +19,11 @@ func (n Note) GetNamespace() string       { return "" }
 func (n Note) GetName() string            { return n.Name }
 func (n Note) GetResourceVersion() string { return strconv.Itoa(n.Version) }
 
-// Notes are its history: the nth note was written as version n, from 1 on. A later note of a name takes the earlier one's place.
+// Notes is the history of all notes. The nth note has version n, starting at 1. A note replaces earlier notes of the
+// same name.
 type Notes []Note
 
-// List yields what is there at the latest version.
+// List yields the current notes.
 func (n Notes) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[Note, error] {
 	return func(yield func(Note, error) bool) {
 		latest := map[string]int{}
@@ -38,12 +39,12 @@ func (n Notes) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter
 	}
 }
 
-// Watch yields what was written after a version. A real one would then wait for more.
+// Watch yields the notes that are newer than a version. A real source would then wait for new notes.
 func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[Note], error] {
 	return func(yield func(lw.Event[Note], error) bool) {
 		from, err := strconv.Atoi(opts.ResourceVersion)
 		if err != nil || from > len(n) {
-			yield(lw.Event[Note]{}, lw.ErrExpired) // a list follows
+			yield(lw.Event[Note]{}, lw.ErrExpired) // causes a relist
 			return
 		}
 		if !yield(lw.Event[Note]{Type: lw.WatchStarted}, nil) {
@@ -57,7 +58,7 @@ func (n Notes) Watch(_ context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event
 	}
 }
 
-// Whatever can be listed at a version, and watched from there, can be followed. package cache makes stores of it, too.
+// A custom ListerWatcher follows a system other than Kubernetes.
 func ExampleListerWatcher() {
 	notes := Notes{{"milk", "two", 1}, {"bread", "one", 2}, {"milk", "three", 3}}
 	for event := range lw.ListAndWatch(context.Background(), notes, nil) {
@@ -65,13 +66,13 @@ func ExampleListerWatcher() {
 		case lw.Added:
 			fmt.Println(event.Object.Name, event.Object.Text)
 		case lw.Synced:
-			fmt.Println("all that there is, at version", event.ResourceVersion)
+			fmt.Println("synced at version", event.ResourceVersion)
 		case lw.WatchStarted:
-			return // or go on: what is written from now on comes as Modified
+			return // a real program would continue and receive new notes as Modified
 		}
 	}
 	// Output:
 	// bread one
 	// milk three
-	// all that there is, at version 3
+	// synced at version 3
 }

@@ -14,43 +14,45 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// The stream says why it broke, and how it goes on. Here the server ends the watch, and calls the next one too old.
+// An Interruption describes why the stream was interrupted and how it continues. Here the server closes the watch and
+// then rejects the next watch as expired.
 func ExampleInterruption() {
 	server, pods, end := serve("web-0")
 	defer end()
-	lives := 0
+	watches := 0
 	for event := range lw.ListAndWatch(context.Background(), pods, nil) {
 		switch event.Type {
 		case lw.WatchStarted:
-			fmt.Println("live from version", event.ResourceVersion)
-			if lives++; lives == 2 {
+			fmt.Println("watching from", event.ResourceVersion)
+			watches++
+			if watches == 2 {
 				return
 			}
 			server.Fail(lwtest.Watches, 1, lwtest.Gone())
 			server.CloseWatches()
 		case lw.Interrupted:
-			cause := "something else"
+			cause := "another cause"
 			switch {
 			case errors.Is(event.Interruption.Err, lw.ErrWatchClosed):
-				cause = "a good end"
+				cause = "closed cleanly"
 			case errors.Is(event.Interruption.Err, lw.ErrExpired):
-				cause = "too old"
+				cause = "expired"
 			}
-			fmt.Println(cause+"; a list follows:", event.Interruption.Relist)
+			fmt.Println(cause+", relist:", event.Interruption.Relist)
 		case lw.Synced:
-			fmt.Println("listed at version", event.ResourceVersion)
+			fmt.Println("synced at", event.ResourceVersion)
 		}
 	}
 	// Output:
-	// listed at version 2
-	// live from version 2
-	// a good end; a list follows: false
-	// too old; a list follows: true
-	// listed at version 2
-	// live from version 2
+	// synced at 2
+	// watching from 2
+	// closed cleanly, relist: false
+	// expired, relist: true
+	// synced at 2
+	// watching from 2
 }
 
-// Who has the state of a version already is told what has happened since.
+// A stream can resume from the resourceVersion of a saved state.
 func ExampleOptions_resumeFrom() {
 	server, pods, end := serve("web-0")
 	defer end()
@@ -69,14 +71,14 @@ func ExampleOptions_resumeFrom() {
 	// web-0 Running
 }
 
-// A trace sees what happens beneath a stream, for metrics and logs.
+// A Trace observes the requests of a stream, for metrics and logs.
 func ExampleTrace() {
 	_, pods, end := serve("web-0")
 	defer end()
 	trace := &lw.Trace{
-		Open:   func(req *lw.Request) { fmt.Println("asks for", req.Path, "as a watch:", req.Watch) },
-		Frame:  func(t lw.EventType, _ int) { fmt.Println("reads", t) },
-		Synced: func(version string) { fmt.Println("has a list of version", version) },
+		Open:   func(req *lw.Request) { fmt.Println("request", req.Path, "watch:", req.Watch) },
+		Frame:  func(t lw.EventType, _ int) { fmt.Println("received", t) },
+		Synced: func(version string) { fmt.Println("synced at", version) },
 	}
 	ctx, stop := context.WithCancel(lw.WithTrace(context.Background(), trace))
 	defer stop()
@@ -86,13 +88,13 @@ func ExampleTrace() {
 		}
 	}
 	// Output:
-	// asks for /api/v1/namespaces/default/pods as a watch: false
-	// reads ADDED
-	// has a list of version 2
-	// asks for /api/v1/namespaces/default/pods as a watch: true
+	// request /api/v1/namespaces/default/pods watch: false
+	// received ADDED
+	// synced at 2
+	// request /api/v1/namespaces/default/pods watch: true
 }
 
-// What the server said is a type, with all that it said, and matches what it stands for.
+// A StatusError contains the server's Status and matches errors such as ErrForbidden.
 func ExampleStatusError() {
 	server, pods, end := serve()
 	defer end()
@@ -107,7 +109,7 @@ func ExampleStatusError() {
 	// the server answered 403 Forbidden: pods is forbidden
 }
 
-// counting is a transport around another one.
+// counting counts the watches of another transport.
 type counting struct {
 	lw.Transport
 	watches int
@@ -120,16 +122,16 @@ func (c *counting) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, er
 	return c.Transport.Open(ctx, req)
 }
 
-// A transport opens a GET, and returns its body. One may be put around another.
+// A Transport can wrap another Transport.
 func ExampleTransport() {
 	server, _, end := serve("web-0")
 	defer end()
-	over, err := lwhttp.New(server.URL, nil)
+	base, err := lwhttp.New(server.URL, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer over.Close()
-	transport := &counting{Transport: over}
+	defer base.Close()
+	transport := &counting{Transport: base}
 	pods, err := lw.NewClient(transport, lw.Pods("default"), lw.RawCodec{}, nil)
 	if err != nil {
 		panic(err)
@@ -145,7 +147,7 @@ func ExampleTransport() {
 	// Output: 2 watches
 }
 
-// One request, one page: for who looks once.
+// List reads one page of a list.
 func ExampleClient_List() {
 	_, pods, end := serve("web-0", "web-1", "web-2")
 	defer end()
@@ -156,14 +158,14 @@ func ExampleClient_List() {
 		}
 		fmt.Println(pod.GetName())
 	}
-	fmt.Println("at version", meta.ResourceVersion, "with", meta.RemainingItemCount, "more behind the token:", meta.Continue != "")
+	fmt.Println("resourceVersion", meta.ResourceVersion, "with", meta.RemainingItemCount, "more objects, continue token:", meta.Continue != "")
 	// Output:
 	// web-0
 	// web-1
-	// at version 4 with 1 more behind the token: true
+	// resourceVersion 4 with 1 more objects, continue token: true
 }
 
-// One watch, until the server ends it.
+// Watch yields events until the server closes the watch.
 func ExampleClient_Watch() {
 	server, pods, end := serve("web-0")
 	defer end()
@@ -172,7 +174,7 @@ func ExampleClient_Watch() {
 			panic(err)
 		}
 		switch event.Type {
-		case lw.WatchStarted: // the answer is there
+		case lw.WatchStarted: // the response has arrived
 			put(server, "web-0", "Running")
 		case lw.Modified:
 			fmt.Println(event.Object.GetName(), event.Object.Get("status.phase"), event.ResourceVersion)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// Pods are listed and then watched. The server here is embedded; a real one needs its URL, a token and its CA.
+// ListAndWatch lists the Pods and then watches them. A real server needs its URL, a token and its CA.
 func ExampleListAndWatch() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleListAndWatch() {
 			panic(err)
 		}
 	}
-	create("there-before")
+	create("web-0")
 
 	transport, err := http.New(server.URL, nil)
 	if err != nil {
@@ -39,22 +39,21 @@ func ExampleListAndWatch() {
 		switch event.Type {
 		case lw.Added:
 			fmt.Println("added", event.Object.GetName(), event.Object.Get("status.phase"))
-			if event.Object.GetName() == "made-later" {
+			if event.Object.GetName() == "web-1" {
 				return
 			}
 		case lw.WatchStarted:
-			fmt.Println("the list is complete and a watch is open")
-			create("made-later")
+			fmt.Println("the list is complete and the watch is open")
+			create("web-1")
 		}
 	}
 	// Output:
-	// added there-before Pending
-	// the list is complete and a watch is open
-	// added made-later Pending
+	// added web-0 Pending
+	// the list is complete and the watch is open
+	// added web-1 Pending
 }
 
-// Waiting until a condition holds is a loop that is left. It goes on over broken connections and new lists; a context with
-// a deadline bounds it.
+// A loop can wait until an object meets a condition. It survives broken connections. The context sets a deadline.
 func ExampleListAndWatch_until() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -78,20 +77,20 @@ func ExampleListAndWatch_until() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for event := range lw.ListAndWatch(ctx, client, nil) {
-		if event.Type == lw.WatchStarted { // what others do meanwhile
+		if event.Type == lw.WatchStarted { // another client updates the Pod
 			_, err = server.Put("pods", `{"metadata":{"name":"web-0"},"status":{"phase":"Running"}}`)
 		}
 		if event.Object != nil && event.Object.Get("status.phase").String() == "Running" {
-			fmt.Println("web-0 runs", err)
+			fmt.Println("web-0 is running", err)
 			return
 		}
 	}
 	fmt.Println("web-0 did not run within a minute:", ctx.Err())
 	// Output:
-	// web-0 runs <nil>
+	// web-0 is running <nil>
 }
 
-// A field is read from the object's text when it is asked for.
+// Get decodes a field on demand.
 func ExampleObject_Get() {
 	object, err := lw.ParseObject([]byte(`{"kind":"Pod","metadata":{"name":"web-0","labels":{"app.kubernetes.io/name":"web"}},
 		"spec":{"containers":[{"image":"nginx:1.27","ports":[{"containerPort":8080}]}]}}`))
@@ -109,7 +108,7 @@ func ExampleObject_Get() {
 	// false
 }
 
-// A refusal comes with its type each time, and StopOn ends the stream at it.
+// StopOn ends the stream when retrying cannot help.
 func ExampleOptions_stopOn() {
 	server, err := lwtest.Start(&lwtest.Options{Tokens: map[string]lwtest.Access{"secret": lwtest.FullAccess}})
 	if err != nil {

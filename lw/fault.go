@@ -7,19 +7,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// fault is the kind of a failure. Every failure has exactly one, and it decides what follows.
+// fault is the kind of a failure. It determines the next request.
 type fault uint8
 
 const (
-	connection fault = iota // the way to the server: broken, silent, closed, or a gateway that cannot reach it
-	overload                // the server asks to slow down
+	connection fault = iota // the connection broke, or a gateway cannot reach the server
+	overload                // the server asks the client to slow down
 	expired                 // the resourceVersion or the continue token is too old
-	badVersion              // the resourceVersion is too large, or ran backwards
-	protocol                // the answer is not usable: garbage, pages that circle, an unexpected status
+	badVersion              // the resourceVersion is too large, or the server's went back
+	protocol                // the response is not usable, for example malformed JSON or an unexpected status code
 	permanent               // 401, 403 or 404
 )
 
-// faultOf classifies a failure. Connection is the default, because the errors of transports are unknown here.
+// faultOf classifies a failure. The default is connection, because transports have their own error types.
 func faultOf(err error) fault {
 	switch {
 	case errors.Is(err, ErrExpired):
@@ -50,8 +50,8 @@ func (e *StatusError) fault() fault {
 	return protocol
 }
 
-// answered reports whether the server, or a gateway in front of it, answered something that is not usable. A body that was
-// cut short is the connection's fault.
+// answered reports whether err is an unusable response from the server or a gateway. A truncated body is a connection
+// failure instead.
 func answered(err error) bool {
 	if e, ok := errors.AsType[*MalformedError](err); ok {
 		return e.Err != io.ErrUnexpectedEOF
@@ -62,7 +62,7 @@ func answered(err error) bool {
 	return statusCode(err) != 0
 }
 
-// isHTML reports whether a page was answered with success, as gateways and captive portals do.
+// isHTML reports whether a successful response was an HTML page. Gateways and captive portals send such pages.
 func isHTML(err error) bool {
 	e, ok := errors.AsType[*MalformedError](err)
 	return ok && e.html
@@ -70,7 +70,7 @@ func isHTML(err error) bool {
 
 func isMarkup(text string) bool { return text != "" && text[0] == '<' }
 
-// statusCode returns the HTTP status code of a *StatusError; zero for other errors.
+// statusCode returns the HTTP status code of a *StatusError, or zero for other errors.
 func statusCode(err error) int {
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		return e.Code

@@ -10,53 +10,63 @@ import (
 
 const defaultPageSize = 500
 
-// Options configure [ListAndWatch]. The zero value is good.
+// Options configures [ListAndWatch]. The zero value is ready to use.
 type Options struct {
-	LabelSelector string // as "app=web,tier!=db"; passed through to the server
-	FieldSelector string // as "spec.nodeName=n1"; passed through to the server
-	ShardSelector string // a part of the collection, see ListOptions; makes every list an ordinary one, which tells whether it was heeded
+	LabelSelector string // for example "app=web,tier!=db"
+	FieldSelector string // for example "spec.nodeName=n1"
 
-	// PageSize is how many objects a list asks for at once; 500 if zero; below zero: all.
+	// ShardSelector selects a part of the collection, as in [ListOptions]. It disables streaming lists, because they do
+	// not show whether the server used it.
+	ShardSelector string
+
+	// PageSize is the number of objects per page of a list. Zero means 500. A negative value requests all objects in
+	// one page.
 	PageSize int
 
-	// MaxObjects limits how many objects a cache.Reflector holds, so that a server cannot fill the memory. One more ends the
-	// run with a *[TooManyObjectsError]. While another list arrives, the cache may hold twice as many. Zero is no limit.
-	// ListAndWatch itself ignores it, because it holds no objects.
+	// MaxObjects limits the number of objects in a cache.Reflector, to bound its memory. If the collection is larger,
+	// the run ends with a *[TooManyObjectsError]. During a relist the cache may hold twice as many objects. Zero means
+	// no limit. ListAndWatch ignores MaxObjects, because it stores no objects.
 	MaxObjects int
 
-	// NoStreamingList makes every list an ordinary one. By default a streaming list is tried first, which spares the
-	// server the work of building a large response; a server that refuses it, or fails to
-	// complete it twice in a row, gets ordinary ones from then on, from all streams of the same [Client].
+	// NoStreamingList disables streaming lists. By default the stream tries a streaming list first, which costs the
+	// server less memory than an ordinary list. If the server rejects it, or fails to complete two in a row, all
+	// streams of the [Client] fall back to ordinary lists.
 	NoStreamingList bool
 
-	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list, for example to continue from a
-	// saved state. If it has expired, the stream lists. If it is newer than the server's, the stream notices after about five
-	// minutes without events and lists. A server whose own resourceVersion has passed it by then cannot be told from the right
-	// one, so save a state together with its server. "" and "0" start with a list.
+	// ResumeFrom starts the stream with a watch from this resourceVersion instead of a list. Use it to continue from a
+	// saved state. If the resourceVersion has expired, the stream relists. "" and "0" start with a list.
+	//
+	// If ResumeFrom is newer than the server's resourceVersion, the stream relists after about five minutes without
+	// events. If ResumeFrom is older but comes from another server, the stream cannot detect it. So save the server's
+	// identity with the state.
 	ResumeFrom string
 
-	// Wake, if not nil, makes the stream check at once whether its connection is still alive, instead of within 10 seconds,
-	// and skips any delay. Send on it when a machine or a browser tab wakes up, or when the network is back. Each stream
-	// needs its own channel.
+	// Wake requests an immediate connection check and skips the current delay. Without it, the stream checks the
+	// connection every 10 seconds. Send a value when the machine or browser tab wakes up, or when the network returns.
+	// Each stream needs its own channel. Wake may be nil.
 	Wake <-chan struct{}
 
-	// StopOn is asked about the cause of every interruption; true ends the sequence after the Interrupted event. nil
-	// means to go on trying. [IsPermanent] stops where the server says no for good.
+	// StopOn is called with the cause of every interruption. If it returns true, the sequence ends after the
+	// Interrupted event. If StopOn is nil, the stream retries forever. [IsPermanent]
+	// ends it when retrying cannot help.
 	StopOn func(cause error) bool
 
-	// Logger receives a warning about each interruption that needs attention: its cause, the next request and the remedy. A
-	// cause is logged at most once per minute. A clean close is not logged. A healthy watch that resumes after a connection
-	// error is not logged either. nil means slog.Default(), or console.warn in JavaScript. For no log, use
-	// slog.New(slog.DiscardHandler).
+	// Logger receives a warning about each interruption that needs attention, with its cause, the next request and the
+	// remedy. The same cause is logged at most once per minute. Clean closes and connection errors of healthy watches
+	// are not logged. If Logger is nil, the stream logs to slog.Default(), or to console.warn in JavaScript. To disable
+	// logging, use slog.New(slog.DiscardHandler).
 	Logger Logger
 }
 
-// ListAndWatch keeps one collection's event stream alive: it lists, watches from there, resumes where a watch broke, and
-// lists again where it cannot, until ctx ends, the caller stops iterating, or opts.StopOn says so. opts may be nil.
+// ListAndWatch returns an endless sequence of events that describes one collection. It lists the collection, watches
+// it, resumes broken watches, and relists if a watch cannot resume. The sequence ends when ctx ends, the caller stops
+// iterating, or opts.StopOn returns true. opts may be nil.
 //
-// The fold of the events is the collection's state: see [EventType] for what each means. All happens in the caller's
-// goroutine, between two iterations; a slow caller makes the server wait, and in the end close the watch, which is then
-// resumed. A sequence may be iterated over several times, each beginning with a list, or from opts.ResumeFrom.
+// The state of the collection is the fold of the events. [EventType] describes each type.
+//
+// All work happens in the caller's goroutine between two iterations. If the caller is slow, the server may close the
+// watch, and the stream then resumes it. The sequence may be iterated several times. Each iteration starts with a list,
+// or from opts.ResumeFrom.
 func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Options) iter.Seq[Event[T]] {
 	if opts == nil {
 		opts = &Options{}
@@ -72,7 +82,7 @@ func ListAndWatch[T Keyed](ctx context.Context, lw ListerWatcher[T], opts *Optio
 	}
 }
 
-// supportOf returns what is known of the source's server. All streams of a [Client] share it.
+// supportOf returns the known capabilities of the source's server. All streams of a [Client] share them.
 func supportOf[T Keyed](source ListerWatcher[T]) *support {
 	if shared, ok := source.(interface{ supported() *support }); ok {
 		return shared.supported()

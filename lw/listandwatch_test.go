@@ -48,7 +48,7 @@ func TestListAndWatch(t *testing.T) {
 	)
 	require.Equal(t, []string{
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5",
-		"WATCH_STARTED @5", "MODIFIED a @6", "DELETED b @7", "INTERRUPTED the server closed the watch in good order @7",
+		"WATCH_STARTED @5", "MODIFIED a @6", "DELETED b @7", "INTERRUPTED the server closed the watch cleanly @7",
 		"WATCH_STARTED @7", "BOOKMARK @9", "INTERRUPTED connection reset @9",
 		"WATCH_STARTED @9", "INTERRUPTED the server answered 410 Expired: too old resource version: 5 (9) @9",
 		"LIST_STARTED @", "SYNCED @12",
@@ -75,7 +75,7 @@ func TestListStartedPrecedesFirstObject(t *testing.T) {
 	)
 	require.Equal(t, []string{
 		"INTERRUPTED connection reset @",
-		"INTERRUPTED malformed response at byte 0: expected a list, found '<' (HTML? a proxy or a login page may have answered in place of the API server) @",
+		"INTERRUPTED malformed response at byte 0: expected a list, found '<' (HTML? the response may come from a proxy or a login page) @",
 		"LIST_STARTED @", "ADDED a @", "INTERRUPTED connection reset @",
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "SYNCED @5",
 	}, events)

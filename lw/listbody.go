@@ -7,19 +7,19 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// ListMeta is what a list says of itself. It is complete when the list was read to its end: custom resources' lists put
-// it behind the items.
+// ListMeta is the metadata of a list. It is complete only at the end of the list, because lists of custom resources
+// send it after the items.
 type ListMeta struct {
-	ResourceVersion    string // the version of the collection that the list shows; watch from here
-	Continue           string // the token of the next page; "" on the last
-	RemainingItemCount int64  // how many more there are, roughly; zero when the server does not say
-	Kind               string // the list's own, as "PodList"
-	APIVersion         string // as "v1" or "apps/v1"
-	ShardSelector      string // the one that the server used, of its shardInfo
+	ResourceVersion    string // resourceVersion of the list, from which a watch can start
+	Continue           string // continue token of the next page, or "" on the last page
+	RemainingItemCount int64  // approximate number of objects on later pages, or zero if unknown
+	Kind               string // kind of the list, for example "PodList"
+	APIVersion         string // for example "v1" or "apps/v1"
+	ShardSelector      string // shardInfo.selector: the shard selector that the server used
 }
 
-// list reads a list to the end of the stream. It scans each item into o and calls item, which returns false to stop. The
-// buffer keeps one item at a time.
+// list reads a list to the end of the stream. It scans each item into o and calls item. item returns false to stop. It
+// buffers one item at a time.
 func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	found := false
 	more := s.Open('{', "a list")
@@ -53,7 +53,7 @@ func (s scanner) list(meta *ListMeta, o *Scanned, item func() bool) {
 	}
 }
 
-// notList records that the response is not a list, unless it was cut short. It returns false.
+// notList records that the response is not a list, unless the response is truncated. It returns false.
 func (s scanner) notList() bool {
 	if e, ok := s.Err().(*jsonscan.SyntaxError); ok && e.Err == nil {
 		e.Err = invalid.ErrNotList
@@ -91,7 +91,7 @@ func (s scanner) shardInfo(meta *ListMeta) {
 	}
 }
 
-// items reads the list's items. null is an empty list, because old servers send it.
+// items reads the items of a list. Old servers send null for an empty list.
 func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	if s.Next() == 'n' {
 		s.SkipValue()
@@ -108,7 +108,8 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 		if !s.EndFrame() {
 			return false
 		}
-		if o.body = s.Frame(); o.name.Start == o.name.End {
+		o.body = s.Frame()
+		if o.name.Start == o.name.End {
 			s.wrongValue(0, "an item with metadata.name", "none")
 			return s.notList()
 		}
@@ -121,11 +122,11 @@ func (s scanner) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	return s.Err() == nil
 }
 
-// missing holds the members that items of a list lack because the list has them. Each has its comma.
+// missing contains the members that the items of a list inherit from the list. Each ends with a comma.
 type missing struct{ kind, apiVersion, both string }
 
-// newMissing derives the items' kind from the list's kind: a PodList holds Pods. A list of custom resources has its kind
-// behind its items, and these have their own.
+// newMissing derives the kind of the items from the kind of the list: a PodList contains Pods. Lists of custom
+// resources send their kind after the items, but their items have a kind.
 func newMissing(list *ListMeta) (m missing) {
 	if kind, ok := strings.CutSuffix(list.Kind, "List"); ok && kind != "" && isPlain(kind) {
 		m.kind = `"kind":"` + kind + `",`
@@ -137,7 +138,7 @@ func newMissing(list *ListMeta) (m missing) {
 	return m
 }
 
-// isPlain reports whether a text is the same within a JSON string.
+// isPlain reports whether text needs no escaping in a JSON string.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c == '"' || c == '\\' {
@@ -147,7 +148,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// freeText reads and copies a string outside of a frame. null is empty.
+// freeText reads and copies a string outside a frame. It returns "" for null.
 func (s scanner) freeText(expected string) string {
 	if s.Next() == 'n' {
 		s.SkipValue()

@@ -6,60 +6,64 @@ import (
 	"time"
 )
 
-// ListerWatcher lists a collection, and watches it from a resource version. [Client] is one, and any system whose history
-// has versions can be another: examples/etcd is one of etcd.
+// ListerWatcher lists a collection and watches it from a resourceVersion. [Client] implements it for Kubernetes. Any
+// system with a versioned history can implement it, for example etcd in examples/etcd.
 //
-// A ListerWatcher that can stream lists also has a method StreamsLists() bool, which reports whether they are worth
-// requesting. Without it only ordinary lists are requested. A ListerWatcher that embeds a [Client] streams lists like it.
+// A ListerWatcher that supports streaming lists also implements StreamsLists() bool, which reports whether to request
+// them. Without this method the engine requests only ordinary lists. A type that embeds a [Client] supports streaming
+// lists like the Client.
 //
-// An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] leads to a new list. A *[StatusError] says what was answered; any
-// other error that this package does not name is taken for the connection's fault, and tried again after a delay. When
-// ctx ends, whatever the sequence ends with is taken for context.Cause(ctx).
+// An error that matches [ErrExpired] or [ErrResourceVersionTooLarge] causes a relist. The engine handles a
+// *[StatusError] by its code. It treats errors that this package does not define as connection errors, and retries
+// after a delay. When ctx ends, the engine uses context.Cause(ctx) instead of the returned error.
 type ListerWatcher[T Keyed] interface {
-	// List makes one request and yields the objects as they arrive. After an error nothing more is yielded, unless it is
-	// a *[DecodeError]. meta is complete when the sequence has ended without another error. A source that does not know
-	// pages may yield more than opts.Limit; one that does gives every page as of the first one's version.
+	// List makes one request and yields the objects as they arrive. An error ends the sequence, unless it is a
+	// *[DecodeError]. meta is complete when the sequence has ended without another error. A source without pagination
+	// may ignore opts.Limit. All pages of a list must have the resourceVersion of the first page.
 	List(ctx context.Context, opts ListOptions, meta *ListMeta) iter.Seq2[T, error]
 
-	// Watch makes one request. It yields WatchStarted when the response arrives, and then one event each. In a streaming list it
-	// yields Synced where the list part ends. The sequence ends when the server closes the watch cleanly. After an error
-	// nothing more is yielded, unless it is a *[DecodeError].
+	// Watch makes one request. It yields WatchStarted when the response arrives, and then the events. In a streaming
+	// list it yields Synced after the initial objects. The sequence ends when the server closes the watch cleanly. An
+	// error ends the sequence, unless it is a *[DecodeError].
 	//
-	// An event with a ResourceVersion promises that all changes up to it were yielded. If several changes share a
-	// resourceVersion, only the last of them may carry it, because a stream that breaks in between resumes from the one before.
+	// The ResourceVersion of an event promises that all changes up to it were yielded. If several changes share a
+	// resourceVersion, only the last of them may have it. Otherwise a broken stream would resume after changes that it
+	// has not yielded.
 	//
-	// Watch must end after opts.Timeout. A stream that brings nothing for 5 s longer is taken for dead. The first Bookmark
-	// promises one per minute: from then on a stream without events for 140 s is taken for dead.
+	// Watch must end after opts.Timeout. The engine cancels a watch that yields nothing for 5 seconds longer than
+	// opts.Timeout. After the first Bookmark the limit is 140 seconds, so the source must yield a Bookmark every
+	// minute.
 	Watch(ctx context.Context, opts WatchOptions) iter.Seq2[Event[T], error]
 }
 
-// listStreamer is a ListerWatcher that can stream lists.
+// listStreamer is a ListerWatcher that may support streaming lists.
 type listStreamer interface{ StreamsLists() bool }
 
-// ListOptions are the parameters of one list request. Their meaning is the API's:
-// https://kubernetes.io/docs/reference/using-api/api-concepts/
+// ListOptions contains the parameters of a list request. See
+// https://kubernetes.io/docs/reference/using-api/api-concepts/ for their meaning.
 type ListOptions struct {
-	LabelSelector   string // as "app=web,tier!=db"; passed through
-	FieldSelector   string // as "spec.nodeName=n1"; passed through
-	ResourceVersion string // the list is not older than this; "" asks for the latest, "0" for whatever the server has at hand
-	Limit           int    // most items in the response; zero means all
-	Continue        string // ListMeta.Continue of the page before; ResourceVersion must then be ""
+	LabelSelector   string // for example "app=web,tier!=db"
+	FieldSelector   string // for example "spec.nodeName=n1"
+	ResourceVersion string // minimum resourceVersion of the list ("" means the latest, "0" means any)
+	Limit           int    // maximum number of objects in the response (zero means no limit)
+	Continue        string // ListMeta.Continue of the previous page (requires an empty ResourceVersion)
 
-	// ShardSelector asks for a part of the collection, as "shardRange(object.metadata.uid,'0x0000000000000000',
-	// '0x8000000000000000')" (KEP-5866). A server that does not know it returns all: that is an [ErrInvalidResponse].
+	// ShardSelector requests a part of the collection (KEP-5866), for example
+	// "shardRange(object.metadata.uid,'0x0000000000000000', '0x8000000000000000')". If the server ignores it, List
+	// returns an [ErrInvalidResponse].
 	ShardSelector string
 }
 
-// WatchOptions are the parameters of one watch request.
+// WatchOptions contains the parameters of a watch request.
 type WatchOptions struct {
 	LabelSelector   string
 	FieldSelector   string
 	ShardSelector   string
-	ResourceVersion string        // events after this one; "" or "0" begins with an Added for every object, which the engine asks for behind a list without a resourceVersion
-	Timeout         time.Duration // the server ends the watch after this, in whole seconds; zero leaves it to the server
+	ResourceVersion string        // yield only later events ("" or "0" starts with an Added event for every object)
+	Timeout         time.Duration // the server closes the watch after this time, in whole seconds (zero means the server's default)
 
-	// SendInitialEvents asks for a streaming list: the collection first, as Added events, then Synced, then what happens.
-	// ResourceVersion is then the version that the list must have reached; "" means the latest.
+	// SendInitialEvents requests a streaming list: an Added event for every object, then Synced, then the events of a
+	// watch. ResourceVersion is then the minimum resourceVersion of the list, and "" means the latest.
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists
 	SendInitialEvents bool
 }

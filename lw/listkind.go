@@ -7,10 +7,10 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// ownList reports whether a list that was read to its end is one of a resource: its kind ends in List and is the kind of
-// the lists before it, and its apiVersion is the resource's. Any other object with items would empty a store.
-func (s *support) ownList(r *Resource, meta *ListMeta) bool {
-	if !r.ownVersion(meta.APIVersion) || !s.ownKind(meta.Kind) {
+// matchesList reports whether a complete list belongs to the resource. Its apiVersion must match the resource, and its
+// kind must end in List and match earlier lists. This check keeps any other object with items from emptying a store.
+func (s *support) matchesList(r *Resource, meta *ListMeta) bool {
+	if !r.matchesVersion(meta.APIVersion) || !s.matchesKind(meta.Kind) {
 		return false
 	}
 	if s.kind.Load() == nil {
@@ -20,27 +20,27 @@ func (s *support) ownList(r *Resource, meta *ListMeta) bool {
 	return true
 }
 
-// ownItem reports whether a list can be one of a resource when one of its items arrives. Lists of custom resources name
-// their kind behind the items. Then the item's own kind is compared.
-func (s *support) ownItem(r *Resource, meta *ListMeta, item *Scanned) bool {
-	if meta.APIVersion != "" && !r.ownVersion(meta.APIVersion) {
+// matchesItem reports whether a list can belong to the resource, when one of its items arrives. Lists of custom
+// resources send their kind after the items, so matchesItem then compares the kind of the item.
+func (s *support) matchesItem(r *Resource, meta *ListMeta, item *Scanned) bool {
+	if meta.APIVersion != "" && !r.matchesVersion(meta.APIVersion) {
 		return false
 	}
 	if meta.Kind != "" {
-		return s.ownKind(meta.Kind)
+		return s.matchesKind(meta.Kind)
 	}
 	kind, own := s.kind.Load(), item.bytes(item.kind)
 	return kind == nil || len(own) == 0 || *kind == "List" || string(own)+"List" == *kind
 }
 
-// ownKind reports whether lists of this kind are expected.
-func (s *support) ownKind(kind string) bool {
+// matchesKind reports whether lists of this kind are expected.
+func (s *support) matchesKind(kind string) bool {
 	known := s.kind.Load()
 	return strings.HasSuffix(kind, "List") && (known == nil || *known == kind)
 }
 
-// ownVersion reports whether a list of this resource may have an apiVersion. A raw path may lead to any.
-func (r *Resource) ownVersion(apiVersion string) bool {
+// matchesVersion reports whether a list of this resource may have this apiVersion. A list at a raw path may have any.
+func (r *Resource) matchesVersion(apiVersion string) bool {
 	if r.Raw != "" || apiVersion == "meta.k8s.io/v1" {
 		return true
 	}
@@ -50,7 +50,7 @@ func (r *Resource) ownVersion(apiVersion string) bool {
 	return apiVersion == r.Version
 }
 
-// notThisList records that the list is one of another resource.
-func (s scanner) notThisList() bool {
+// wrongList records that the list belongs to another resource.
+func (s scanner) wrongList() bool {
 	return s.Fail(&jsonscan.SyntaxError{Offset: s.Offset(s.Pos()), Expected: "a list of this resource", Found: "another kind or apiVersion", Err: invalid.ErrNotList})
 }

@@ -7,37 +7,36 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// Logger receives warnings. *slog.Logger implements it. args are keys and values in turn, with types that package log/slog
-// accepts.
+// Logger receives warnings. *slog.Logger implements it. args alternates keys and values, as in log/slog.
 type Logger interface {
 	Warn(msg string, args ...any)
 }
 
-// logEvery is how often a stream logs the same cause.
+// logEvery is the minimum time between two warnings with the same cause.
 const logEvery = time.Minute
 
 // reporter logs the interruptions of one stream.
 type reporter struct {
-	logger     Logger // nil: the default logger
+	logger     Logger // nil means the default logger
 	collection string
 	logged     []logged
 }
 
-// cause identifies interruptions that are logged once per logEvery. Error texts are not compared, because they may contain
+// cause groups interruptions that are logged at most once per logEvery. It ignores the error text, which may contain
 // ports, times and resourceVersions.
 type cause struct {
-	code   int // the HTTP status code, or zero
+	code   int // HTTP status code, or zero
 	remedy string
 }
 
-// logged is a cause that was logged.
+// logged records when a cause was last logged.
 type logged struct {
 	cause
 	at         moment
-	suppressed int // interruptions since then
+	suppressed int // interruptions since then that were not logged
 }
 
-// newReporter returns a reporter for a source. A source with a String method names its collection.
+// newReporter returns a reporter for source. If source has a String method, the warnings include its result.
 func newReporter(logger Logger, source any) reporter {
 	r := reporter{logger: logger}
 	if named, ok := source.(interface{ String() string }); ok {
@@ -46,7 +45,7 @@ func newReporter(logger Logger, source any) reporter {
 	return r
 }
 
-// report logs an interruption, unless its cause was logged less than logEvery ago.
+// report logs an interruption, unless its cause was logged within logEvery.
 func (r *reporter) report(b *Interruption, now moment) {
 	c := cause{statusCode(b.Err), remedyOf(b.Err)}
 	last := r.last(c)
@@ -73,10 +72,10 @@ func (r *reporter) report(b *Interruption, now moment) {
 	logger.Warn("listwatch: the stream was interrupted", args...)
 }
 
-// maxLogged bounds the causes that a reporter remembers, because a server chooses the status codes.
+// maxLogged limits the number of remembered causes, because the server chooses the status codes.
 const maxLogged = 16
 
-// last returns the record of a cause. If there is none, it adds one. If there are too many, it forgets the oldest.
+// last returns the record of a cause. It adds a missing record, and drops the oldest record if there are too many.
 func (r *reporter) last(c cause) *logged {
 	for i := range r.logged {
 		if r.logged[i].cause == c {
@@ -90,7 +89,7 @@ func (r *reporter) last(c cause) *logged {
 	return &r.logged[len(r.logged)-1]
 }
 
-// nextOf names the request that follows an interruption.
+// nextOf returns the name of the request after an interruption.
 func nextOf(b *Interruption) string {
 	switch {
 	case b.Final:
@@ -101,7 +100,7 @@ func nextOf(b *Interruption) string {
 	return "watch"
 }
 
-// remedyOf says how to remove the cause of an interruption. It returns "" if the error text is enough.
+// remedyOf returns a remedy for the cause of an interruption, or "" if the error text is enough.
 func remedyOf(err error) string {
 	switch {
 	case errors.Is(err, ErrUnauthorized):
@@ -111,13 +110,13 @@ func remedyOf(err error) string {
 	case errors.Is(err, ErrNotFound):
 		return "check the group, the version and the plural: this server has no such resource"
 	case statusCode(err) == 400, statusCode(err) == 422:
-		return "check the selectors; set Options.NoStreamingList if the server does not support streaming lists"
+		return "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists"
 	case errors.Is(err, invalid.ErrNotList):
 		return "check the URL: the response is not a list"
 	case err == invalid.ErrNoInitialEnd:
 		return "set Options.NoStreamingList: the server does not complete streaming lists"
 	case err == ErrSilent:
-		return "check the network: if this repeats, a proxy holds back the stream"
+		return "check the network; if this repeats, a proxy may buffer the stream"
 	case faultOf(err) == connection:
 		return "check the server's address and the network"
 	}

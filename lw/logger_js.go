@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// console is the console of the JavaScript host.
+// console logs to the console of the JavaScript host.
 type console struct{}
 
 func defaultLogger() Logger { return console{} }

@@ -4,5 +4,5 @@ package lw
 
 import "log/slog"
 
-// defaultLogger returns the logger that is the default of the program now.
+// defaultLogger returns the current default logger of the program.
 func defaultLogger() Logger { return slog.Default() }

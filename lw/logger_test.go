@@ -103,7 +103,7 @@ func TestLoggerReceivesNextRequestAndRemedy(t *testing.T) {
 	check(401, "check the credential: it is missing, unknown or expired")
 	check(403, "grant the user the verbs list and watch on this resource")
 	check(404, "check the group, the version and the plural: this server has no such resource")
-	check(422, "check the selectors; set Options.NoStreamingList if the server does not support streaming lists")
+	check(422, "check the selectors, or set Options.NoStreamingList if the server does not support streaming lists")
 
 	require.Equal(t, "check the server's address and the network", remedyOf(errReset))
 	require.Equal(t, "check the URL: the response is not a list", remedyOf(&MalformedError{Err: invalid.ErrNotList}))

@@ -7,68 +7,68 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// signal is what happened on the wire.
+// signal is the kind of an input.
 type signal uint8
 
 const (
-	asking     signal = iota // a request is about to be made
+	asking     signal = iota // a request is about to start
 	opened                   // the response of a watch arrived
-	happened                 // an event or a bookmark arrived
+	happened                 // an event arrived, possibly a bookmark
 	endMarked                // the initial-events-end bookmark arrived
-	pageRead                 // a page of a list was read to its end
-	endedClean               // a watch ended without an error
+	pageRead                 // a page of a list is complete
+	endedClean               // a watch was closed cleanly
 	failed                   // the request failed
 )
 
-// moment is the time since one second before the stream began, so that zero means never.
+// moment is a time on the stream's clock, which starts at one second. Zero means never.
 type moment = time.Duration
 
 // input is a signal with its data.
 type input struct {
 	signal  signal
 	now     moment
-	event   EventType // opened, happened, endMarked: the event's type; after step, as the caller sees it
-	version string    // the same for its resourceVersion
+	event   EventType // opened, happened, endMarked: the type of the event, which step replaces with the type for the caller
+	version string    // like event, for the resourceVersion
 	meta    ListMeta  // pageRead
-	objects int       // pageRead, failed: how many objects the page brought
-	start   Key       // pageRead: its first object
+	objects int       // pageRead, failed: number of objects on the page
+	start   Key       // pageRead: key of the first object
 	err     error     // failed
 }
 
-// output says what the caller sees of an event.
+// output determines the event that the caller receives.
 type output uint8
 
 const (
-	hidden   output = iota // not at all
-	liveNow                // an event of a live watch, at machine.version
-	listItem               // an object of a list that is not complete
-	complete               // the list is complete
-	over                   // not at all, and the request is over
+	hidden      output = iota // no event
+	liveNow                   // an event of a watch, at machine.version
+	listItem                  // an object of an incomplete list
+	complete                  // the end of a list
+	requestOver               // no event, and the request ends
 )
 
 const (
-	maxShortWatches = 3                // this many watches in a row that end at once mean that the resourceVersion expired
-	mostSuspect     = 2                // this many failures in a row that the resourceVersion may have caused lead to a list
-	stalledStream   = 60 * time.Second // a streaming list fails if events arrive for this long, and none is certainly part of it
+	maxShortWatches = 3                // consecutive short watches that indicate an expired resourceVersion
+	maxSuspect      = 2                // consecutive failures, possibly caused by the resourceVersion, that cause a relist
+	stalledStream   = 60 * time.Second // maximum time between two events of a streaming list that are certainly initial objects
 )
 
-// machine decides what a stream asks of the server, given all that happened before. It does no I/O, reads no clock and
-// starts no goroutine. docs/reconnect.md draws its states.
+// machine chooses the requests of a stream. It does no I/O, reads no clock and starts no goroutine. docs/reconnect.md
+// shows its states.
 type machine struct {
-	streams  bool // the caller allows streaming lists
-	pageSize int  // zero: no pages
+	streams  bool // Options and ListerWatcher permit streaming lists
+	pageSize int  // objects per page, or zero for no pagination
 	stopOn   func(error) bool
-	random   func() float64 // in [0, 1)
+	random   func() float64 // returns a number in [0, 1)
 	server   *support
 
 	state       state
 	retryPolicy retryPolicy
-	asked       moment // when the request under way was made
-	version     string // the resourceVersion that the stream has reached; "": a watch cannot resume
-	short       int    // watches in a row that ended at once
-	suspect     int    // failures in a row that the resourceVersion may have caused
-	relisted    bool   // an expired resourceVersion led to a list at once since the backoff was reset
-	routine     bool   // the last interruption needs no attention: a clean close, or a healthy watch that resumes after a connection error
+	asked       moment // when the current request started
+	version     string // current resourceVersion of the stream, or "" if a watch cannot resume
+	short       int    // consecutive short watches
+	suspect     int    // consecutive failures that the resourceVersion may have caused
+	relisted    bool   // an expired resourceVersion has caused an immediate relist since the backoff was reset
+	routine     bool   // the last interruption is not logged: a clean close, or a lost connection of a healthy watch
 }
 
 func newMachine(opts *Options, server *support, random func() float64) *machine {
@@ -85,13 +85,14 @@ func newMachine(opts *Options, server *support, random func() float64) *machine 
 	if opts.PageSize != 0 {
 		m.pageSize = max(opts.PageSize, 0)
 	}
-	if m.state = m.list("0"); opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
+	m.state = m.list("0")
+	if opts.ResumeFrom != "" && opts.ResumeFrom != "0" {
 		m.state, m.version = &watching{}, opts.ResumeFrom
 	}
 	return m
 }
 
-// list returns the state that lists the collection, in the way that the server is known or hoped to support.
+// list returns the state for a list: streaming if the server may support it, and otherwise listing.
 func (m *machine) list(from string) state {
 	if m.streams && m.server.streamsLists() {
 		return &streaming{from: from}
@@ -99,15 +100,15 @@ func (m *machine) list(from string) state {
 	return &listing{from: from}
 }
 
-// step applies a signal. It is the only function that changes the machine. It sets the type and the resourceVersion of an
-// event to those that the caller sees. It returns an Interruption when the request is over and the stream was interrupted.
+// step applies an input. It is the only function that changes the machine. It replaces the type and the resourceVersion
+// of an event with those that the caller receives. It returns an Interruption if the stream was interrupted.
 func (m *machine) step(in *input) (output, *Interruption) {
 	out, result := m.apply(in)
 	switch out {
 	case liveNow:
 		in.version = m.version
 	case listItem:
-		in.version = "" // the version of a list counts only when the list is complete
+		in.version = "" // the stream reaches the list's resourceVersion only at the end of the list
 	}
 	return out, result
 }
@@ -132,7 +133,7 @@ func (m *machine) apply(in *input) (output, *Interruption) {
 	return hidden, nil
 }
 
-// ask pays for a request, and settles the timeout of a watch.
+// ask charges a request to the budget and chooses the timeout of a watch.
 func (m *machine) ask(now moment) {
 	m.asked = now
 	switch s := m.state.(type) {
@@ -143,7 +144,8 @@ func (m *machine) ask(now moment) {
 	case *streaming:
 		s.timeout = m.timeout()
 	case *watching:
-		if s.timeout = m.timeout(); s.lastReceived == 0 {
+		s.timeout = m.timeout()
+		if s.lastReceived == 0 {
 			s.lastReceived = now
 		}
 	}
@@ -153,7 +155,7 @@ func (m *machine) ask(now moment) {
 func (m *machine) open(now moment) output {
 	switch s := m.state.(type) {
 	case *streaming:
-		s.opened, s.listed = now, now
+		s.opened, s.lastInitial = now, now
 	case *watching:
 		s.opened = now
 		return liveNow
@@ -171,16 +173,16 @@ func (m *machine) event(in *input) (output, *Interruption) {
 	return hidden, nil
 }
 
-// initialEvent notes an event before the end of a streaming list. The objects of a list arrive in the order of their keys,
-// and later changes in the order of their resourceVersions. So an object older than one before it is certainly part of the
-// list. A server that does not know streaming lists starts an ordinary watch instead, which has no such objects.
+// initialEvent handles an event before the end of a streaming list. Initial objects arrive sorted by key, and later
+// changes by resourceVersion. So an object that is older than an earlier one is certainly an initial object. A server
+// without streaming lists starts an ordinary watch, which sends no such objects.
 func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) {
 	if versionRegressed(s.highest, in.version) {
-		s.listed = in.now
+		s.lastInitial = in.now
 	} else if in.version != "" {
 		s.highest = in.version
 	}
-	if in.now-s.listed >= stalledStream {
+	if in.now-s.lastInitial >= stalledStream {
 		return hidden, m.end(invalid.ErrNoInitialEnd, in)
 	}
 	if in.event == Bookmark {
@@ -194,16 +196,17 @@ func (m *machine) initialEvent(s *streaming, in *input) (output, *Interruption) 
 }
 
 func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
-	if in.version == "0" { // it stands for no resourceVersion in particular, so no watch can resume from it
+	if in.version == "0" { // "0" means any resourceVersion, so a watch cannot resume from it
 		in.version = ""
 	}
-	if !s.news && in.event != Bookmark && s.listed != "" && (in.version == s.listed || versionRegressed(s.listed, in.version)) {
-		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an object of the list, behind its end mark
+	if !s.news && in.event != Bookmark && s.listVersion != "" && (in.version == s.listVersion || versionRegressed(s.listVersion, in.version)) {
+		return hidden, m.end(invalid.ErrNoInitialEnd, in) // an initial object after the initial-events-end bookmark
 	}
 	if versionRegressed(m.version, in.version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
-	if s.lastReceived = in.now; in.event == Bookmark {
+	s.lastReceived = in.now
+	if in.event == Bookmark {
 		m.server.bookmarks.Store(true)
 	}
 	if in.version == "" && in.event == Bookmark || in.version != "" && in.version == m.version {
@@ -217,8 +220,9 @@ func (m *machine) liveEvent(s *watching, in *input) (output, *Interruption) {
 	return liveNow, nil
 }
 
-// endMark completes a streaming list. Anywhere else the mark is an ordinary bookmark. Some servers send the mark before the
-// objects. So an ordinary list confirms an empty streaming list, until the server has proven that it streams lists well.
+// endMark completes a streaming list. In an ordinary watch, the initial-events-end bookmark is an ordinary bookmark.
+// Some servers send the bookmark before the objects. If a streaming list is empty, endMark therefore requests an
+// ordinary list, unless streaming lists have worked before.
 func (m *machine) endMark(in *input) (output, *Interruption) {
 	s, ok := m.state.(*streaming)
 	if !ok {
@@ -230,12 +234,12 @@ func (m *machine) endMark(in *input) (output, *Interruption) {
 	}
 	if !s.objects && !m.server.streamsProven.Load() {
 		m.state = &listing{from: in.version}
-		return over, nil
+		return requestOver, nil
 	}
 	if !s.objects {
 		m.retryPolicy.lists.add(m.asked)
 	}
-	m.listed(in.version)
-	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listed: m.version}
+	m.completeList(in.version)
+	m.state = &watching{lastReceived: in.now, timeout: s.timeout, opened: s.opened, listVersion: m.version}
 	return complete, nil
 }

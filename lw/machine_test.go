@@ -116,7 +116,7 @@ func TestListsStayPaged(t *testing.T) {
 // Another storage may use resourceVersions that this server rejects.
 func TestUnknownVersionRelistsLatest(t *testing.T) {
 	r := newMachineHarness(t, Options{ResumeFrom: "abc"})
-	for range mostSuspect {
+	for range maxSuspect {
 		r.watchFails(status(500)) // kube-apiserver also answers 500
 	}
 	require.Equal(t, "abc", r.listOptions().ResourceVersion)

@@ -6,20 +6,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// Keyed is what the engine asks of an object. *[Object] has it, and so has every generated Kubernetes type.
+// Keyed is an object with a namespace, a name and a resourceVersion. *[Object] and all generated Kubernetes types
+// implement it.
 type Keyed interface {
 	GetNamespace() string
 	GetName() string
 	GetResourceVersion() string
 }
 
-// Key names one object in a collection. Namespace is empty for objects that live in none.
+// Key identifies an object in a collection. Namespace is empty for cluster-scoped objects.
 type Key struct{ Namespace, Name string }
 
 // KeyOf returns the key of an object.
 func KeyOf(o Keyed) Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
-// String returns "namespace/name", or "name" for an object that lives in no namespace.
+// String returns "namespace/name", or "name" if the namespace is empty.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Name
@@ -27,21 +28,21 @@ func (k Key) String() string {
 	return k.Namespace + "/" + k.Name
 }
 
-// Object is one API object: its JSON as the server sent it, with the metadata that every client needs already read out.
-// It is immutable and safe to share. Other fields are read from the text each time that they are asked for.
+// Object is an API object. It holds the JSON text and decodes fields on demand. An Object is immutable and safe for
+// concurrent use.
 //
-// The text has the kind and apiVersion that servers leave out of list items, so that an object is the same whether it
-// came by list or by watch; it lacks metadata.managedFields, unless the codec was told to keep them.
+// The client adds kind and apiVersion to list items, because servers omit them. So a listed object and a watched object
+// have the same text. By default the text does not contain metadata.managedFields.
 type Object struct {
 	raw                                   string
 	namespace, name, uid, resourceVersion part
 }
 
-// part is a string in an object's text. It takes half the memory of a string and no pointer, which matters for each object
-// of a store.
+// part is a string within an object's text. It uses half the memory of a string and contains no pointer, which matters
+// for large stores.
 type part struct {
 	start uint32
-	size  int32 // below zero: it has escape sequences and takes -size bytes
+	size  int32 // if negative, the string has escape sequences and is -size bytes long
 }
 
 func (o *Object) part(at part) string {
@@ -51,20 +52,21 @@ func (o *Object) part(at part) string {
 	return o.raw[at.start : at.start+uint32(at.size)]
 }
 
-// unescaped is not inlined, so that the method part is. Names of Kubernetes objects have no escape sequences.
+// unescaped is not inlined, so that the compiler can inline part. Names of Kubernetes objects have no escape sequences.
 //
 //go:noinline
 func (o *Object) unescaped(at part) string {
 	return string(jsonscan.Unescape(nil, []byte(o.raw[at.start:at.start+uint32(-at.size)])))
 }
 
-// newObject copies a scanned object without cuts. The cuts must not overlap the metadata that each object keeps.
+// newObject copies a scanned object without the cuts. The cuts must not overlap the metadata fields that Object stores.
 func newObject(s *Scanned, cuts []span) *Object {
 	prefix := s.prefix()
 	return objectOf(s, s.text(prefix, cuts), len(prefix), cuts)
 }
 
-// objectOf returns an object with the text raw: the scanned text without cuts, behind a prefix of so many bytes.
+// objectOf returns an object with the text raw, which is the scanned text with prefix bytes inserted and the cuts
+// removed.
 func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	find := func(at span) part {
 		start := at.Start + prefix
@@ -89,7 +91,8 @@ func objectOf(s *Scanned, raw string, prefix int, cuts []span) *Object {
 	}
 }
 
-// ParseObject reads one object from JSON and keeps managedFields. The error is a *[MalformedError] or a *[FrameTooLargeError].
+// ParseObject parses the JSON text of an object. It keeps metadata.managedFields. The error is a *[MalformedError] or a
+// *[FrameTooLargeError].
 func ParseObject(text []byte) (*Object, error) {
 	s := textScanner(text)
 	var scanned Scanned
@@ -106,16 +109,23 @@ func ParseObject(text []byte) (*Object, error) {
 	return object, nil
 }
 
-// GetNamespace, GetName, GetUID and GetResourceVersion return the metadata of that name.
-func (o *Object) GetNamespace() string       { return o.part(o.namespace) }
-func (o *Object) GetName() string            { return o.part(o.name) }
-func (o *Object) GetUID() string             { return o.part(o.uid) }
+// GetNamespace returns metadata.namespace.
+func (o *Object) GetNamespace() string { return o.part(o.namespace) }
+
+// GetName returns metadata.name.
+func (o *Object) GetName() string { return o.part(o.name) }
+
+// GetUID returns metadata.uid.
+func (o *Object) GetUID() string { return o.part(o.uid) }
+
+// GetResourceVersion returns metadata.resourceVersion.
 func (o *Object) GetResourceVersion() string { return o.part(o.resourceVersion) }
 
 // Key returns the object's namespace and name.
 func (o *Object) Key() Key { return Key{Namespace: o.GetNamespace(), Name: o.GetName()} }
 
-// String names the object, as "Secret shop/token@7", and tells nothing of its content, so that it can be logged.
+// String returns the kind, key and resourceVersion of the object, for example "Secret shop/token@7". The result is safe
+// to log.
 func (o *Object) String() string {
 	return o.Kind() + " " + o.Key().String() + "@" + o.GetResourceVersion()
 }
@@ -123,35 +133,37 @@ func (o *Object) String() string {
 // Raw returns the object's JSON text.
 func (o *Object) Raw() string { return o.raw }
 
-// Equal reports whether two objects are the same text.
+// Equal reports whether two objects have the same text.
 func (o *Object) Equal(other *Object) bool { return o == other || o.raw == other.raw }
 
-// Get returns the field at a path such as "status.phase"; see [Value.Get].
+// Get returns the value at a path such as "status.phase". See [Value.Get] for the syntax.
 func (o *Object) Get(path string) Value { return Value(o.raw).Get(path) }
 
-// Kind and APIVersion return the object's type, as "Pod" and "v1".
-func (o *Object) Kind() string       { return o.Get("kind").String() }
+// Kind returns the kind of the object, for example "Pod".
+func (o *Object) Kind() string { return o.Get("kind").String() }
+
+// APIVersion returns the group and version of the object, for example "apps/v1".
 func (o *Object) APIVersion() string { return o.Get("apiVersion").String() }
 
-// Label returns one label's value, and whether the object has it.
+// Label returns the value of a label and reports whether the label exists.
 func (o *Object) Label(name string) (string, bool) {
 	value := o.Get("metadata.labels").Member(name)
 	return value.String(), value.Exists()
 }
 
-// Labels iterates over the labels, in the text's order.
-func (o *Object) Labels() iter.Seq2[string, string] { return o.texts("metadata.labels") }
+// Labels returns an iterator over the names and values of the labels.
+func (o *Object) Labels() iter.Seq2[string, string] { return o.entries("metadata.labels") }
 
-// Annotation returns one annotation's value, and whether the object has it.
+// Annotation returns the value of an annotation and reports whether the annotation exists.
 func (o *Object) Annotation(name string) (string, bool) {
 	value := o.Get("metadata.annotations").Member(name)
 	return value.String(), value.Exists()
 }
 
-// Annotations iterates over the annotations, in the text's order.
-func (o *Object) Annotations() iter.Seq2[string, string] { return o.texts("metadata.annotations") }
+// Annotations returns an iterator over the names and values of the annotations.
+func (o *Object) Annotations() iter.Seq2[string, string] { return o.entries("metadata.annotations") }
 
-func (o *Object) texts(path string) iter.Seq2[string, string] {
+func (o *Object) entries(path string) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for name, value := range o.Get(path).Members() {
 			if !yield(name, value.String()) {
@@ -161,13 +173,13 @@ func (o *Object) texts(path string) iter.Seq2[string, string] {
 	}
 }
 
-// OwnerReference names the owner of an object, which lives in the same namespace or in none.
+// OwnerReference identifies the owner of an object. The owner is in the same namespace or cluster-scoped.
 type OwnerReference struct {
 	APIVersion, Kind, Name, UID string
-	Controller                  bool // this owner is the managing controller
+	Controller                  bool // whether the owner is the managing controller
 }
 
-// OwnerReferences iterates over the object's owners.
+// OwnerReferences returns an iterator over the owners of the object.
 func (o *Object) OwnerReferences() iter.Seq[OwnerReference] {
 	return func(yield func(OwnerReference) bool) {
 		for ref := range o.Get("metadata.ownerReferences").Elements() {

@@ -2,15 +2,15 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/internal/invalid"
 
-// listed notes that a list is complete. Without a resourceVersion it is usable, but a watch behind it cannot resume.
-func (m *machine) listed(version string) {
+// completeList records that a list is complete. If the list has no resourceVersion, a watch after it cannot resume.
+func (m *machine) completeList(version string) {
 	if version == "0" {
 		version = ""
 	}
 	m.version, m.short, m.suspect = version, 0, 0
 }
 
-// page goes on to the next page, or completes the list or the check.
+// page handles a complete page. It requests the next page, or completes the list or the check.
 func (m *machine) page(in *input) (output, *Interruption) {
 	s, ok := m.state.(*listing)
 	version := in.meta.ResourceVersion
@@ -28,12 +28,13 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	}
 	stuck := s.repeatsToken(in) || in.objects == 0 && in.meta.Continue != "" && m.retryPolicy.budget.wait(in.now) > 0
 	if s.free && (stuck || in.objects == 0) {
-		m.retryPolicy.budget.spend(in.now) // the page is not free after all
+		m.retryPolicy.budget.spend(in.now) // a page without new objects is not free
 	}
 	if stuck {
 		return hidden, m.end(invalid.ErrNoProgress, in)
 	}
-	if s.pages++; in.meta.Continue != "" {
+	s.pages++
+	if in.meta.Continue != "" {
 		s.token, s.free = in.meta.Continue, in.objects > 0
 		if s.from == "0" {
 			m.server.pages.Store(true)
@@ -43,12 +44,12 @@ func (m *machine) page(in *input) (output, *Interruption) {
 	if s.from != "" && versionRegressed(m.version, version) {
 		return hidden, m.end(invalid.ErrVersionRegressed, in)
 	}
-	m.listed(version)
+	m.completeList(version)
 	m.state = &watching{lastReceived: in.now}
 	return complete, nil
 }
 
-// repeatsToken reports whether a page starts where an earlier page of this list started, or leads to itself.
+// repeatsToken reports whether a page repeats its continue token, or starts with the same object as an earlier page.
 func (s *listing) repeatsToken(in *input) bool {
 	if in.meta.Continue != "" && in.meta.Continue == s.token {
 		return true

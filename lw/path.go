@@ -12,15 +12,15 @@ import (
 type pathError struct {
 	Path     string
 	Offset   int    // in bytes
-	Expected string // what should stand there
+	Expected string // the expected syntax at Offset
 }
 
 func (e *pathError) Error() string {
 	return "lw: path \"" + e.Path + "\": expected " + e.Expected + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// step is one step of a path.
-type step struct {
+// pathStep is one element of a path.
+type pathStep struct {
 	kind  stepKind
 	name  string
 	index uint64
@@ -34,8 +34,9 @@ const (
 	toEveryElement
 )
 
-// cutStep takes the first step off a path. At a mistake expected says what should stand where rest begins.
-func cutStep(path string) (first step, rest, expected string) {
+// cutStep splits the first step off a path. If the path is malformed, expected describes the valid syntax at the start
+// of rest.
+func cutStep(path string) (first pathStep, rest, expected string) {
 	if path != "" && path[0] == '[' {
 		return cutElement(path)
 	}
@@ -52,7 +53,7 @@ func cutStep(path string) (first step, rest, expected string) {
 	return first, rest, ""
 }
 
-// cutName takes a member name off a path; a backslash before a character makes it part of the name.
+// cutName splits a member name off a path. A backslash escapes the next character.
 func cutName(path string) (name, rest string) {
 	for i := range len(path) {
 		switch path[i] {
@@ -72,7 +73,8 @@ func cutEscapedName(path string) (name, rest string) {
 		case c == '.' || c == '[':
 			return string(text), path[i:]
 		case c == '\\':
-			if i++; i == len(path) {
+			i++
+			if i == len(path) {
 				return string(text), path[i-1:]
 			}
 		}
@@ -81,7 +83,7 @@ func cutEscapedName(path string) (name, rest string) {
 	return string(text), ""
 }
 
-func cutElement(path string) (first step, rest, expected string) {
+func cutElement(path string) (first pathStep, rest, expected string) {
 	end := strings.IndexByte(path, ']')
 	if end < 0 {
 		return first, "", "]"
@@ -95,7 +97,8 @@ func cutElement(path string) (first step, rest, expected string) {
 	default:
 		first.kind, first.index = toElement, n
 	}
-	if rest = path[end+1:]; rest != "" && rest[0] != '.' && rest[0] != '[' {
+	rest = path[end+1:]
+	if rest != "" && rest[0] != '.' && rest[0] != '[' {
 		return first, rest, "a dot or ["
 	}
 	return first, rest, ""

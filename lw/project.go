@@ -3,17 +3,17 @@ package lw
 // projection is the codec that [Project] returns.
 type projection struct{ keep *fields }
 
-// Project returns a codec whose objects have only the fields at the paths, for example "metadata.labels", "spec.nodeName" or
-// "spec.containers[*].image". [Object.Get] reads these fields as from the whole object. A path is that of [Value.Get], with
-// [*] for all elements of an array. A malformed path returns an error.
+// Project returns a codec that keeps only the fields at the given paths, for example "metadata.labels", "spec.nodeName"
+// or "spec.containers[*].image". The syntax of a path is that of [Value.Get], but an array step must be [*], which
+// selects all elements. Project returns an error if a path is malformed.
 //
-// A path selects a field with everything in it. Objects always have apiVersion, kind, metadata.name, metadata.namespace,
-// metadata.uid and metadata.resourceVersion. A path into metadata.managedFields needs [ClientOptions].KeepManagedFields, and
-// NewClient returns an error without it.
+// A path selects a field with all its contents. Every object also keeps apiVersion, kind, metadata.name,
+// metadata.namespace, metadata.uid and metadata.resourceVersion. A path into metadata.managedFields requires
+// [ClientOptions].KeepManagedFields. Otherwise [NewClient] returns an error.
 //
-// The fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all of its elements, so
-// that indexes stay valid. If a path leads through a value of the wrong type, a string, array or object there becomes empty.
-// Any other value stays.
+// The selected fields keep their nesting and order, for example {"spec":{"nodeName":"n1"}}. An array keeps all
+// elements, so that their indexes stay valid. If a path crosses a value of the wrong type, a string, array or object
+// becomes empty. Other values stay unchanged.
 func Project(paths ...string) (Codec[*Object], error) {
 	metadata := &fields{
 		members: []field{{name: "name"}, {name: "namespace"}, {name: "uid"}, {name: "resourceVersion"}},
@@ -37,12 +37,12 @@ func Project(paths ...string) (Codec[*Object], error) {
 	return &projection{keep: root}, nil
 }
 
-// Decode copies the fields of the projection. It makes two allocations.
+// Decode copies the selected fields of the object. It never returns an error.
 func (p *projection) Decode(s *Scanned) (*Object, error) {
 	return newObject(s, s.cutsFor(p.keep)), nil
 }
 
-// AppendText appends the text that Decode copies to b.
+// AppendText appends the text of the object that Decode returns to b.
 func (p *projection) AppendText(b []byte, s *Scanned) []byte {
 	return s.appendText(b, s.prefix(), s.cutsFor(p.keep))
 }
@@ -52,28 +52,28 @@ func (p *projection) Same(o *Object, s *Scanned) bool {
 	return s.isText(o.raw, s.prefix(), s.cutsFor(p.keep))
 }
 
-func projectionSteps(path string) (steps []step, err error) {
+func projectionSteps(path string) (steps []pathStep, err error) {
 	for rest := path; rest != "" || len(steps) == 0; {
 		at := len(path) - len(rest)
-		first, next, expected := cutStep(rest)
+		first, remaining, expected := cutStep(rest)
 		switch {
 		case expected != "":
-			at = len(path) - len(next)
+			at = len(path) - len(remaining)
 		case len(steps) == 0 && first.kind != toMember:
 			expected = "a member name"
 		case first.kind == toElement:
-			expected = "[*], as a projection keeps the index of every element,"
+			expected = "[*] instead of an index"
 		}
 		if expected != "" {
 			return nil, &pathError{Path: path, Offset: at, Expected: expected}
 		}
-		steps, rest = append(steps, first), next
+		steps, rest = append(steps, first), remaining
 	}
 	return steps, nil
 }
 
-// add returns what stays when, besides, the field stays that the steps lead to.
-func (f *fields) add(steps []step) *fields {
+// add returns a selection of f and the field at the end of steps.
+func (f *fields) add(steps []pathStep) *fields {
 	if f == nil || len(steps) == 0 {
 		return nil
 	}

@@ -151,7 +151,7 @@ func TestMalformedPaths(t *testing.T) {
 		"a[99999999999]": `lw: path "a[99999999999]": expected an index or * in brackets at byte 2`,
 		`a\`:             `lw: path "a\": expected a character after the backslash at byte 1`,
 		`a.\`:            `lw: path "a.\": expected a character after the backslash at byte 2`,
-		"a[0].b":         `lw: path "a[0].b": expected [*], as a projection keeps the index of every element, at byte 1`,
+		"a[0].b":         `lw: path "a[0].b": expected [*] instead of an index at byte 1`,
 	} {
 		_, err := Project("spec", path)
 		require.EqualError(t, err, want)

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// Protobuf makes a client request Kubernetes' protobuf encoding. A [Codec] selects it by embedding Protobuf. [Scanned.Raw]
-// is then the object's protobuf message, for example an encoded Pod, without its kind and apiVersion.
+// Protobuf makes a client request objects in Kubernetes' protobuf encoding. To select it, embed Protobuf in a [Codec].
+// [Scanned.Raw] then returns the protobuf message of the object, for example of a Pod, without kind and apiVersion.
 //
-// API servers encode built-in types as protobuf, and custom resources as JSON only: they answer 406. Browsers and WebSocket
-// transports support JSON only. lw/codec.Protobuf decodes into Kubernetes' Go types.
+// API servers encode only built-in types as protobuf. They answer 406 for custom resources. Browsers and WebSocket
+// transports support only JSON. lw/codec.Protobuf decodes the messages into Kubernetes' Go types.
 type Protobuf struct{}
 
 const protobufType = "application/vnd.kubernetes.protobuf"
@@ -46,13 +46,13 @@ func (d *protoDecoder) failure() error {
 			return &MalformedError{Offset: d.r.Offset(), Expected: "more bytes", Found: "the end of the stream", Err: err}
 		}
 		if err == protoscan.ErrVarint {
-			return &MalformedError{Offset: d.r.Offset(), Expected: "a varint", Found: "one of more than 64 bits"}
+			return &MalformedError{Offset: d.r.Offset(), Expected: "a 64-bit varint", Found: "a longer varint"}
 		}
 		return err
 	}
 }
 
-// malformed records that the response does not follow the protocol. It returns false.
+// malformed records that the response breaks the protocol. It returns false.
 func (d *protoDecoder) malformed(expected, found string) bool {
 	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found})
 }
@@ -62,18 +62,18 @@ func (d *protoDecoder) notList(expected, found string) bool {
 	return d.r.Fail(&MalformedError{Offset: d.r.Offset(), Expected: expected, Found: found, Err: invalid.ErrNotList})
 }
 
-func (d *protoDecoder) notThisList() {
+func (d *protoDecoder) wrongList() {
 	d.notList("a list of this resource", "another kind or apiVersion")
 }
 
-// event reads the next event of a watch: its length in four bytes, and a WatchEvent.
+// event reads the next event of a watch: a four-byte length and a WatchEvent.
 func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	if !d.begin() {
 		return 0, false
 	}
 	size := d.r.Uint32()
 	if first := byte(size >> 24); first == '<' || first == '{' {
-		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? a proxy may have answered in place of the API server)")
+		return 0, d.malformed("a protobuf watch event", "'"+string(rune(first))+"' (HTML or JSON? the response may come from a proxy)")
 	}
 	data := d.r.Frame(uint64(size))
 	if d.r.Err() != nil {
@@ -99,7 +99,7 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 	}
 	kind, body, ok := envelope(object)
 	if !ok {
-		return 0, d.malformed("a protobuf object in the event", "something else")
+		return 0, d.malformed("a protobuf object in the event", "another encoding")
 	}
 	if eventType == errorEvent {
 		o.body = body
@@ -120,7 +120,7 @@ func (d *protoDecoder) event(o *Scanned) (EventType, bool) {
 // status returns the Status of an ERROR event.
 func (d *protoDecoder) status(o *Scanned) (Status, error) { return protoStatus(o.body, d.source) }
 
-// envelope reads an object with the magic bytes: a runtime.Unknown of its kind and its message.
+// envelope parses an object that starts with the magic bytes: a runtime.Unknown with the kind and the message.
 func envelope(data []byte) (kind string, message []byte, ok bool) {
 	if len(data) < len(magic) || string(data[:len(magic)]) != magic {
 		return "", nil, false
@@ -138,7 +138,7 @@ func envelope(data []byte) (kind string, message []byte, ok bool) {
 	return kind, message, m.Valid()
 }
 
-// lastField returns the last value of a field of a message, or nil.
+// lastField returns the last value of a field in a message, or nil.
 func lastField(data []byte, number int) (value []byte) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

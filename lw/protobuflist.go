@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// list reads a list to the end of the stream: the magic bytes and a runtime.Unknown, whose field raw is the list.
+// list reads a list to the end of the stream: the magic bytes and a runtime.Unknown with the list in its field raw.
 func (d *protoDecoder) list(meta *ListMeta, o *Scanned, item func() bool) {
 	for i := range len(magic) {
 		if b := d.r.Byte(); d.r.Err() == nil && b != magic[i] {
@@ -56,12 +56,12 @@ func (d *protoDecoder) typeMeta(meta *ListMeta, data []byte) {
 	}
 }
 
-// items reads the fields of a list: its ListMeta and its items.
+// items reads the fields of a list: the ListMeta and the items.
 func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool {
 	size := d.r.Uvarint()
 	end := d.r.Offset() + int64(size)
 	if size > 1<<62 {
-		return d.malformed("the length of a list", "a number beyond 62 bits")
+		return d.malformed("a list length of at most 62 bits", "a larger number")
 	}
 	for d.r.Err() == nil && d.r.Offset() < end {
 		tag, length := d.r.Uvarint(), uint64(0)
@@ -71,10 +71,10 @@ func (d *protoDecoder) items(meta *ListMeta, o *Scanned, item func() bool) bool 
 		case 0:
 			d.r.Uvarint()
 		default:
-			return d.malformed("a list", "a field of another type")
+			return d.malformed("a bytes or varint field in the list", "another wire type")
 		}
 		if d.r.Err() == nil && length > uint64(max(end-d.r.Offset(), 0)) {
-			return d.malformed("a field within the list", "one that is longer than the list")
+			return d.malformed("a field within the list", "a field longer than the list")
 		}
 		switch tag {
 		case 1<<3 | protoscan.Bytes:

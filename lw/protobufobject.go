@@ -4,7 +4,7 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 
-// Field numbers of metav1.ObjectMeta, and of metadata in every object.
+// Field numbers of metadata in every object, and of the fields in metav1.ObjectMeta.
 const (
 	fieldMetadata        = 1
 	fieldName            = 1
@@ -15,16 +15,18 @@ const (
 	fieldManagedFields   = 17
 )
 
-// object notes the metadata of an object's message. It moves parts of data to drop metadata.managedFields.
+// object records the metadata of an object. If it drops metadata.managedFields, it moves the remaining fields within
+// data.
 func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	*o = Scanned{managed: o.managed}
 	metadata, valid := metadataOf(data)
 	if !valid {
-		return d.malformed("an object with one metadata", "malformed protobuf")
+		return d.malformed("an object with one metadata field", "malformed protobuf")
 	}
 	kept := metadata.End - metadata.Value
 	if !o.managed {
-		if kept = keptSize(data[metadata.Value:metadata.End]); kept < 0 {
+		kept = keptSize(data[metadata.Value:metadata.End])
+		if kept < 0 {
 			return d.malformed("metadata", "malformed protobuf")
 		}
 	}
@@ -58,7 +60,8 @@ func (d *protoDecoder) object(o *Scanned, data []byte) bool {
 	return m.Valid() || d.malformed("metadata", "malformed protobuf")
 }
 
-// metadataOf returns the field metadata of an object. It is zero if there is none. Two are not valid.
+// metadataOf returns the metadata field of an object, or a zero Field. It returns valid == false for malformed data or
+// several metadata fields.
 func metadataOf(data []byte) (metadata protoscan.Field, valid bool) {
 	m := protoscan.Of(data)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {
@@ -73,7 +76,7 @@ func metadataOf(data []byte) (metadata protoscan.Field, valid bool) {
 	return metadata, m.Valid()
 }
 
-// keptSize returns the size of metadata without managedFields, or -1 if it is malformed.
+// keptSize returns the size of metadata without managedFields, or -1 if metadata is malformed.
 func keptSize(metadata []byte) int {
 	kept := len(metadata)
 	m := protoscan.Of(metadata)
@@ -88,13 +91,13 @@ func keptSize(metadata []byte) int {
 	return kept
 }
 
-// dropManagedFields removes managedFields from metadata, whose size is then kept. It moves the bytes before the end of
-// metadata to the right, and returns the part of data that is the object now. So no object is copied.
+// dropManagedFields removes managedFields from metadata and returns the remaining object. kept is the size of metadata
+// without managedFields. To avoid a copy of the object, it moves the start of data to the right.
 func dropManagedFields(data []byte, metadata protoscan.Field, kept int) []byte {
-	var length [10]byte // of the largest varint
+	var length [10]byte // the maximum length of a varint
 	header := 1 + protoscan.PutUvarint(length[:], uint64(kept))
 	start := metadata.End - kept - header - metadata.Start
-	end := metadata.Value // of the kept fields, which first move to the left
+	end := metadata.Value // end of the kept fields, which first move to the left
 	m := protoscan.Of(data[metadata.Value:metadata.End])
 	for f, ok := m.Next(); ok; f, ok = m.Next() {
 		if f.Number != fieldManagedFields {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/protoscan"
 )
 
-// openError decodes the Status of an error response.
+// openError decodes the protobuf Status of an error response.
 func (Protobuf) openError(err error) error {
 	e, ok := err.(*StatusError)
 	if !ok || e.encoded == nil {
@@ -23,7 +23,7 @@ func (Protobuf) openError(err error) error {
 	if statusErr != nil {
 		return err
 	}
-	status.Code = e.Code // of the response
+	status.Code = e.Code // the status code of the response
 	decoded := &StatusError{Status: status, RetryAfter: e.RetryAfter}
 	if decoded.RetryAfter == 0 {
 		decoded.RetryAfter = status.Details.retryAfter()
@@ -31,8 +31,8 @@ func (Protobuf) openError(err error) error {
 	return decoded
 }
 
-// protoStatus decodes a Status message. It redacts every string, because the server may repeat the credential that body
-// was requested with.
+// protoStatus decodes a Status message. It redacts all strings, because the server may repeat the credential of the
+// request.
 func protoStatus(message []byte, body io.Reader) (status Status, err error) {
 	m := protoscan.Of(message)
 	for f, ok := m.Next(); ok; f, ok = m.Next() {

@@ -302,7 +302,7 @@ func TestRepeatedRetryAfterGrows(t *testing.T) {
 		r.pass(10 * time.Second) // refills the request budget
 		return r.watchFails(overloaded).Delay
 	}
-	for range mostAsks {
+	for range maxHonored {
 		require.Equal(t, time.Second, wait())
 	}
 	for _, want := range []time.Duration{time.Second, 2 * firstDelay, 4 * firstDelay} {

@@ -6,25 +6,25 @@ import (
 )
 
 func (c *Client[T]) listRequest(opts ListOptions) *Request {
-	path, own := c.resource.path()
-	q := query(own).add("labelSelector", opts.LabelSelector).
+	path, rawQuery := c.resource.path()
+	q := query(rawQuery).add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("shardSelector", opts.ShardSelector).
 		add("resourceVersion", opts.ResourceVersion)
 	if opts.Limit > 0 {
 		q = q.add("limit", strconv.Itoa(opts.Limit))
-		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // without it, a limit would make it exactly this version
+		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" { // a limit without it would request exactly this resourceVersion
 			q = q.add("resourceVersionMatch", "NotOlderThan")
 		}
 	}
-	// Without pretty=false a server indents for whatever looks like a browser or curl, which doubles the bytes.
+	// Without pretty=false, a server indents the JSON for clients such as browsers and curl, which doubles its size.
 	q = q.add("continue", opts.Continue).add("pretty", "false")
 	return &Request{Path: path, Query: string(q), Accept: c.accept("List")}
 }
 
 func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
-	path, own := c.resource.path()
-	q := query(own).add("watch", "1").
+	path, rawQuery := c.resource.path()
+	q := query(rawQuery).add("watch", "1").
 		add("labelSelector", opts.LabelSelector).
 		add("fieldSelector", c.resource.fieldSelector(opts.FieldSelector)).
 		add("shardSelector", opts.ShardSelector).
@@ -39,8 +39,9 @@ func (c *Client[T]) watchRequest(opts *WatchOptions) *Request {
 	return &Request{Path: path, Query: string(q), Accept: c.accept(""), Watch: true}
 }
 
-// accept names the form of the response; suffix is "List" for lists. A watch that asks for the list's form gets nothing at
-// all. drop (KEP-5958) leaves managedFields out at the server, where it knows of it. Browsers allow 128 bytes.
+// accept returns the Accept header. suffix is "List" for lists and "" for watches, because a watch with the list's
+// media type yields no events. The parameter drop (KEP-5958) makes new servers omit managedFields. Browsers limit the
+// header to 128 bytes.
 func (c *Client[T]) accept(suffix string) string {
 	accept := c.mediaType()
 	if c.opts.MetadataOnly {
@@ -52,19 +53,20 @@ func (c *Client[T]) accept(suffix string) string {
 	return accept
 }
 
-// sameSelector compares the selector that a server says it used with the one asked for; servers add spaces.
+// sameSelector reports whether the server used the requested selector. It ignores spaces, because servers add them.
 func sameSelector(used, asked string) bool {
-	next := func(text *string) byte {
+	nextByte := func(text *string) byte {
 		for *text != "" {
 			c := (*text)[0]
-			if *text = (*text)[1:]; c != ' ' {
+			*text = (*text)[1:]
+			if c != ' ' {
 				return c
 			}
 		}
 		return 0
 	}
 	for {
-		a, b := next(&used), next(&asked)
+		a, b := nextByte(&used), nextByte(&asked)
 		if a != b {
 			return false
 		}

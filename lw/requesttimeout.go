@@ -2,19 +2,18 @@ package lw
 
 import "time"
 
-// Timeouts that a watch requests. Up to the same again is added at random, so that clients spread out.
+// Minimum timeouts of watch requests. A random part of up to 100 % is added, so that clients spread out.
 const (
-	shortTimeout = time.Minute     // of a server that has sent no bookmark: only the end of a watch shows that it is alive
-	longTimeout  = 5 * time.Minute // of a server that sends bookmarks
+	shortTimeout = time.Minute     // without bookmarks: only the end of a watch shows that the connection is alive
+	longTimeout  = 5 * time.Minute // with bookmarks
 )
 
-// How long a request may bring nothing until its connection is taken for dead. The watchdog looks every 10 s, so a dead
-// connection is noticed within 150 s.
+// Idle timeouts. The watchdog checks every 10 seconds, so it detects a half-open connection within 150 seconds.
 const (
-	idleRequest   = 90 * time.Second  // a list, or a watch without a response: servers queue requests for up to a minute
+	idleRequest   = 90 * time.Second  // a list, or a watch without a response (servers queue requests for up to a minute)
 	idleStream    = 10 * time.Second  // a streaming list
-	idleBookmarks = 140 * time.Second // a watch of a server that sends bookmarks, which it does once a minute
-	idleGrace     = 5 * time.Second   // a watch of another server: this much longer than the requested timeout
+	idleBookmarks = 140 * time.Second // a watch with bookmarks, which arrive once a minute
+	idleGrace     = 5 * time.Second   // added to the timeout of a watch without bookmarks
 )
 
 func (m *machine) timeout() time.Duration {
@@ -25,9 +24,9 @@ func (m *machine) timeout() time.Duration {
 	return base + time.Duration(m.random()*float64(base))
 }
 
-// listOptions returns the parameters of the next list request. With another resourceVersion than "" or "0", a limit keeps a
-// server from answering from its cache. So it is set there only if the server seems to have no cache. A resourceVersion next
-// to a continue token would be rejected.
+// listOptions returns the parameters of the next list request. A limit makes the server bypass its cache, unless the
+// resourceVersion is "" or "0". So other resourceVersions get a limit only if the server seems to have no cache.
+// Servers reject a continue token with a resourceVersion.
 func (m *machine) listOptions() ListOptions {
 	s, ok := m.state.(*listing)
 	if !ok {
@@ -51,14 +50,14 @@ func (m *machine) watchOptions() WatchOptions {
 	case *streaming:
 		opts := WatchOptions{ResourceVersion: s.from, Timeout: s.timeout, SendInitialEvents: true}
 		if s.from == "0" {
-			opts.ResourceVersion = "" // a streaming list is cheap enough for the latest resourceVersion
+			opts.ResourceVersion = "" // streaming lists use the cache even for the latest resourceVersion
 		}
 		return opts
 	}
 	return WatchOptions{}
 }
 
-// idle returns how long the request may bring nothing.
+// idle returns the idle timeout of the current request.
 func (m *machine) idle() time.Duration {
 	switch s := m.state.(type) {
 	case *streaming:

@@ -5,25 +5,25 @@ import (
 	"strings"
 )
 
-// Resource names a collection on an API server, or one object in it.
+// Resource identifies a collection on an API server, or one object in it.
 type Resource struct {
-	Group     string // as "apps"; "" is the core group
-	Version   string // as "v1"
-	Plural    string // as "deployments"
-	Namespace string // "" means all namespaces, or a resource that has none
-	Name      string // "" means all objects
+	Group     string // for example "apps", or "" for the core group
+	Version   string // for example "v1"
+	Plural    string // for example "deployments"
+	Namespace string // "" for all namespaces, or for a cluster-scoped resource
+	Name      string // "" for all objects
 
-	// Raw is a path from the server's root that takes the place of Group, Version, Plural and Namespace, for servers with
-	// paths of their own. It may have a query, to which the engine's parameters are added.
+	// Raw is a path from the server's root, for servers with custom paths. It replaces Group, Version, Plural and
+	// Namespace. It may contain a query, to which the client adds its parameters.
 	Raw string
 }
 
-// Pods is the core group's pods in a namespace; "" means all of them.
+// Pods returns the resource for the pods in a namespace. "" means all namespaces.
 func Pods(namespace string) Resource {
 	return Resource{Version: "v1", Plural: "pods", Namespace: namespace}
 }
 
-// String names the resource as kubectl does, with its namespace in front: "kube-system/deployments.apps".
+// String returns the name that kubectl uses, with the namespace in front, for example "kube-system/deployments.apps".
 func (r Resource) String() string {
 	text := r.Plural
 	if r.Group != "" {
@@ -41,27 +41,27 @@ func (r Resource) String() string {
 	return text
 }
 
-// validate says what is missing.
+// validate returns an error if r is incomplete or malformed.
 func (r Resource) validate() error {
 	switch {
 	case r.Raw != "" && r.Raw[0] != '/':
 		return errors.New("lw: Resource.Raw " + r.Raw + " must begin with a slash")
 	case r.Raw == "" && r.Plural == "":
-		return errors.New("lw: Resource needs Plural, as \"pods\", or Raw")
+		return errors.New("lw: Resource needs Plural (such as \"pods\") or Raw")
 	case r.Raw == "" && r.Version == "":
-		return errors.New("lw: Resource " + r.Plural + " needs Version, as \"v1\"")
+		return errors.New("lw: Resource " + r.Plural + " needs Version, such as \"v1\"")
 	case strings.Contains(r.Plural+r.Group+r.Version, "/"):
-		return errors.New("lw: Resource " + r.String() + " has a slash: Group and Version are two, as \"apps\" and \"v1\", and an object has Name")
+		return errors.New("lw: Resource " + r.String() + " contains a slash: split \"apps/v1\" into Group and Version, and use Name for an object")
 	}
 	for _, segment := range []string{r.Group, r.Version, r.Namespace, r.Plural} {
-		if segment == "." || segment == ".." { // whoever reads the URL would leave it out, and the segment before it
-			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is no name")
+		if segment == "." || segment == ".." { // clients and proxies would resolve it to another path
+			return errors.New("lw: Resource " + r.String() + " has " + segment + " in its path, which is not a valid name")
 		}
 	}
 	return nil
 }
 
-// path returns the collection's path, and a raw path's own query.
+// path returns the path of the collection and the query of a raw path.
 func (r Resource) path() (path, query string) {
 	if r.Raw != "" {
 		path, query, _ = strings.Cut(r.Raw, "?")
@@ -77,7 +77,8 @@ func (r Resource) path() (path, query string) {
 	return path + "/" + escape(r.Plural), ""
 }
 
-// fieldSelector adds the resource's name to the caller's selector: a server ignores watch on the path of one object.
+// fieldSelector adds the name of the resource to the caller's selector, because servers ignore the watch parameter on
+// an object's path.
 func (r Resource) fieldSelector(selector string) string {
 	switch {
 	case r.Name == "":
@@ -88,7 +89,7 @@ func (r Resource) fieldSelector(selector string) string {
 	return "metadata.name=" + r.Name + "," + selector
 }
 
-// query builds a URL's query.
+// query is the encoded query of a URL.
 type query []byte
 
 func (q query) add(name, value string) query {
@@ -103,7 +104,8 @@ func (q query) add(name, value string) query {
 	return append(q, escape(value)...)
 }
 
-// escape percent-encodes all but RFC 3986's unreserved characters, which is right in a path's segment and in a query.
+// escape percent-encodes all bytes except the unreserved characters of RFC 3986. The result is valid in a path segment
+// and in a query.
 func escape(text string) string {
 	const digits = "0123456789ABCDEF"
 	var out []byte

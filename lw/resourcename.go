@@ -6,12 +6,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/builtin"
 )
 
-// ParseResource returns the collection with a name such as "pods", "deployments.apps" or "widgets.v1.example.com". An empty
-// namespace means all namespaces.
+// ParseResource returns the resource with a name such as "pods", "deployments.apps" or "widgets.v1.example.com". An
+// empty namespace means all namespaces.
 //
-// A name is a plural, a version and a group, as in kubectl. A built-in resource may omit the group and the version. It then
-// has the group and the version that Kubernetes prefers. A custom resource needs both, because ParseResource asks no server.
-// For the same reason short names such as "po" are unknown. The error text suggests a name.
+// As in kubectl, a name consists of a plural, a version and a group. A built-in resource may omit the version and the
+// group. ParseResource then returns those that Kubernetes prefers. A custom resource needs both, because ParseResource
+// does not query a server. Short names such as "po" are not supported. The error text suggests a valid name.
 func ParseResource(name, namespace string) (Resource, error) {
 	plural, rest, _ := strings.Cut(name, ".")
 	version, group, _ := strings.Cut(rest, ".")
@@ -46,7 +46,8 @@ func builtinResource(b *builtin.Resource, name, namespace string) (Resource, err
 	return Resource{Group: b.Group, Version: b.Version, Plural: b.Plural, Namespace: namespace}, nil
 }
 
-// isNear reports whether a word was probably meant as the plural of b: its kind in any case, or one letter differs.
+// isNear reports whether word is probably a typo for the plural of b: the kind, another case, or a difference of one
+// letter.
 func isNear(word string, b *builtin.Resource) bool {
 	other := b.Plural
 	if strings.EqualFold(word, b.Kind) || strings.EqualFold(word, other) {
@@ -61,7 +62,8 @@ func isNear(word string, b *builtin.Resource) bool {
 	return len(word) <= 1 && len(other) <= 1
 }
 
-// isAPIVersion reports whether text is a version such as v1 or v2beta1. The first part of a group may be v2ray.
+// isAPIVersion reports whether text is a version such as v1 or v2beta1. It rejects v2ray, which may start the name of a
+// group.
 func isAPIVersion(text string) bool {
 	const digits = "0123456789"
 	number, ok := strings.CutPrefix(text, "v")
@@ -81,18 +83,18 @@ func unknownResource(name, plural, group, near string) error {
 	case near != "":
 		return &resourceError{Name: name, Reason: "is not built in; did you mean", Suggestion: near}
 	case plural == "":
-		return &resourceError{Name: name, Reason: "has no plural; write for example", Suggestion: "pods"}
+		return &resourceError{Name: name, Reason: "has no plural; use a name such as", Suggestion: "pods"}
 	case group == "":
-		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; write for example", Suggestion: plural + ".v1.example.com"}
+		return &resourceError{Name: name, Reason: "is not built in, so it needs a version and a group; use a name such as", Suggestion: plural + ".v1.example.com"}
 	}
-	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; write for example", Suggestion: plural + ".v1." + group}
+	return &resourceError{Name: name, Reason: "is not built in, so it needs a version; use a name such as", Suggestion: plural + ".v1." + group}
 }
 
-// resourceError reports a name for which [ParseResource] knows no collection.
+// resourceError reports a name that [ParseResource] does not know.
 type resourceError struct {
-	Name       string // the name that was parsed
+	Name       string // the argument of ParseResource
 	Reason     string
-	Suggestion string // a name to write instead, or ""
+	Suggestion string // a valid name, or ""
 }
 
 func (e *resourceError) Error() string {

@@ -44,18 +44,18 @@ func TestParseResource(t *testing.T) {
 
 func TestParseResourceErrors(t *testing.T) {
 	for _, test := range []struct{ name, namespace, suggestion, want string }{
-		{"widgets", "", "widgets.v1.example.com", `is not built in, so it needs a version and a group; write for example "widgets.v1.example.com"`},
-		{"widgets.v1", "", "widgets.v1.example.com", `is not built in, so it needs a version and a group; write for example "widgets.v1.example.com"`},
-		{"widgets.lw.example.com", "", "widgets.v1.lw.example.com", `is not built in, so it needs a version; write for example "widgets.v1.lw.example.com"`},
-		{"rules.v2ray.io", "", "rules.v1.v2ray.io", `is not built in, so it needs a version; write for example "rules.v1.v2ray.io"`},
+		{"widgets", "", "widgets.v1.example.com", `is not built in, so it needs a version and a group; use a name such as "widgets.v1.example.com"`},
+		{"widgets.v1", "", "widgets.v1.example.com", `is not built in, so it needs a version and a group; use a name such as "widgets.v1.example.com"`},
+		{"widgets.lw.example.com", "", "widgets.v1.lw.example.com", `is not built in, so it needs a version; use a name such as "widgets.v1.lw.example.com"`},
+		{"rules.v2ray.io", "", "rules.v1.v2ray.io", `is not built in, so it needs a version; use a name such as "rules.v1.v2ray.io"`},
 		{"pod", "", "pods", `is not built in; did you mean "pods"`},
 		{"Pods", "", "pods", `is not built in; did you mean "pods"`},
 		{"Deployment.apps", "", "deployments.apps", `is not built in; did you mean "deployments.apps"`},
 		{"depoyments.v1.apps", "", "", ""},
 		{"depoyments", "", "deployments", `is not built in; did you mean "deployments"`},
 		{"networkpolicy", "", "networkpolicies", `is not built in; did you mean "networkpolicies"`},
-		{"", "", "pods", `has no plural; write for example "pods"`},
-		{".v1.apps", "", "pods", `has no plural; write for example "pods"`},
+		{"", "", "pods", `has no plural; use a name such as "pods"`},
+		{".v1.apps", "", "pods", `has no plural; use a name such as "pods"`},
 		{"nodes", "shop", "", "has no namespaces; pass an empty namespace instead of shop"},
 		{"nodes.v1", "shop", "", "has no namespaces; pass an empty namespace instead of shop"},
 	} {

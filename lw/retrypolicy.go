@@ -6,81 +6,82 @@ import (
 )
 
 const (
-	firstDelay  = 800 * time.Millisecond
-	maxDelay    = 30 * time.Second
-	mostAsked   = 5 * time.Minute // the longest Retry-After that is honored
-	mostAsks    = 10              // how often in a row a Retry-After alone decides the delay
-	askedSpread = 0.1             // the random part of a Retry-After
+	firstDelay       = 800 * time.Millisecond
+	maxDelay         = 30 * time.Second
+	maxRetryAfter    = 5 * time.Minute // maximum Retry-After that is honored
+	maxHonored       = 10              // consecutive delays that Retry-After alone determines
+	retryAfterSpread = 0.1             // random part that is added to Retry-After
 
-	requestEvery = time.Second // the sustained rate of requests
-	requestBurst = 10          // requests that may be made at once
+	requestEvery = time.Second // sustained rate of requests
+	requestBurst = 10          // maximum number of requests at once
 
-	listWindow = time.Minute // in which at most mostLists lists begin
+	listWindow = time.Minute // at most maxLists lists start within this time
 	maxLists   = 4
 )
 
-// retryPolicy decides how long a stream waits before its next request: the longest of the backoff, the request budget and the
-// limit of lists. The zero value is ready to use.
+// retryPolicy computes the delay before the next request. The delay is the longest of the backoff, the request budget
+// and the limit on lists. The zero value is ready to use.
 type retryPolicy struct {
 	backoff backoff
 	budget  budget
 	lists   lists
 }
 
-// backoff is an exponential backoff with full jitter on top, so that clients that fail together come back apart.
+// backoff is an exponential backoff with jitter, so that clients that fail together retry at different times.
 type backoff struct {
 	last  time.Duration
-	asked int // how often in a row the server asked to wait
+	asked int // consecutive delays that Retry-After determined
 }
 
-// next returns the next delay. asked is the server's Retry-After, which is obeyed mostAsks times in a row before the delay
-// grows beyond it. All clients are told the same one, so a random part is added.
+// next returns the next delay. asked is the Retry-After of the server. It determines the delay up to maxHonored times
+// in a row. A random part is added, because all clients receive the same Retry-After.
 func (b *backoff) next(random float64, asked time.Duration) time.Duration {
-	if asked > 0 && b.asked < mostAsks {
+	if asked > 0 && b.asked < maxHonored {
 		b.asked++
-		return asked + time.Duration(random*float64(asked)*askedSpread)
+		return asked + time.Duration(random*float64(asked)*retryAfterSpread)
 	}
 	b.last = min(max(2*b.last, firstDelay), maxDelay)
 	return max(b.last, asked) + time.Duration(random*float64(b.last))
 }
 
-// retryAfter returns how long the server asked to wait, at most mostAsked.
+// retryAfter returns the Retry-After of err, at most maxRetryAfter.
 func retryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		return min(e.RetryAfter, mostAsked)
+		return min(e.RetryAfter, maxRetryAfter)
 	}
 	return 0
 }
 
-// budget is a token bucket, kept as the moment until which all requests so far are paid.
-type budget struct{ paid moment }
+// budget is a token bucket. It stores the time at which the bucket is full again.
+type budget struct{ fullAt moment }
 
-// spend pays for a request. Two requests may overdraw the budget: a watch after a list, and a wait that Wake ended.
+// spend charges one request. Two requests may exceed the budget: a watch after a list, and a request after Wake skipped
+// a delay.
 func (b *budget) spend(now moment) {
-	b.paid = min(max(b.paid, now)+requestEvery, now+(requestBurst+2)*requestEvery)
+	b.fullAt = min(max(b.fullAt, now)+requestEvery, now+(requestBurst+2)*requestEvery)
 }
 
-// wait returns how long until a request can be paid.
+// wait returns the delay until the budget covers another request.
 func (b *budget) wait(now moment) time.Duration {
-	return max(0, b.paid-now-(requestBurst-1)*requestEvery)
+	return max(0, b.fullAt-now-(requestBurst-1)*requestEvery)
 }
 
-// lists are the times at which the latest lists began that brought objects or were complete.
+// lists records when the last maxLists lists started. It omits lists that failed before their first object.
 type lists struct {
-	times [maxLists]moment
-	next  int // the oldest
+	times  [maxLists]moment
+	oldest int // index of the oldest time
 }
 
 func (l *lists) add(begun moment) {
-	l.times[l.next] = begun
-	l.next = (l.next + 1) % maxLists
+	l.times[l.oldest] = begun
+	l.oldest = (l.oldest + 1) % maxLists
 }
 
-// wait returns how long until another list may begin.
+// wait returns the delay until another list may start.
 func (l *lists) wait(now moment) time.Duration {
-	oldest := l.times[l.next]
-	if oldest == 0 {
+	begun := l.times[l.oldest]
+	if begun == 0 {
 		return 0
 	}
-	return max(0, listWindow-(now-oldest))
+	return max(0, listWindow-(now-begun))
 }

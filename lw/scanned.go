@@ -1,33 +1,39 @@
 package lw
 
 import (
+	"strings"
 	"unsafe"
 
 	"github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 )
 
-// Scanned is an object in the buffer of a stream. It is valid JSON, and its metadata was read. The Scanned and all slices that
-// it returns are valid only during the call that received it. If a member occurs twice, the last one counts, as in
-// encoding/json.
+// Scanned is a validated JSON object in the buffer of a stream. The Scanned and the slices that it returns are valid
+// only during the call that received it. If a member occurs twice, the last one counts, as in encoding/json.
 type Scanned struct {
 	body                                  []byte // the object's text
 	name, namespace, uid, resourceVersion span
 	apiVersion, kind                      span
-	keep                                  *fields // the selection of the codec; see cutsFor
-	cuts                                  []span  // the parts to leave out so that keep remains, in the order of the text
-	managed                               bool    // metadata.managedFields is kept if the codec keeps it
+	keep                                  *fields // the fields that the codec keeps
+	cuts                                  []span  // the parts to remove, in the order of the text
+	managed                               bool    // keep metadata.managedFields if the codec selects it
 	initialEventsEnd                      bool    // the annotation k8s.io/initial-events-end is "true"
-	missing                               missing // the members that an item of a list may lack
+	missing                               missing // the members that a list item may inherit from its list
 }
 
-// Namespace, Name, UID and ResourceVersion return the metadata of that name. It is empty if the server sent none.
-func (o *Scanned) Namespace() []byte       { return o.bytes(o.namespace) }
-func (o *Scanned) Name() []byte            { return o.bytes(o.name) }
-func (o *Scanned) UID() []byte             { return o.bytes(o.uid) }
+// Namespace returns metadata.namespace, or an empty slice if it is missing.
+func (o *Scanned) Namespace() []byte { return o.bytes(o.namespace) }
+
+// Name returns metadata.name, or an empty slice if it is missing.
+func (o *Scanned) Name() []byte { return o.bytes(o.name) }
+
+// UID returns metadata.uid, or an empty slice if it is missing.
+func (o *Scanned) UID() []byte { return o.bytes(o.uid) }
+
+// ResourceVersion returns metadata.resourceVersion, or an empty slice if it is missing.
 func (o *Scanned) ResourceVersion() []byte { return o.bytes(o.resourceVersion) }
 
-// Raw returns the object's JSON text exactly as the server sent it. It may have metadata.managedFields even if the client
-// drops them.
+// Raw returns the object's text as the server sent it. It may contain metadata.managedFields even if the client drops
+// the field.
 func (o *Scanned) Raw() []byte { return o.body }
 
 func (o *Scanned) bytes(at span) []byte {
@@ -37,8 +43,8 @@ func (o *Scanned) bytes(at span) []byte {
 	return o.body[at.Start:at.End]
 }
 
-// prefix returns the kind and apiVersion members that the object lacks. Servers leave them out of the items of built-in
-// lists. Watch events have them in this order.
+// prefix returns the kind and apiVersion members that are missing from the object, in the order of watch events.
+// Servers omit them from the items of built-in lists.
 func (o *Scanned) prefix() string {
 	switch noKind, noVersion := o.kind.End == 0, o.apiVersion.End == 0; {
 	case noKind && noVersion:
@@ -51,10 +57,10 @@ func (o *Scanned) prefix() string {
 	return ""
 }
 
-// text copies the object's text, with prefix and without cuts. An object's bytes are copied only here.
+// text returns a copy of the object's text with prefix and without cuts.
 //
-// Concatenation does not clear the memory first, unlike append to a new slice. It may return a single operand unchanged, so
-// a view of the buffer is always concatenated with other text.
+// It concatenates strings where it can, because append would clear the new memory first. Concatenation may return its
+// only nonempty operand without a copy. So a view of the buffer always has another operand.
 func (o *Scanned) text(prefix string, cuts []span) string {
 	switch {
 	case len(cuts) == 0 && prefix == "":
@@ -73,10 +79,10 @@ func (o *Scanned) text(prefix string, cuts []span) string {
 	return view(o.appendText(make([]byte, 0, size), prefix, cuts))
 }
 
-// AppendText appends the text of the object that RawCodec decodes to b. The text has kind and apiVersion.
+// AppendText appends the text of the object that RawCodec would return to b, including kind and apiVersion.
 func (o *Scanned) AppendText(b []byte) []byte { return o.appendText(b, o.prefix(), o.cutsFor(nil)) }
 
-// appendText appends the result of the method text to b.
+// appendText appends the result of text to b.
 func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 	b = append(append(b, '{'), prefix...)
 	from := 1
@@ -90,21 +96,21 @@ func (o *Scanned) appendText(b []byte, prefix string, cuts []span) []byte {
 // isText reports whether text equals the result of the method text.
 func (o *Scanned) isText(text, prefix string, cuts []span) bool {
 	matches := true
-	next := func(part string) {
-		if matches = matches && len(text) >= len(part) && text[:len(part)] == part; matches {
-			text = text[len(part):]
-		}
+	match := func(part string) {
+		var found bool
+		text, found = strings.CutPrefix(text, part)
+		matches = matches && found
 	}
-	next("{")
-	next(prefix)
+	match("{")
+	match(prefix)
 	from := 1
 	for _, cut := range cuts {
-		next(view(o.body[from:cut.Start]))
+		match(view(o.body[from:cut.Start]))
 		from = cut.End
 	}
-	next(view(o.body[from:]))
+	match(view(o.body[from:]))
 	return matches && text == ""
 }
 
-// view returns bytes as a string without a copy. The bytes must not change while it is in use.
+// view returns b as a string without a copy. The bytes must not change while the string is in use.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -6,155 +6,157 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/invalid"
 )
 
-// state is what a stream does now. Each state owns the data that only it needs, so that no other combination can be
-// written down. Only machine.step changes a state.
+// state is the current activity of a stream. Each state contains only the data that it needs. Only machine.step changes
+// a state.
 type state interface {
-	// after decides what follows a request of this state that ended with err, a fault of kind f.
-	after(m *machine, f fault, err error, now moment) next
+	// after returns the transition after a request that ended with err, a fault of kind f.
+	after(m *machine, f fault, err error, now moment) transition
 }
 
-// next is the state that follows the end of a request.
-type next struct {
-	state  state
-	atOnce bool // the fault is explained and another request is its remedy: no backoff
+// transition describes how a stream continues after a request.
+type transition struct {
+	state     state
+	immediate bool // no backoff, because the next request is the remedy for the fault
 }
 
-// listing reads an ordinary list, page by page.
+// listing reads an ordinary list page by page.
 type listing struct {
-	from    string           // the resourceVersion to ask for: "0" for any, "" for the latest
-	whole   bool             // ask for all objects in one page
-	token   string           // the continue token of the next page
-	pages   int              // pages read
-	version string           // the first page's resourceVersion
-	starts  map[Key]struct{} // the first object of each page, of a list with several
-	free    bool             // the page before brought new objects, so the next one costs no budget
+	from    string           // resourceVersion to request: "0" for any, "" for the latest
+	whole   bool             // request all objects in one page
+	token   string           // continue token of the next page
+	pages   int              // number of pages read
+	version string           // resourceVersion of the first page
+	starts  map[Key]struct{} // first object of each page, if there are several pages
+	free    bool             // the previous page had objects, so the next page is not charged to the budget
 }
 
-// streaming reads a streaming list: a watch that begins with all objects.
+// streaming reads a streaming list, a watch that starts with all objects.
 type streaming struct {
-	from    string        // the resourceVersion that the list must have reached; "0" or "" for the latest
-	timeout time.Duration // of the watch, as requested
-	opened  moment        // when the response arrived; zero: not yet
-	listed  moment        // when an event came that is certainly part of the list
-	highest string        // the highest resourceVersion of an object so far
-	objects bool          // an object arrived
+	from        string        // minimum resourceVersion of the list, or "0" or "" for the latest
+	timeout     time.Duration // requested timeout of the watch
+	opened      moment        // when the response arrived, or zero
+	lastInitial moment        // when the last event arrived that is certainly an initial object
+	highest     string        // highest resourceVersion of an object so far
+	objects     bool          // an object has arrived
 }
 
-// watching follows a watch from machine.version.
+// watching reads a watch that started at machine.version.
 type watching struct {
-	lastReceived moment        // when an event or a bookmark last arrived, on this watch or an earlier one
-	timeout      time.Duration // as requested
-	opened       moment        // when the response arrived; zero: not yet
-	news         bool          // an event arrived, or a bookmark with a new resourceVersion
-	listed       string        // behind a streaming list: the list's resourceVersion
+	lastReceived moment        // when the last event or bookmark arrived, on this watch or an earlier one
+	timeout      time.Duration // requested timeout
+	opened       moment        // when the response arrived, or zero
+	news         bool          // an event or a bookmark with a new resourceVersion has arrived
+	listVersion  string        // resourceVersion of the streaming list before this watch, or ""
 }
 
-// checking asks for the collection's resourceVersion, because nothing was heard for a long time.
+// checking requests the current resourceVersion of the collection after a long time without events.
 type checking struct{}
 
-// stopped makes no more requests.
+// stopped sends no more requests.
 type stopped struct{}
 
 const (
-	healthyAfter = time.Second     // a watch that lives this long is healthy, even without news
-	provenAfter  = 2 * time.Minute // a watch that lives this long resets the backoff, however it ends
-	longQuiet    = 5 * time.Minute // after this long without an event or bookmark the resourceVersion is checked
-	mostSpread   = time.Second     // the longest delay before a healthy watch resumes
+	healthyAfter = time.Second     // a watch that was open this long is healthy even without events
+	provenAfter  = 2 * time.Minute // a watch that was open this long resets the backoff
+	checkAfter   = 5 * time.Minute // after this long without an event or a bookmark, the resourceVersion is checked
+	maxSpread    = time.Second     // maximum delay before a healthy watch resumes
 )
 
-// healthy reports whether the watch brought news or lived long enough. A healthy watch resumes at once.
-func (s *watching) healthy(now moment) bool { return s.news || s.lived(now) >= healthyAfter }
+// healthy reports whether the watch has yielded an event or was open long enough. A healthy watch resumes without
+// backoff.
+func (s *watching) healthy(now moment) bool { return s.news || s.openFor(now) >= healthyAfter }
 
-// lived returns how long the response has been open; zero if it never arrived.
-func (s *watching) lived(now moment) time.Duration {
+// openFor returns how long the response has been open, or zero if it has not arrived.
+func (s *watching) openFor(now moment) time.Duration {
 	if s.opened == 0 {
 		return 0
 	}
 	return now - s.opened
 }
 
-// spread returns the longest delay before this watch resumes: 0.5 % of its life, at most a second. Clients that lose their
-// watches together come back apart, and a client that is cut off often is rarely stale. A watch that ended at its own
-// timeout ended alone, because timeouts are random.
+// spread returns the maximum delay before this watch resumes: 0.5 % of the time that it was open, at most one second.
+// The delay spreads out clients that lose their watches together. A watch that ended at its own random timeout resumes
+// without a delay.
 func (s *watching) spread(now moment) time.Duration {
 	const tolerance = 2 * time.Second
 	if late := now - s.opened - s.timeout; -tolerance <= late && late <= tolerance {
 		return 0
 	}
-	return min(s.lived(now)/200, mostSpread)
+	return min(s.openFor(now)/200, maxSpread)
 }
 
-func (s *listing) after(m *machine, f fault, err error, _ moment) next {
-	again := &listing{from: s.from, whole: s.whole}
+func (s *listing) after(m *machine, f fault, err error, _ moment) transition {
+	retry := &listing{from: s.from, whole: s.whole}
 	switch {
-	case f == expired && s.token != "" && !s.whole: // the continue token
-		again.whole = true
-		return next{again, true}
+	case f == expired && s.token != "" && !s.whole: // the continue token has expired
+		retry.whole = true
+		return transition{retry, true}
 	case f == expired, f == badVersion, rejectsVersion(err, s.from):
-		again.from = ""
-		return next{again, s.from != "" && err != invalid.ErrVersionRegressed}
+		retry.from = ""
+		return transition{retry, s.from != "" && err != invalid.ErrVersionRegressed}
 	case err == invalid.ErrNoProgress, err == invalid.ErrInconsistentPages:
-		again.whole = true
+		retry.whole = true
 	}
-	return next{again, false}
+	return transition{retry, false}
 }
 
-// rejectsVersion reports whether a list was rejected because of the resourceVersion that it asked for, such as a saved one
-// of another server.
+// rejectsVersion reports whether a list failed because of the requested resourceVersion, for example a saved
+// resourceVersion of another server.
 func rejectsVersion(err error, from string) bool {
 	return statusCode(err) == 400 && from != "" && from != "0"
 }
 
-// after falls back to an ordinary list at once if the server cannot complete a streaming one: servers and proxies that do
-// not know streaming lists fail in many ways.
-func (s *streaming) after(m *machine, f fault, err error, _ moment) next {
+// after falls back to an ordinary list if the server cannot complete a streaming list. Servers and proxies without
+// streaming lists fail in many ways.
+func (s *streaming) after(m *machine, f fault, err error, _ moment) transition {
 	switch {
 	case f == expired, f == badVersion:
-		return next{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
+		return transition{m.list(""), s.from != "" && err != invalid.ErrVersionRegressed}
 	case f == overload, f == permanent:
-		return next{m.list(s.from), false}
+		return transition{m.list(s.from), false}
 	case f == protocol, err == ErrSilent, answered(err):
 		m.server.streamFailed(err)
-		return next{&listing{from: s.from}, true}
+		return transition{&listing{from: s.from}, true}
 	}
-	return next{m.list(s.from), false}
+	return transition{m.list(s.from), false}
 }
 
-func (s *watching) after(m *machine, f fault, err error, now moment) next {
+func (s *watching) after(m *machine, f fault, err error, now moment) transition {
 	switch {
 	case m.version == "":
-		return next{m.list(""), false}
-	case err == invalid.ErrNoInitialEnd: // the end mark came before some objects
+		return transition{m.list(""), false}
+	case err == invalid.ErrNoInitialEnd: // the initial-events-end bookmark came before some objects
 		m.server.stopStreams()
-		return next{&listing{from: m.version}, true}
+		return transition{&listing{from: m.version}, true}
 	case f == expired:
 		first := !m.relisted
 		m.relisted = true
-		return next{m.list(m.version), first}
+		return transition{m.list(m.version), first}
 	case f == badVersion:
-		return next{m.list(""), false}
+		return transition{m.list(""), false}
 	case f == permanent && statusCode(err) == 404:
-		return next{m.list(m.version), false}
+		return transition{m.list(m.version), false}
 	case f == protocol:
-		if m.suspect++; m.suspect >= mostSuspect {
-			return next{m.list(m.version), false}
+		m.suspect++
+		if m.suspect >= maxSuspect {
+			return transition{m.list(m.version), false}
 		}
 	}
 	if err == ErrSilent {
 		m.server.bookmarks.Store(false)
 	}
-	if now-s.lastReceived >= longQuiet {
-		return next{checking{}, false}
+	if now-s.lastReceived >= checkAfter {
+		return transition{checking{}, false}
 	}
-	return next{&watching{lastReceived: s.lastReceived}, false}
+	return transition{&watching{lastReceived: s.lastReceived}, false}
 }
 
-// after resumes the watch if the check failed, because the check proved nothing.
-func (checking) after(m *machine, f fault, _ error, now moment) next {
+// after resumes the watch if the check failed, because a failed check proves nothing.
+func (checking) after(m *machine, f fault, _ error, now moment) transition {
 	if f == badVersion {
-		return next{m.list(""), false}
+		return transition{m.list(""), false}
 	}
-	return next{&watching{lastReceived: now}, false}
+	return transition{&watching{lastReceived: now}, false}
 }
 
-func (stopped) after(*machine, fault, error, moment) next { return next{stopped{}, false} }
+func (stopped) after(*machine, fault, error, moment) transition { return transition{stopped{}, false} }

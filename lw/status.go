@@ -11,17 +11,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// Status is Kubernetes' metav1.Status, the body of an error: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
+// Status is the metav1.Status of the Kubernetes API, which describes an error.
+// https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/
 type Status struct {
 	Status   string // "Failure" or "Success"
-	Message  string // for people
-	Reason   string // for programs, in CamelCase, as "Expired"; may be empty
-	Code     int    // the HTTP status code
+	Message  string // description for people
+	Reason   string // machine-readable reason in CamelCase, for example "Expired", or ""
+	Code     int    // HTTP status code
 	Details  StatusDetails
-	Continue string // metadata.continue: with an expired continue token, a new one that continues inconsistently
+	Continue string // metadata.continue: replacement for an expired continue token, with inconsistent results
 }
 
-// StatusDetails is the part of a Status that depends on its reason.
+// StatusDetails contains additional data about an error.
 type StatusDetails struct {
 	Name              string
 	Group             string
@@ -30,26 +31,26 @@ type StatusDetails struct {
 	RetryAfterSeconds int
 }
 
-// retryAfter is what a server may ask to wait: no time that has passed, and none that does not fit.
+// retryAfter returns RetryAfterSeconds as a duration. A negative value counts as zero.
 func (d *StatusDetails) retryAfter() time.Duration {
 	return time.Duration(max(d.RetryAfterSeconds, 0)) * time.Second
 }
 
-// StatusCause is one cause among several.
+// StatusCause is one of several causes of an error.
 type StatusCause struct {
 	Reason  string
 	Message string
 	Field   string
 }
 
-// StatusError says that the server answered, and what it answered: with an HTTP status that is no success, or with an
-// ERROR event in a watch. It matches the sentinels of this package by errors.Is.
+// StatusError reports an error response of the server or an ERROR event in a watch. errors.Is matches it with the
+// errors of this package, such as [ErrExpired].
 type StatusError struct {
 	Status
-	RetryAfter time.Duration // how long the server asks to wait, from the Retry-After header or the Status; zero: it does not say
+	RetryAfter time.Duration // delay that the server requests, or zero
 
-	encoded []byte    // a protobuf Status that the client decodes
-	source  io.Reader // the response of encoded, for Redact
+	encoded []byte    // undecoded protobuf Status
+	source  io.Reader // response body, for its Redact method
 }
 
 func (e *StatusError) Error() string {
@@ -63,7 +64,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Is makes errors.Is match the package's sentinels.
+// Is reports whether e matches target, an error of this package such as [ErrExpired].
 func (e *StatusError) Is(target error) bool {
 	switch target {
 	case ErrExpired:
@@ -74,7 +75,7 @@ func (e *StatusError) Is(target error) bool {
 	return target != nil && target == sentinelOf(e.Code)
 }
 
-// sentinelOf returns the error that an HTTP status code alone stands for; nil if there is none.
+// sentinelOf returns the error for an HTTP status code, or nil.
 func sentinelOf(code int) error {
 	switch code {
 	case 401:
@@ -89,8 +90,9 @@ func sentinelOf(code int) error {
 	return nil
 }
 
-// tooLarge knows the three forms: the cause that servers give since 1.18, and the messages of older ones, which gave the
-// cause without its reason, or no cause at all. This is the only place where the text of an error is read.
+// tooLarge recognizes three forms of the error. Since Kubernetes 1.18, servers send a cause with a reason. Older
+// servers send a cause with only a message, or a message without a cause. No other function depends on the text of an
+// error.
 func (e *StatusError) tooLarge() bool {
 	if e.Code != 504 && e.Reason != "Timeout" {
 		return false
@@ -104,17 +106,20 @@ func (e *StatusError) tooLarge() bool {
 	return strings.Contains(e.Message, text)
 }
 
-// maxErrorBody is how much of an error response's body is read, in bytes.
+// maxErrorBody limits the number of bytes that are read from an error response.
 const maxErrorBody = 64 << 10
 
-// magic begins every protobuf object outside of a list. A runtime.Unknown follows.
+// magic starts every protobuf object outside a list. A runtime.Unknown follows it.
 const magic = "k8s\x00"
 
-// ReadStatusError returns the error of a response with a status code that is not a success. It parses a Status, and takes the
-// first line of any other body as the message. retryAfter is the Retry-After header, in seconds; a transport converts a date.
-// If body has a method Redact(text string) string, each text passes it before it is truncated. ReadStatusError does not close body.
+// ReadStatusError returns the error for a response that was not successful. It parses body as a Status. If that fails,
+// the first line of body becomes the message. retryAfter is the Retry-After header in seconds. A transport must convert
+// a date.
+//
+// If body has a method Redact(text string) string, ReadStatusError passes each string through it before it truncates
+// the string. ReadStatusError does not close body.
 func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
-	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code counts even if the body breaks off
+	text, _ := io.ReadAll(io.LimitReader(body, maxErrorBody)) // the status code is known even if the body breaks off
 	e := &StatusError{}
 	if strings.HasPrefix(string(text), magic) {
 		e.encoded, e.source = text, body
@@ -130,7 +135,7 @@ func ReadStatusError(code int, retryAfter string, body io.Reader) *StatusError {
 	return e.complete(code, retryAfter)
 }
 
-// complete adds what the response's header says.
+// complete adds the status code and the Retry-After header of the response.
 func (e *StatusError) complete(code int, retryAfter string) *StatusError {
 	e.Code = code
 	e.RetryAfter = e.Details.retryAfter()
@@ -140,10 +145,10 @@ func (e *StatusError) complete(code int, retryAfter string) *StatusError {
 	return e
 }
 
-// statusOf redacts every text, because the server may repeat the credential that body was requested with.
+// statusOf decodes a Status. It redacts all strings, because the server may repeat the credential of the request.
 func statusOf(v Value, body io.Reader) (Status, error) {
 	if v.Get("kind").String() != "Status" {
-		return Status{}, &MalformedError{Expected: "a Status", Found: "something else"}
+		return Status{}, &MalformedError{Expected: "a Status", Found: "another object"}
 	}
 	text := func(v Value, path string) string { return redact.Body(body, v.Get(path).String()) }
 	details := v.Get("details")
@@ -170,7 +175,7 @@ func statusOf(v Value, body io.Reader) (Status, error) {
 	return status, nil
 }
 
-// firstLine shortens a page of text or HTML to something that fits into an error.
+// firstLine returns the first line of text, truncated for an error message.
 func firstLine(text []byte) string {
 	const most = 200
 	for i, c := range text {
@@ -181,5 +186,5 @@ func firstLine(text []byte) string {
 	return string(text)
 }
 
-// int32Of returns an int32 of the Kubernetes API. An integer out of range becomes the nearest int32.
+// int32Of converts a number to the range of int32, like an integer field of the Kubernetes API.
 func int32Of(v Value) int { return int(min(max(v.Int(), math.MinInt32), math.MaxInt32)) }

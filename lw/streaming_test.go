@@ -23,7 +23,7 @@ func TestStreamingList(t *testing.T) {
 		podEvent("MODIFIED", "b", "8") + falseEnd + podEvent("DELETED", "a", "9") + endOfInitial + podEvent("ADDED", "c", "10")})
 	require.Equal(t, []string{
 		"LIST_STARTED @", "ADDED a @", "ADDED b @", "MODIFIED b @", "DELETED a @", "SYNCED @9", "WATCH_STARTED @9", "ADDED c @10",
-		"INTERRUPTED the server closed the watch in good order @10",
+		"INTERRUPTED the server closed the watch cleanly @10",
 	}, events)
 	require.Equal(t, []string{
 		"/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",

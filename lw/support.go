@@ -2,26 +2,26 @@ package lw
 
 import "sync/atomic"
 
-// maxStreamFaults is how many streaming lists in a row may fail before no more are requested. A server that shuts down
-// fails one, too.
+// maxStreamFaults is the number of consecutive failed streaming lists after which the client stops requesting them. A
+// single failure may only mean that the server shut down.
 const maxStreamFaults = 2
 
-// support is what is known of a server's abilities. All streams of one [Client] share it.
+// support records the known capabilities of a server. All streams of a [Client] share it.
 type support struct {
-	noStreams     bool // the source never streams lists
+	noStreams     bool // the source does not support streaming lists
 	streamFaults  atomic.Int32
-	streamsProven atomic.Bool // a watch behind a streaming list was healthy
+	streamsProven atomic.Bool // a watch after a streaming list was healthy
 	bookmarks     atomic.Bool // watches send bookmarks
-	pages         atomic.Bool // a list of resourceVersion "0" came in pages: there is no watch cache that answers it whole
+	pages         atomic.Bool // the server paginated a list of resourceVersion "0", so it has no watch cache
 	kind          atomic.Pointer[string]
 }
 
-// streamsLists reports whether streaming lists are worth requesting.
+// streamsLists reports whether to request streaming lists.
 func (s *support) streamsLists() bool {
 	return !s.noStreams && s.streamFaults.Load() < maxStreamFaults
 }
 
-// streamFailed counts a streaming list that failed. A rejection as a wrong request settles it.
+// streamFailed records a failed streaming list. A 4xx response disables streaming lists at once.
 func (s *support) streamFailed(err error) {
 	if code := statusCode(err); code >= 400 && code < 500 {
 		s.stopStreams()
@@ -30,10 +30,10 @@ func (s *support) streamFailed(err error) {
 	s.streamFaults.Add(1)
 }
 
-// stopStreams settles that streaming lists are not worth requesting.
+// stopStreams disables streaming lists.
 func (s *support) stopStreams() { s.streamFaults.Store(maxStreamFaults) }
 
-// streamWorked forgets earlier failures, because the watch behind a streaming list was healthy.
+// streamWorked records a healthy watch after a streaming list and resets the count of failures.
 func (s *support) streamWorked() {
 	s.streamsProven.Store(true)
 	s.streamFaults.Store(0)

@@ -8,28 +8,41 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/tracing"
 )
 
-// Trace sees what happens beneath a stream, for metrics and logs. Each func may be nil; they are called in the goroutine
-// that reads the stream, and hold it up while they run. A Trace may serve several streams at once if its funcs may.
+// Trace contains functions that are called during a stream, for metrics and logs. Any function may be nil. The
+// functions block the stream while they run. A Trace may serve several streams if its functions are safe for concurrent
+// use.
 type Trace struct {
-	Open         func(req *Request)            // a request is about to be made
-	Opened       func(req *Request, err error) // its response arrived, or err says why not
-	Read         func(bytes int)               // bytes of a response arrived, after decompression
-	Frame        func(t EventType, bytes int)  // the object of a watch's event, as its type is on the wire, or a list's item, as Added, was read, of so many bytes of JSON
-	Page         func(meta ListMeta)           // a page of a list was read to its end
+	// Open is called before a request.
+	Open func(req *Request)
+	// Opened is called when the response arrives, or with an error if the request failed.
+	Opened func(req *Request, err error)
+	// Read is called with the number of response bytes that arrived, after decompression.
+	Read func(bytes int)
+	// Frame is called for each watch event and each list item. The type of a list item is Added. bytes is the size of
+	// the encoded object.
+	Frame func(t EventType, bytes int)
+	// Page is called at the end of each page of a list.
+	Page func(meta ListMeta)
+	// Bookmark, DecodeFailed, Synced, WatchStarted and Interrupted are called for the events of these types.
 	Bookmark     func(resourceVersion string)
 	DecodeFailed func(*DecodeError)
-	Synced       func(resourceVersion string) // a list is complete
-	WatchStarted func(resourceVersion string) // a watch is open
-	Interrupted  func(*Interruption)          // with the cause, the delay, and whether a list follows
-	Switched     func(cause error)            // another transport is used from now on; cause is what was wrong with the one before
-	Redirected   func(origin string)          // a request goes on to another origin, as "https://k8s.example:443", without credentials; the goroutine may be the transport's
-	Stopped      func()                       // the stream is over: its context ended, or its caller or Options.StopOn ended it
+	Synced       func(resourceVersion string)
+	WatchStarted func(resourceVersion string)
+	Interrupted  func(*Interruption)
+	// Switched is called when a fallback transport replaces the current transport. cause is the failure of the replaced
+	// transport.
+	Switched func(cause error)
+	// Redirected is called when a request is redirected to another origin, for example "https://k8s.example:443". The
+	// new request has no credentials. The transport may call Redirected in a goroutine.
+	Redirected func(origin string)
+	// Stopped is called when the stream ends.
+	Stopped func()
 }
 
-// WithTrace returns a context whose requests and streams report to trace. It replaces the trace that ctx has.
+// WithTrace returns a context with a trace for requests and streams. It replaces an earlier trace of ctx.
 func WithTrace(ctx context.Context, trace *Trace) context.Context { return tracing.With(ctx, trace) }
 
-// open makes a request over the transport.
+// open sends a request over the transport.
 func (t *Trace) open(ctx context.Context, transport Transport, req *Request) (io.ReadCloser, error) {
 	if t.Open != nil {
 		t.Open(req)
@@ -77,7 +90,7 @@ func (t *Trace) page(meta ListMeta) {
 	}
 }
 
-// event tells what an event of the stream is, besides being about an object.
+// event reports an event of the stream, except for Added, Modified, Deleted and ListStarted.
 func (t *Trace) event(eventType EventType, resourceVersion string, b *Interruption, undecoded *DecodeError) {
 	switch {
 	case eventType == DecodeFailed && t.DecodeFailed != nil:

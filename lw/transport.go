@@ -5,22 +5,23 @@ import (
 	"io"
 )
 
-// Transport opens a GET on one API server and returns the body as it streams. It knows bytes, not events. A watch over
-// WebSocket is the same stream: its messages, joined by newlines.
+// Transport sends GET requests to one API server and streams the response bodies. Many goroutines may use a Transport.
 //
-// Open returns a *[StatusError] for an error response (see [ReadStatusError]), and context.Cause(ctx) if ctx ended. The
-// body's Read returns io.EOF after a clean end, context.Cause(ctx) if ctx ended, and otherwise the error of the connection.
-// Errors must not contain the credential. If the body has a method Redact(text string) string, the client calls it for text
-// from the server before the text becomes a part of an error. It returns the text without the credential. A Transport that
-// wraps the bodies of another one must forward the method. Many goroutines may use a Transport.
+// Open returns a *[StatusError] for an error response, for example from [ReadStatusError]. It returns
+// context.Cause(ctx) if ctx ends. The Read method of the body returns io.EOF after a clean close, context.Cause(ctx) if
+// ctx ends, and otherwise the connection error. A WebSocket transport joins the messages of a watch with newlines.
+//
+// Errors must not contain the credential. If the body has a method Redact(text string) string, it must return the text
+// without the credential. The client calls it for all server text that becomes part of an error. A Transport that wraps
+// the bodies of another Transport must forward the method.
 type Transport interface {
 	Open(ctx context.Context, req *Request) (io.ReadCloser, error)
 }
 
-// Request is one GET.
+// Request is a GET request.
 type Request struct {
-	Path   string // from the server's root, escaped, as "/api/v1/pods"
-	Query  string // escaped, without the question mark, as "limit=500&resourceVersion=0"
-	Accept string // the media types wanted; "" means application/json
+	Path   string // escaped path from the server's root, for example "/api/v1/pods"
+	Query  string // escaped query without the question mark, for example "limit=500&resourceVersion=0"
+	Accept string // Accept header, or "" for application/json
 	Watch  bool   // the response is an endless stream of events
 }

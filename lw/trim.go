@@ -2,14 +2,14 @@ package lw
 
 import "github.com/seed-6d2a410a/listwatch/lw/internal/jsonscan"
 
-// maxCuts is the most cuts for which a stream keeps memory between two objects. Only a hostile object has more.
+// maxCuts limits the memory that a stream keeps for the cuts of its next object. Only a hostile object has more cuts.
 const maxCuts = 1 << 12
 
-// fields selects the parts of a value to keep. nil keeps the whole value. Otherwise the members of an object, or the
-// elements of an array, are each selected in turn.
+// fields selects the parts of a value to keep. nil keeps the whole value. Otherwise each member of an object, and each
+// element of an array, has its own selection.
 type fields struct {
 	members  []field
-	others   *fields // selects members that are not named
+	others   *fields // selection for all other members
 	elements *fields
 }
 
@@ -18,10 +18,10 @@ type field struct {
 	keep *fields
 }
 
-// nothing keeps no part of a value.
+// nothing selects no part of a value.
 var nothing = &fields{}
 
-// member returns the selection for a member.
+// member returns the selection for the member with this name.
 func (f *fields) member(name []byte) *fields {
 	if f == nil {
 		return nil
@@ -34,16 +34,16 @@ func (f *fields) member(name []byte) *fields {
 	return f.others
 }
 
-// trimmer follows the members of one object and notes which to cut so that the rest is valid JSON. It cuts the comma before
-// a member with it. If no member before it is kept, it cuts the comma behind it instead.
+// trimmer records which members of an object to cut, so that the rest is valid JSON. It cuts the comma before a member
+// with the member. If it has kept no member before it, it cuts the comma after it instead.
 type trimmer struct {
-	start  int  // position of the whole object; spans count from here
-	before int  // end of the text before the member
-	begun  bool // a member was seen
-	kept   bool // a member that is kept was seen
+	start  int  // position of the outermost object, to which spans are relative
+	before int  // end of the text before the current member
+	begun  bool // a member was read
+	kept   bool // a member was kept
 }
 
-// key reads the next member's name.
+// key reads the name of the next member.
 func (t *trimmer) key(s scanner) []byte {
 	if !t.begun {
 		t.begun = true
@@ -52,7 +52,7 @@ func (t *trimmer) key(s scanner) []byte {
 	return s.Key()
 }
 
-// done is called after the member's value, which keep selected from.
+// done ends a member. The scanner must have read its value, and keep is its selection.
 func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	end := s.Pos() - t.start
 	if keep != nothing {
@@ -66,7 +66,7 @@ func (t *trimmer) done(s scanner, o *Scanned, keep *fields) {
 	t.before = end
 }
 
-// cut notes a part of the text to leave out. Calls come in the order of the text.
+// cut records a part of the text to remove. Calls must follow the order of the text.
 func (o *Scanned) cut(start, end int) {
 	if last := len(o.cuts) - 1; last >= 0 && o.cuts[last].End == start {
 		o.cuts[last].End = end
@@ -75,8 +75,8 @@ func (o *Scanned) cut(start, end int) {
 	}
 }
 
-// value steps over a value and notes the parts to leave out. If a string or an array stands where a named field expects an
-// object, value empties it and does not cut it: an element must keep its index, and a member may replace an earlier one of
+// value reads a value and records the parts to cut. If a selection expects an object but finds a string or an array,
+// value empties it instead of cutting it. Cutting would change the indexes of an array, or restore an earlier member of
 // the same name.
 func (s scanner) value(o *Scanned, start int, keep *fields) {
 	if keep == nil || keep == nothing {
@@ -97,14 +97,15 @@ func (s scanner) value(o *Scanned, start int, keep *fields) {
 		}
 	default:
 		from := s.Pos() + 1 - start
-		if s.SkipValue(); c == '[' || c == '"' {
+		s.SkipValue()
+		if c == '[' || c == '"' {
 			o.cut(from, s.Pos()-1-start)
 		}
 	}
 }
 
-// cutsFor returns the parts to leave out of the text so that keep remains. The first object of a stream is scanned a second
-// time for that. Later objects are scanned once, because the scanner then knows keep.
+// cutsFor returns the cuts for a selection. It scans the first object of a stream a second time. Later objects need
+// only one scan, because the scanner then knows the selection.
 func (o *Scanned) cutsFor(keep *fields) []span {
 	if o.keep != keep {
 		reader := jsonscan.Within(o.body)

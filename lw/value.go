@@ -9,12 +9,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/internal/lean"
 )
 
-// Value is one JSON value, as text that was validated before: a part of an [Object], or what [ParseValue] returned.
-// The zero Value stands for "not there". Reading from it allocates nothing, save to resolve escape sequences.
+// Value is a validated JSON value, for example a part of an [Object]. The zero Value represents a missing value. Its
+// methods allocate memory only to decode escape sequences.
 type Value string
 
-// ParseValue checks that text is one JSON value (RFC 8259) and returns it. It accepts invalid UTF-8 and lone surrogates, as
-// encoding/json does; they read as U+FFFD. The error is a *[MalformedError] or a *[FrameTooLargeError].
+// ParseValue parses a JSON value (RFC 8259). It accepts invalid UTF-8 and lone surrogates, which decode as U+FFFD as in
+// encoding/json. The error is a *[MalformedError] or a *[FrameTooLargeError].
 func ParseValue(text []byte) (Value, error) {
 	s := textScanner(text)
 	s.Mark()
@@ -26,10 +26,11 @@ func ParseValue(text []byte) (Value, error) {
 	return value, nil
 }
 
-// Exists reports whether the value is there; null is.
+// Exists reports whether the value exists. It returns true for null.
 func (v Value) Exists() bool { return v != "" }
 
-// String returns a string's content, and any other value's JSON text; "" for null and for a value that is not there.
+// String returns the content of a string, or the JSON text of another value. It returns "" for null and for a missing
+// value.
 func (v Value) String() string {
 	switch {
 	case v == "" || v == "null":
@@ -46,7 +47,7 @@ func (v Value) String() string {
 	return string(inner)
 }
 
-// Int returns an integer. It returns zero for other values and for integers out of range.
+// Int returns an integer, or zero if the value is not an integer or is out of range.
 func (v Value) Int() int64 {
 	if v != "" && v[0] == '-' {
 		if n, err := lean.ParseUint(string(v[1:])); err == nil && n <= -math.MinInt64 {
@@ -60,10 +61,11 @@ func (v Value) Int() int64 {
 	return 0
 }
 
-// Bool returns true for the literal true only.
+// Bool reports whether the value is true.
 func (v Value) Bool() bool { return v == "true" }
 
-// Members iterates over an object's members, in the order of the text, names unescaped. Nothing for other values.
+// Members returns an iterator over the names and values of an object, in the order of the text. It yields nothing for
+// other values.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v == "" || v[0] != '{' {
@@ -73,17 +75,17 @@ func (v Value) Members() iter.Seq2[string, Value] {
 		for i < len(v) && v[i] == '"' {
 			end := valueEnd(v, i)
 			name := v[i:end].String()
-			i = skipSpace(v, skipSpace(v, end)+1) // over the colon
+			i = skipSpace(v, skipSpace(v, end)+1) // skip the colon
 			end = valueEnd(v, i)
 			if !yield(name, v[i:end]) {
 				return
 			}
-			i = skipSpace(v, skipSpace(v, end)+1) // over the comma, or the closing bracket
+			i = skipSpace(v, skipSpace(v, end)+1) // skip the comma or the closing brace
 		}
 	}
 }
 
-// Elements iterates over an array's elements. Nothing for other values.
+// Elements returns an iterator over the elements of an array. It yields nothing for other values.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		if v == "" || v[0] != '[' {
@@ -100,9 +102,12 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Get returns the value at a path: member names joined by dots, with a backslash before a dot that belongs to a name, and
-// [n] for an array's element, as in "metadata.labels.app\.kubernetes\.io/name" or "spec.containers[0].image". With [*] it is
-// the first element that has the rest of the path; [Value.Elements] gives them all. A path that is malformed leads nowhere.
+// Get returns the value at a path such as "spec.containers[0].image". It returns the zero Value if there is none or if
+// the path is malformed.
+//
+// A path consists of member names, separated by dots, and array indexes in brackets. A backslash escapes a dot in a
+// name, as in "metadata.labels.app\.kubernetes\.io/name". The index [*] selects the first element that has the rest of
+// the path. [Value.Elements] yields all elements.
 func (v Value) Get(path string) Value {
 	for path != "" && v != "" {
 		first, rest, expected := cutStep(path)
@@ -122,7 +127,7 @@ func (v Value) Get(path string) Value {
 	return v
 }
 
-// first returns what the path leads to in the first element that has it.
+// first returns the value at path in the first element that has it.
 func (v Value) first(path string) Value {
 	for element := range v.Elements() {
 		if found := element.Get(path); found != "" {
@@ -132,7 +137,8 @@ func (v Value) first(path string) Value {
 	return ""
 }
 
-// Member returns the object's member of this very name, without reading it as a path; of several, the last.
+// Member returns the member of an object with this exact name. Dots and brackets have no special meaning. If several
+// members have the name, Member returns the last one.
 func (v Value) Member(name string) (found Value) {
 	for n, member := range v.Members() {
 		if n == name {
@@ -152,8 +158,8 @@ func (v Value) element(index uint64) Value {
 	return ""
 }
 
-// valueEnd returns the position behind the value that begins at i.
+// valueEnd returns the position after the value that starts at i.
 func valueEnd(v Value, i int) int { return jsonscan.ValueEnd(string(v), i) }
 
-// skipSpace returns the first position from i on that holds no white space.
+// skipSpace returns the first position at or after i without white space.
 func skipSpace(v Value, i int) int { return jsonscan.SkipSpace(string(v), i) }

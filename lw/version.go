@@ -1,8 +1,8 @@
 package lw
 
-// CompareResourceVersions orders two resource versions of one collection: -1 if a is older than b, 0 if they are equal, +1
-// if a is newer. ok is false if they cannot be ordered: only decimal numbers without leading zeros can, by length and then
-// by bytes, as KEP-5504 has it (https://kep.k8s.io/5504). Of any others only equality is known.
+// CompareResourceVersions compares two resourceVersions of one collection. It returns -1 if a is older than b, 0 if
+// they are equal, and +1 if a is newer. Only decimal numbers without leading zeros have an order
+// (https://kep.k8s.io/5504). For other strings ok is false.
 func CompareResourceVersions(a, b string) (order int, ok bool) {
 	switch {
 	case !ordered(a) || !ordered(b):
@@ -15,7 +15,7 @@ func CompareResourceVersions(a, b string) (order int, ok bool) {
 	return 1, true
 }
 
-// versionRegressed reports whether a collection's version is known to have gone back.
+// versionRegressed reports whether to is certainly older than from.
 func versionRegressed(from, to string) bool {
 	order, ok := CompareResourceVersions(to, from)
 	return ok && order < 0

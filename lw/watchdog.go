@@ -9,27 +9,27 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/lock"
 )
 
-// mostBetweenLooks is the longest time between two looks. An idle request ends at most this long after its limit, and at
-// most this long after the machine resumed from suspension.
+// maxInterval is the maximum time between two checks. An idle request ends at most this long after its idle timeout, or
+// after the machine resumes from sleep.
 const maxInterval = 10 * time.Second
 
-// watchdog cancels the context of a request with ErrSilent when the request brought nothing for too long. Time that the
-// caller spends on an event does not count. A suspended machine stops the monotonic clock, and somebody may set the wall
-// clock back. So the longer one of the two clocks' times counts.
+// watchdog cancels the context of a request with ErrSilent after the idle timeout. Time that the caller spends on an
+// event does not count. The watchdog uses the larger elapsed time of two clocks: sleep stops the monotonic clock, and
+// the wall clock may be set back.
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	clock  *clock.Clock
 
-	last  clock.Moment // when something came last
-	limit atomic.Int64 // the idle timeout; zero: stopped
-	held  atomic.Bool  // the caller handles an event
+	last   clock.Moment // when data last arrived
+	limit  atomic.Int64 // the idle timeout, or zero if stopped
+	paused atomic.Bool  // the caller is handling an event
 
 	mu    lock.Mutex
 	timer *time.Timer
 }
 
-// guard returns a context for a request, and a watchdog with an idle timeout of limit. The caller must stop the watchdog.
-// A value on wake makes the watchdog look at once. wake may be nil.
+// guard returns a context for a request and a watchdog with the idle timeout limit. The caller must stop the watchdog.
+// A value on wake triggers a check at once. wake may be nil.
 func guard(ctx context.Context, limit time.Duration, wake <-chan struct{}) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &watchdog{cancel: cancel, clock: clock.From(ctx)}
@@ -51,21 +51,21 @@ func (d *watchdog) stop() {
 	d.cancel(nil)
 }
 
-// hold suspends the idle timeout while the caller handles an event. resume starts it again. Neither takes a lock, because they
-// run for every event.
-func (d *watchdog) pause() { d.held.Store(true) }
+// pause suspends the idle timeout while the caller handles an event, and resume restarts it. They do not lock, because
+// they run for every event.
+func (d *watchdog) pause() { d.paused.Store(true) }
 
 func (d *watchdog) resume(limit time.Duration) {
 	d.last.Set(d.clock.Now())
 	d.limit.Store(int64(limit))
-	d.held.Store(false) // last, because look reads it first
+	d.paused.Store(false) // last, because check reads it first
 }
 
 func (d *watchdog) interval() time.Duration {
 	return min(time.Duration(d.limit.Load())/4, maxInterval)
 }
 
-// look cancels the request if it was idle for too long. Otherwise it sets the timer for the next look.
+// check cancels the request after the idle timeout. Before that, it schedules the next check.
 func (d *watchdog) check() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -73,7 +73,7 @@ func (d *watchdog) check() {
 	if limit == 0 {
 		return
 	}
-	if !d.held.Load() && d.clock.Since(d.last.Get()) >= limit {
+	if !d.paused.Load() && d.clock.Since(d.last.Get()) >= limit {
 		d.cancel(ErrSilent)
 		return
 	}

@@ -56,7 +56,7 @@ func TestKindErrors(t *testing.T) {
 		require.True(t, ok, members)
 		require.Equal(t, want, fault)
 		require.Equal(t, want, textErr)
-		require.EqualError(t, err, "object b/a at resource version 5: *codec.deployment expects apps/v1 Deployment objects, found "+found+
+		require.EqualError(t, err, "object b/a at resourceVersion 5: *codec.deployment expects apps/v1 Deployment objects, found "+found+
 			"; get the collection from codec.ResourceOf")
 	}
 }

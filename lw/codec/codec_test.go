@@ -173,7 +173,7 @@ func TestFieldErrors(t *testing.T) {
 		{`"inlined":7`, "field inlined: expected string, found a number"},
 	} {
 		_, err := watch(t, JSON[*thing]{}, `{"metadata":{"name":"a","namespace":"b","resourceVersion":"5"},`+test.members+"}")
-		require.EqualError(t, err, "object b/a at resource version 5: "+test.want)
+		require.EqualError(t, err, "object b/a at resourceVersion 5: "+test.want)
 		wrapped, ok := err.(*lw.DecodeError)
 		require.True(t, ok)
 		require.IsType(t, &FieldError{}, wrapped.Err)
@@ -188,5 +188,5 @@ func (*whole) UnmarshalJSON([]byte) error { return errors.New("s3cret") }
 
 func TestUnmarshalJSONErrorsAreOmitted(t *testing.T) {
 	_, err := watch(t, JSON[*whole]{}, `{"metadata":{"name":"a"}}`)
-	require.EqualError(t, err, "object a at resource version : the object: expected codec.whole, found an object")
+	require.EqualError(t, err, "object a at resourceVersion : the object: expected codec.whole, found an object")
 }

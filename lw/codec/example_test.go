@@ -72,7 +72,7 @@ func ExampleJSON() {
 	// Output:
 	// small 1
 	// large 9007199254740993
-	// object default/wrong at resource version 4: field spec.size: expected int64, found a string
+	// object default/wrong at resourceVersion 4: field spec.size: expected int64, found a string
 }
 
 // A program can keep objects as JSON and decode them only when needed. Use encoding/json to encode them.

@@ -34,7 +34,7 @@ func ExampleKindError() {
 	fmt.Println(err)
 	// Output:
 	// v1 Pod
-	// object shop/web-0 at resource version 7: *v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf
+	// object shop/web-0 at resourceVersion 7: *v1.Deployment expects apps/v1 Deployment objects, found v1 Pod; get the collection from codec.ResourceOf
 }
 
 // New chooses the concrete type of an interface type such as client.Object.
