@@ -81,7 +81,7 @@ func ExampleReflector_Restore_corrupt() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// cache: the saved state cannot be used, a list takes its place: it is damaged: it does not begin as a saved state does
+	// cache: cannot use the saved state: it is damaged: not a saved state
 }
 
 // Several namespaces, selectors, shards or clusters make one store; each has a stream of its own.

@@ -274,8 +274,8 @@ func TestGroupMisuse(t *testing.T) {
 		g.Add("a", a)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := start(ctx, &g)
-		require.PanicsWithValue(t, "cache: Group.Add is called while the Group runs; add all informers before Run", func() { g.Add("b", newRunner()) })
-		require.PanicsWithValue(t, "cache: a Group is run again before its last Run has returned", func() { _ = g.Run(ctx) })
+		require.PanicsWithValue(t, "cache: Group.Add called during Run; add all informers before Run", func() { g.Add("b", newRunner()) })
+		require.PanicsWithValue(t, "cache: Group.Run called before the previous Run returned", func() { _ = g.Run(ctx) })
 		require.True(t, a.running, "a misuse ends nothing")
 		stop()
 		<-ended

@@ -177,7 +177,7 @@ func TestMultiWithoutSources(t *testing.T) {
 		<-m.Store().Synced()
 		synctest.Wait()
 		require.Empty(t, done)
-		require.PanicsWithValue(t, "cache: a Multi is run twice at the same time", func() { _ = m.Run(ctx) })
+		require.PanicsWithValue(t, "cache: MergedStore.Run called before the previous Run returned", func() { _ = m.Run(ctx) })
 		cancel(errEnough)
 		require.Equal(t, errEnough, <-done)
 	})

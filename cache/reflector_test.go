@@ -47,7 +47,7 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 func TestConcurrentRunsPanic(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = s.reflector.Run(t.Context()) })
+			require.PanicsWithValue(t, "cache: Reflector used by two runs at the same time", func() { _ = s.reflector.Run(t.Context()) })
 			panic("the loop's own")
 		}
 		require.PanicsWithValue(t, "the loop's own", func() { s.run("list@1 x@1") })

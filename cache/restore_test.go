@@ -126,7 +126,7 @@ func TestBreakDuringReplay(t *testing.T) {
 func TestRunDuringRestorePanics(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
-		require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = r.Run(t.Context()) })
+		require.PanicsWithValue(t, "cache: Reflector used by two runs at the same time", func() { _ = r.Run(t.Context()) })
 		return lw.ParseObject(text)
 	}))
 }
@@ -144,7 +144,7 @@ func TestRestoredAfterARun(t *testing.T) {
 func TestRestoreWhileRunningPanics(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
+			require.PanicsWithValue(t, "cache: Restore called while the Reflector runs", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
 			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })

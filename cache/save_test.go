@@ -132,19 +132,19 @@ func TestFlipEveryByte(t *testing.T) {
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, change := range map[string]func(*Origin){
-		`the server was "https://a.example.com", and is "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
-		`the resource was "shop/pods", and is "pods"`:                            func(o *Origin) { o.Resource.Namespace = "" },
-		`the API version was "v1", and is "v2"`:                                  func(o *Origin) { o.Resource.Version = "v2" },
-		`the label selector was "app=web", and is ""`:                            func(o *Origin) { o.LabelSelector = "" },
-		`the field selector was "", and is "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
-		`the shard selector was "", and is "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
-		`the form was "", and is "status.phase"`:                                 func(o *Origin) { o.Projection = "status.phase" },
+		`server was "https://a.example.com", now "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
+		`resource was "shop/pods", now "pods"`:                            func(o *Origin) { o.Resource.Namespace = "" },
+		`API version was "v1", now "v2"`:                                  func(o *Origin) { o.Resource.Version = "v2" },
+		`label selector was "app=web", now ""`:                            func(o *Origin) { o.LabelSelector = "" },
+		`field selector was "", now "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
+		`shard selector was "", now "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
+		`projection was "", now "status.phase"`:                                 func(o *Origin) { o.Projection = "status.phase" },
 	} {
 		other := origin
 		change(&other)
 		_, err := restore(t, io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe)), other)
 		require.ErrorIs(t, err, ErrForeign)
-		require.EqualError(t, err, "cache: the saved state cannot be used, a list takes its place: it is of another collection: "+want)
+		require.EqualError(t, err, "cache: cannot use the saved state: it belongs to another collection: "+want)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestNewerFormat(t *testing.T) {
 	text := append([]byte(saveMagic), 2, 0, 0, 0, 'n', 'e', 'w')
 	_, err := restore(t, bytes.NewReader(text), origin)
 	require.ErrorIs(t, err, errNewerFormat)
-	require.EqualError(t, err, "cache: the saved state cannot be used, a list takes its place: it has a newer format: format 2, and 1 is the latest known")
+	require.EqualError(t, err, "cache: cannot use the saved state: it has a newer format: format 2; the latest supported is 1")
 }
 
 // TestHugeLengthsAllocateNothing: a length is a promise, and memory is only taken for what comes.

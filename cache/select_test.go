@@ -66,5 +66,5 @@ func TestSelectErrors(t *testing.T) {
 	require.EqualError(t, err, `cache: label selector: unable to parse requirement: "app=web=db", at "=db"`)
 	writer.Put(versioned{name: "a"})
 	_, err = lister.Select("", "app=web")
-	require.EqualError(t, err, "cache: Lister.Select needs objects with the method GetLabels() map[string]string")
+	require.EqualError(t, err, "cache: Lister.Select needs objects with a method GetLabels() map[string]string")
 }
