@@ -138,7 +138,7 @@ func TestRestoreRejectsOtherOrigins(t *testing.T) {
 		`label selector was "app=web", now ""`:                            func(o *Origin) { o.LabelSelector = "" },
 		`field selector was "", now "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
 		`shard selector was "", now "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
-		`projection was "", now "status.phase"`:                                 func(o *Origin) { o.Projection = "status.phase" },
+		`projection was "", now "status.phase"`:                           func(o *Origin) { o.Projection = "status.phase" },
 	} {
 		other := origin
 		change(&other)

@@ -123,8 +123,8 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 	store, _ := cache.NewStore[*lw.Object](nil)
 	err := Save(path, store.Snapshot(), origin, (*lw.Object).Raw)
 	require.ErrorIs(t, err, cache.ErrNotSynced)
-	require.ErrorContains(t, err, "savefile: saving to \""+path+"\"")
-	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "must name a file")
+	require.ErrorContains(t, err, "savefile: save to \""+path+"\"")
+	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "no file name")
 	require.Panics(t, func() { _ = Save(path, old, origin, func(*lw.Object) string { panic("no text") }) })
 	require.Equal(t, text(old), held(t, path))
 	require.Equal(t, []string{"pods"}, names(t, folder))
@@ -140,7 +140,7 @@ func TestFailedRename(t *testing.T) {
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
 	require.Error(t, err, "a folder is in the way, since then")
 	require.Equal(t, []string{"pods"}, names(t, folder))
-	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")
+	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
 // TestLeftovers of processes that died do no harm, and go with the next save when they are surely nobody's any more.
