@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// versioned, texted and unknown cannot be compared by ==.
+// These types do not support ==.
 type (
 	versioned struct {
 		name, version string
@@ -29,7 +29,7 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// TestDiffOfTypesWithoutEquality go by what there is in its place: a version, or Equal. What has neither counts as changed where it
+// Types without == are compared by Equal or resourceVersion. Objects of other types count as changed if their memory
 // may have been written.
 func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
@@ -45,7 +45,7 @@ func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	requireUpdates[any](t, slice, []string{"a"}, []string{"b"}, []string{"b", "c"}, 2)
 }
 
-// requireUpdates writes an object anew beside one that stays, and counts what a difference tells.
+// requireUpdates updates one of two objects and checks the number of changes that Diff returns.
 func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
 	t.Helper()
 	store, writer := NewStore(key)
