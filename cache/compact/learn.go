@@ -38,9 +38,11 @@ type trainer struct {
 func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.seen; at < samples {
-		l.addSample(at, raw)
-	} else if at = rand.IntN(at + 1); at < samples {
+	at := l.seen
+	if at >= samples {
+		at = rand.IntN(at + 1)
+	}
+	if at < samples {
 		l.addSample(at, raw)
 	}
 	l.seen++

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDevicesAreNotReplaced, as a pipe or a device, of which root would make a file.
+// A rename by root would replace a pipe or a device with a file.
 func TestDevicesAreNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

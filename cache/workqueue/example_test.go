@@ -25,7 +25,8 @@ func Example() {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if reconciled[key] = true; len(reconciled) == 2 {
+		reconciled[key] = true
+		if len(reconciled) == 2 {
 			stop()
 		}
 		return nil
