@@ -36,7 +36,7 @@ type groupRun struct {
 	cause error         // the reason for the stop
 }
 
-// Add adds an informer. An error of Run that the informer caused contains name. Add panics while the group runs.
+// Add adds an informer. If the informer fails, the error of Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer Runner) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
 // changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
 //
-// A func must not wait for a later call of the same handler. It must therefore not wait for [Registration.Drain],
-// [Registration.Done] or [Informer.Synced]. Under [Block] it must not wait for a change of the store.
+// A func must not wait for a later call of the same handler. It must therefore not wait for Drain or Done of its own
+// [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
 	Modified func(old, new T)

@@ -63,7 +63,8 @@ func TestLargeListStreams(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for event := range reflector.Changes(ctx) {
-		if seen++; seen%100 == 0 {
+		seen++
+		if seen%100 == 0 {
 			peak = max(peak, heap()-before)
 		}
 		if event.Type == lw.Synced {

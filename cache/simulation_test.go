@@ -94,7 +94,8 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.Lis
 
 func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
-		if w.requests--; w.requests < 0 {
+		w.requests--
+		if w.requests < 0 {
 			w.end()
 		}
 		from, err := strconv.Atoi(opts.ResourceVersion)

@@ -12,8 +12,8 @@ import (
 // All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
 // [Store.Snapshot] returns the same pointer.
 //
-// Taking a snapshot is cheap. Later writes to the store copy the data that they share with it, in small parts. Take a
-// snapshot when you read it, for example some 10 times a second, not for every event.
+// Taking a snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take a
+// snapshot when you read it, for example 10 times per second, not for every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
@@ -64,7 +64,7 @@ func (s *Store[T]) invalidate() {
 	}
 }
 
-// Get returns the object with a key.
+// Get returns the object with this key. ok is false if there is none.
 func (sn *Snapshot[T]) Get(key lw.Key) (object T, ok bool) {
 	_, object, ok = sn.store.find(&sn.state, sn.store.hash(key), key)
 	return object, ok

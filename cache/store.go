@@ -80,7 +80,7 @@ func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, obj
 	return slot, object, ok
 }
 
-// Get returns the object with a key.
+// Get returns the object with this key. ok is false if there is none.
 func (s *Store[T]) Get(key lw.Key) (object T, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -72,7 +72,8 @@ func TestAllIsConsistent(t *testing.T) {
 			s.run("list@4 a/x@1 a/y@2 a/z@3")
 			seen := 0
 			for object := range loop(s.store) {
-				if seen++; seen == 1 {
+				seen++
+				if seen == 1 {
 					s.run("list@9 a/w@8") // deletes all objects that the loop has not yet yielded
 					_, ok := s.store.Get(object.Key())
 					require.False(t, ok)

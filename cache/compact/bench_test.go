@@ -42,7 +42,8 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 		defer close(took)
 		n, began := <-left, time.Now()
 		for range client.Watch(b.Context(), lw.WatchOptions{}) {
-			if n--; n >= 0 {
+			n--
+			if n >= 0 {
 				continue
 			}
 			took <- time.Since(began)

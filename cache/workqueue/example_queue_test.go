@@ -42,7 +42,8 @@ func ExampleQueue_Add() {
 	times := 0
 	for key := range queue.Keys(context.Background()) {
 		fmt.Println(key)
-		if times++; times == 1 {
+		times++
+		if times == 1 {
 			queue.Add(key)
 			queue.Close()
 		}
