@@ -31,8 +31,8 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. A panic is reported only if first is set, which marks the first
-// call for this object.
+// matches reports whether the filter selects an object. If the filter panics, the panic is reported only if first is set,
+// so that it is reported once for each object.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
 	ok = true // the result if the filter panics
 	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })

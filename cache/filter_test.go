@@ -72,8 +72,8 @@ func TestFilterMayUseInformer(t *testing.T) {
 				case "drain":
 					require.NoError(t, removed.Drain(t.Context()))
 				case "read":
-					held, ok := th.informer.Store().Get(o.Key())
-					return ok && held == o && self.Len() == 0
+					stored, ok := th.informer.Store().Get(o.Key())
+					return ok && stored == o && self.Len() == 0
 				case "leave":
 					self.Remove()
 				}

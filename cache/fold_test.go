@@ -93,8 +93,8 @@ func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 			w.Replace("1", old)
 			byUID := NewIndex(store, func(o *lw.Object, to []string) []string { return append(to, o.GetUID()) })
 			require.Equal(t, []Change[*lw.Object]{{Type: Deleted, Old: old, FinalStateUnknown: true}, {Type: Added, New: recreated}}, write(w))
-			held, _ := store.Get(old.Key())
-			require.Same(t, recreated, held)
+			stored, _ := store.Get(old.Key())
+			require.Same(t, recreated, stored)
 			require.Equal(t, []int{1, 0, 1}, []int{store.Len(), byUID.Len("1"), byUID.Len("2")})
 		})
 	}

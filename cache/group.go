@@ -101,9 +101,9 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 
 // waitSynced blocks until all members are synced, ctx ends or the run stops. run may be nil.
 func waitSynced(ctx context.Context, members []member, run *groupRun) error {
-	var over chan struct{}
+	var stopped chan struct{}
 	if run != nil {
-		over = run.done
+		stopped = run.done
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
@@ -111,7 +111,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 		}
 		select {
 		case <-m.Synced():
-		case <-over:
+		case <-stopped:
 			return run.cause
 		case <-ctx.Done():
 			return context.Cause(ctx)

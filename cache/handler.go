@@ -97,8 +97,8 @@ func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) 
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 
 // Remove removes the handler from the informer. It discards queued changes and starts no further calls. Remove does not
-// wait for a call in progress; use [Registration.Done] for that. A handler may remove itself. Repeated calls have no
-// effect.
+// wait for a call in progress. Wait for [Registration.Done] if that is needed. A handler may remove itself. Repeated
+// calls have no effect.
 func (r *Registration[T]) Remove() {
 	r.queue.close(true) // first, because a handler that the informer no longer lists could still be started
 	r.unregister(r, true)

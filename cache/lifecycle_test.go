@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A handler may be removed twice, by itself, or next to another handler.
+// A handler may be removed twice, or by its own call. Other handlers remain.
 func TestRemove(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var gone, stays, once log

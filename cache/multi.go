@@ -126,8 +126,8 @@ func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {
 
 // put stores an object of a source unless another source has a newer state of it.
 func (m *MergedStore[T]) put(object Sourced[T]) {
-	if held, ok := m.store.Get(m.key(object)); ok && held.Source != object.Source {
-		order, ok := lw.CompareResourceVersions(held.Object.GetResourceVersion(), object.Object.GetResourceVersion())
+	if stored, ok := m.store.Get(m.key(object)); ok && stored.Source != object.Source {
+		order, ok := lw.CompareResourceVersions(stored.Object.GetResourceVersion(), object.Object.GetResourceVersion())
 		if ok && order > 0 {
 			return
 		}
@@ -138,7 +138,7 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 // remove deletes an object of a source. If another source has the object, too, its state is stored instead.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
-	if held, ok := m.store.Get(key); !ok || held.Source != gone.Source {
+	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {
 		return
 	}
 	for _, name := range m.names {

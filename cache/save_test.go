@@ -111,7 +111,7 @@ func TestCutAtEveryByte(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt, "one extra byte")
 }
 
-// Every flipped bit and every inverted byte must be an error.
+// Every flipped bit and every inverted byte must cause an error.
 func TestFlipEveryByte(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for i := range text {

@@ -193,15 +193,15 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		object = d.Old
 		require.Nil(t, d.New)
 	}
-	held := f[object.Key()]
-	require.Equal(t, d.Type == Added, held == nil, "%v of %v", d.Type, object.Key())
+	stored := f[object.Key()]
+	require.Equal(t, d.Type == Added, stored == nil, "%v of %v", d.Type, object.Key())
 	switch {
 	case d.Type == Deleted:
-		require.True(t, !d.FinalStateUnknown || d.Old == held, "a deletion with unknown final state must carry the stored object")
+		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with unknown final state must carry the stored object")
 		delete(f, object.Key())
 		return
 	case d.Type == Modified:
-		require.Same(t, held, d.Old)
+		require.Same(t, stored, d.Old)
 	case d.Type == Added:
 		require.Nil(t, d.Old)
 	}

@@ -91,9 +91,9 @@ func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 		return object, false
 	}
 	key := lw.Key{Namespace: unsafe.String(unsafe.SliceData(namespace), len(namespace)), Name: unsafe.String(unsafe.SliceData(name), len(name))}
-	_, held, found := s.find(&s.state, s.hash(key), key)
-	if !found || s.compare.version(held) != string(version) {
+	_, stored, found := s.find(&s.state, s.hash(key), key)
+	if !found || s.compare.version(stored) != string(version) {
 		return object, false
 	}
-	return held, true
+	return stored, true
 }

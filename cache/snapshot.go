@@ -106,9 +106,9 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 			return view
 		}
 	}
-	again := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
-	again.build(0, &snapshot.state.objects)
-	view.postings = &again.postings
+	rebuilt := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
+	rebuilt.build(0, &snapshot.state.objects)
+	view.postings = &rebuilt.postings
 	return view
 }
 

@@ -2,7 +2,7 @@
 
 // Command wasm is the WASM module for pages, workers and Node. It follows collections at the command of its host,
 // engine.js, and reports changes to the host as records. The host stores the objects. The module stores only their
-// names, versions and checksums.
+// names, UIDs, resourceVersions and checksums.
 package main
 
 import (

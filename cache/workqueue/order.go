@@ -2,7 +2,7 @@ package workqueue
 
 import "container/heap"
 
-// fifo is the queue of ready keys. It links the entries, so it needs no memory of its own.
+// fifo is the queue of ready keys. It links the entries, so it allocates no memory.
 type fifo[K comparable] struct {
 	first, last *entry[K]
 	length      int

@@ -70,7 +70,7 @@ func TestSequentialInsertFillsNodes(t *testing.T) {
 	}
 }
 
-// The amount must not depend on the size of the structure.
+// The number of copied bytes must not depend on the size of the structure.
 func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	const n = 1 << 18
 	var v Vector[*int]
@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // in a separate epoch, as after a snapshot
+			write(i+1, random.Uint32N(n)) // a new epoch, like after a snapshot
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

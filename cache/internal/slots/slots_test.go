@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model compares a key-value store, which combines the three structures like an index, with maps.
+// model applies the same operations to the three structures and to maps, so that a test can compare them.
 type model struct {
 	t        *testing.T
 	hash     func(key uint32) uint32
