@@ -29,8 +29,8 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// Types without == are compared by Equal or resourceVersion. Objects of other types count as changed if their memory
-// may have been written.
+// Diff compares objects without == by Equal or resourceVersion. It reports objects without either as changed if their part
+// of the store was written.
 func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)

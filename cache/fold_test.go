@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDeltas checks the changes that a reflector yields for each history. See [script] and [fixture.run] for the
+// TestReflectorChanges checks the changes that a reflector yields for each history. See [script] and [fixture.run] for the
 // syntax.
-func TestDeltas(t *testing.T) {
+func TestReflectorChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string
 		want  string
