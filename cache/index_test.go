@@ -183,7 +183,7 @@ func TestStandardIndexes(t *testing.T) {
 		"owner":         {ByOwner, []string{"1", "2"}},
 		"field":         {ByField("spec.nodeName"), []string{"n1"}},
 		"number":        {ByField("spec.replicas"), []string{"3"}},
-		"truth":         {ByField("spec.ok"), []string{"true"}},
+		"boolean":       {ByField("spec.ok"), []string{"true"}},
 		"null":          {ByField("spec.none"), nil},
 		"array":         {ByField("spec.args"), []string{"x", "y", "4"}},
 		"object":        {ByField("spec.object"), nil},

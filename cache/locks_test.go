@@ -13,7 +13,7 @@ import (
 )
 
 // The test counts the lock operations from the watch event until the handler returns.
-func TestLocksOfAnEvent(t *testing.T) {
+func TestLockOperationsPerEvent(t *testing.T) {
 	const events = 100
 	for name, word := range map[string]string{"modified": "~x@", "deleted and added": ""} {
 		t.Run(name, func(t *testing.T) {

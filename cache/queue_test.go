@@ -23,7 +23,7 @@ func TestCoalesce(t *testing.T) {
 		"added, then updated":              {"+z@3 ~z@4", "+z@4"},
 		"updates after a recreation":       {"-x@3 +x@4 ~x@5 ~x@6", "-x@3 +x@6"},
 		"added, then deleted":              {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
-		"came, went, came":                 {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
+		"added, deleted, added":            {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
 		"merged change keeps its position": {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
 		"two recreations":                  {"-x@3 +x@4 ~x@5 -x@6 +x@7", "-x@3 +x@7"},
 		"recreated unobserved":             {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},

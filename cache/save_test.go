@@ -69,10 +69,10 @@ func TestSaveWritesChunks(t *testing.T) {
 // The restored objects have the same bytes and order, regardless of the sizes of reads.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
-		"nothing":      nil,
-		"one":          {"x@1"},
-		"some":         {"a/x@1#u", "b/y@2", "z@3"},
-		"large object": {"x@1", "y@2#" + strings.Repeat("u", 5*chunk), "z@3"},
+		"nothing":         nil,
+		"one object":      {"x@1"},
+		"several objects": {"a/x@1#u", "b/y@2", "z@3"},
+		"large object":    {"x@1", "y@2#" + strings.Repeat("u", 5*chunk), "z@3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := saved(t, words...)
