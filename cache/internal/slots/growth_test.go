@@ -76,7 +76,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	var v Vector[*int]
 	var table Table
 	var s Set
-	hash := hashes["spread"]
+	hash := hashes["distinct hashes"]
 	for i := range uint32(n) {
 		v.Set(0, i, new(int))
 		table.Insert(0, hash(i), i)

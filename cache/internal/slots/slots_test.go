@@ -153,10 +153,10 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 }
 
 var hashes = map[string]func(uint32) uint32{
-	"spread": func(key uint32) uint32 { return key * 2654435761 },
-	"equal":  func(uint32) uint32 { return 0xdeadbeef },
-	"few":    func(key uint32) uint32 { return key % 5 << 30 },
-	"low":    func(key uint32) uint32 { return key },
+	"distinct hashes": func(key uint32) uint32 { return key * 2654435761 },
+	"equal hashes":    func(uint32) uint32 { return 0xdeadbeef },
+	"five hashes":     func(key uint32) uint32 { return key % 5 << 30 },
+	"small hashes":    func(key uint32) uint32 { return key },
 }
 
 // Later writes must not change a snapshot, with any distribution of hashes.
