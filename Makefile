@@ -62,7 +62,7 @@ else
 	$(GO) test -timeout 5m $$($(GO) list ./... | grep -E '$(SIMULATIONS)')
 endif
 	@# With this build tag, internal/lock counts.
-	$(GO) test -timeout 5m -tags countlocks -run TestLocksOfAnEvent ./cache
+	$(GO) test -timeout 5m -tags countlocks -run TestLockOperationsPerEvent ./cache
 
 .PHONY: test-wasm
 test-wasm: ## the tests of the browser's packages, as wasm in Node, with a runtime compiled as internal/tools/wasmbuild does

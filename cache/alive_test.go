@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestModifiedObjectIsFreed: an object's name is a part of its text. What the store keeps of the first state, its key above
-// all, must not keep the whole of it, for every object that has ever been updated.
+// The name of an object shares the memory of its text. The store must not keep the whole text alive through the name of
+// an earlier state.
 func TestModifiedObjectIsFreed(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	first := putAll(t, writer, lw.Added, "1")
 	writer.Fold(lw.Event[*lw.Object]{Type: lw.Synced, ResourceVersion: "1"})
 	require.NotNil(t, first.Value())
 	second := putAll(t, writer, lw.Modified, "2")
-	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // the changes are valid until now
+	writer.Fold(lw.Event[*lw.Object]{Type: lw.Bookmark, ResourceVersion: "3"}) // releases the changes
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }), "after an update")
 	require.NotNil(t, second.Value())
 
@@ -29,7 +29,7 @@ func TestModifiedObjectIsFreed(t *testing.T) {
 	runtime.KeepAlive(store)
 }
 
-// putAll folds an event with a large object, and returns a pointer to its text that does not keep it.
+// putAll folds an event with a large object and returns a weak pointer to its text.
 //
 //go:noinline
 func putAll(t *testing.T, writer *Writer[*lw.Object], event lw.EventType, version string) weak.Pointer[byte] {

@@ -23,24 +23,25 @@ func (t ChangeType) String() string {
 	return "unknown"
 }
 
-// Change is one change of a store, or one that a handler receives. The changes of one key are a legal sequence: Added, any
-// number of Modified, Deleted, Added again.
+// Change is one change of a store, or one that a handler receives. The changes of one key follow a fixed sequence:
+// Added, any number of Modified, Deleted, and then Added again.
 //
-// An object that was recreated has the same key and another UID. It is two changes, Deleted and then Added, even if the
-// deletion was not seen. The store compares two UIDs that are not empty. T must have a method GetUID() string. In programs
-// that import lw/codec the result may be any string type, for example types.UID. Without UIDs a recreated object is Modified.
+// A recreated object has the same key and another UID. It causes two changes, Deleted and then Added, even if the
+// Deleted event was missed. To detect this, T must have a method GetUID() string. In programs that import lw/codec, the
+// method may return any string type, for example types.UID. An object without a UID is never treated as recreated.
 type Change[T any] struct {
 	Type ChangeType
-	Old  T // Modified: the object before. Deleted: the last known state of the object
-	New  T // Added and Modified: the object now
+	Old  T // Modified: the previous object; Deleted: the last known state
+	New  T // Added and Modified: the current object
 
-	// Initial marks an Added of an object that is part of the first list, or that was there before the handler.
+	// Initial marks an Added from the first list, or an Added for an object that existed before the handler was
+	// registered.
 	Initial bool
 
-	// FinalStateUnknown marks a Deleted whose event was not seen, so Old may be older than the final state. The store found
-	// the deletion because a complete list lacks the object, or because its key now has another UID.
+	// FinalStateUnknown marks a Deleted whose event was missed, so Old may be older than the final state. The store
+	// detected the deletion because a complete list lacks the object, or because its key now has another UID.
 	FinalStateUnknown bool
 
-	// Resync marks a Modified without a change: Old and New are the same. See HandlerOptions.Resync.
+	// Resync marks a Modified that a resync caused. Old and New are the same object. See HandlerOptions.Resync.
 	Resync bool
 }

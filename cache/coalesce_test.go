@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testObject is one state of the only object of the tests in this file.
+// testObject is one state of the single object in these tests.
 type testObject struct {
 	uid, version int
 	matches      bool
@@ -24,17 +24,18 @@ type (
 	thingQueued = queuedChange[*testObject]
 )
 
-// plainModel is the plain reference of a queue. It keeps every change and decides only when the handler takes one.
+// plainModel is the reference model of a queue. It keeps every change and merges them only when the handler takes one.
 type plainModel struct {
 	policy  Policy
 	filter  bool
-	known   *testObject // the state before the waiting changes
+	known   *testObject // the state before the queued changes
 	waiting []thingQueued
 }
 
 func (m *plainModel) matches(o *testObject) bool { return o != nil && (!m.filter || o.matches) }
 
-// next returns the next change before the filter, and how many of the waiting changes it consumes; none if there is none.
+// next returns the next change before the filter, and the number of queued changes that it consumes. n is zero if there
+// is no change.
 func (m *plainModel) next() (c thingQueued, n int) {
 	if m.policy != Coalesce && len(m.waiting) > 0 {
 		return m.waiting[0], 1
@@ -81,21 +82,22 @@ func (m *plainModel) take() (thingChange, bool) {
 	return c.Change, true
 }
 
-// sequence applies the changes of one object to a queue and to a model of it.
+// sequence applies the changes of one object to a queue and to its model.
 type sequence struct {
 	t        *testing.T
 	steps    string
 	r        *Registration[*testObject]
 	model    plainModel
-	object   *testObject // in the store
-	reported *testObject // to the handler
-	last     int         // version, and UID of a new object
+	object   *testObject // the state in the store
+	reported *testObject // the last state that the handler received
+	last     int         // the last version, which is also the UID of a new object
 }
 
-// write queues a change, as the informer does.
+// write queues a change like the informer.
 func (l *sequence) write(kind ChangeType, object *testObject) {
 	c := thingQueued{thingChange{Type: kind, Old: l.object, New: object}, l.object}
-	if l.object = object; kind == Deleted {
+	l.object = object
+	if kind == Deleted {
 		c.Old = &testObject{uid: c.stored.uid, version: l.last, matches: c.stored.matches}
 	}
 	l.enqueue(c)
@@ -107,11 +109,11 @@ func (l *sequence) enqueue(c thingQueued) {
 	l.model.waiting = append(l.model.waiting, c)
 }
 
-// step applies one operation, and returns false if it is not possible now.
+// step applies one operation. It returns false if the operation is not possible in the current state.
 //
-//   - add    ~ update    - delete    * recreate with another UID    r resync    . take
+//   - add ~ update - delete * recreate with another UID r resync . take
 //
-// The new object of p, m and x does not match the filter. Otherwise they do the same as +, ~ and *.
+// The operations p, m and x equal +, ~ and *, but their object does not match the filter.
 func (l *sequence) step(op byte) bool {
 	l.last++
 	object := &testObject{uid: l.last, version: l.last, matches: op == '+' || op == '~' || op == '*'}
@@ -140,7 +142,7 @@ func (l *sequence) step(op byte) bool {
 	return true
 }
 
-// take lets the handler receive a change, which must be that of the model, and legal.
+// take takes the next change for the handler. It must equal the change of the model and be legal.
 func (l *sequence) take() bool {
 	var c thingChange
 	ok := false
@@ -169,8 +171,9 @@ func (l *sequence) take() bool {
 	return true
 }
 
-// TestCoalesceSequences plays all sequences of up to five operations under every policy, with and without a filter. The
-// handler receives a legal sequence, Deleted of every object that is gone, and in the end the state of the store.
+// TestCoalesceSequences runs all sequences of up to five operations under every policy, with and without a filter. The
+// handler must receive a legal sequence that includes Deleted for every deleted object and ends with the state of the
+// store.
 func TestCoalesceSequences(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		for _, filter := range []bool{false, true} {
@@ -183,7 +186,7 @@ func TestCoalesceSequences(t *testing.T) {
 	}
 }
 
-// runSequences plays all lives that begin with steps and have up to more operations.
+// runSequences runs all sequences that start with steps and have up to more further operations.
 func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, more int) {
 	opts := &HandlerOptions[*testObject]{Policy: policy}
 	if filter {
@@ -201,7 +204,7 @@ func runSequences(t *testing.T, policy Policy, filter bool, ops, steps string, m
 	if filter && l.object != nil && !l.object.matches {
 		l.object = nil
 	}
-	require.True(t, l.reported == l.object, "%s: the handler has another state than the store", steps)
+	require.True(t, l.reported == l.object, "%s: the state of the handler differs from the store", steps)
 	for i := 0; more > 0 && i < len(ops); i++ {
 		runSequences(t, policy, filter, ops, steps+string(ops[i]), more-1)
 	}

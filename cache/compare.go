@@ -7,10 +7,10 @@ import (
 
 // comparison compares objects of one type.
 type comparison[T any] struct {
-	version func(T) string    // nil for types without
-	uid     func(T) string    // nil for types without
-	equal   func(a, b T) bool // the type's own Equal; nil for types without
-	byValue bool              // == is defined
+	version func(T) string    // nil if T has no resourceVersion
+	uid     func(T) string    // nil if T has no UID
+	equal   func(a, b T) bool // the method Equal of T; nil if it has none
+	byValue bool              // T supports ==
 }
 
 func newComparison[T any]() (c comparison[T]) {
@@ -56,14 +56,14 @@ func uidOf[T any](object T) string {
 	return ""
 }
 
-// isComparable reports whether == is defined for a type that is not an interface.
+// isComparable reports whether T supports ==. It returns false for interface types.
 func isComparable[T any]() (ok bool) {
-	defer func() { recover() }() // from a type that does not have it
+	defer func() { recover() }() // == panics if T does not support it
 	var none T
 	return any(none) != nil && any(none) == any(none) //nolint:staticcheck // it panics where == is not defined
 }
 
-// recreated reports whether two objects of one key have different UIDs. An object without a UID is never recreated.
+// recreated reports whether two objects of one key have different UIDs. It returns false if either has no UID.
 func (c *comparison[T]) recreated(old, object T) bool {
 	if c.uid == nil {
 		return false
@@ -72,8 +72,8 @@ func (c *comparison[T]) recreated(old, object T) bool {
 	return before != "" && now != "" && before != now
 }
 
-// unchanged reports whether an object that comes under a known key is what is known. The version tells, if there is one;
-// where the text can be compared it must agree, as a restored backup gives versions out a second time.
+// unchanged reports whether object equals old, the stored object of the same key. Equal resourceVersions suffice only
+// for types without Equal. A restored backup can reuse resourceVersions, so doubtful disables that shortcut.
 func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	if c.version != nil {
 		if version := c.version(object); version == "" || version != c.version(old) {
@@ -89,7 +89,7 @@ func (c *comparison[T]) unchanged(old, object T, doubtful bool) bool {
 	return c.byValue && equalValues(old, object)
 }
 
-// identical reports whether two objects of two snapshots are the same.
+// identical reports whether objects of two snapshots are equal.
 func (c *comparison[T]) identical(a, b T) bool {
 	switch {
 	case c.byValue:
@@ -102,7 +102,7 @@ func (c *comparison[T]) identical(a, b T) bool {
 	return false
 }
 
-// equalValues compares by ==. Values are different if they or a field of theirs hold a type for which == is not defined.
+// equalValues compares with ==. It returns false if the values contain a type that does not support ==.
 func equalValues(a, b any) (equal bool) {
 	defer func() { recover() }()
 	return a == b

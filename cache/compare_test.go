@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// versioned, texted and unknown cannot be compared by ==.
+// These types do not support ==.
 type (
 	versioned struct {
 		name, version string
@@ -29,8 +29,8 @@ func (x texted) Equal(other texted) bool {
 	return x.name == other.name && slices.Equal(x.words, other.words)
 }
 
-// TestDiffOfTypesWithoutEquality go by what there is in its place: a version, or Equal. What has neither counts as changed where it
-// may have been written.
+// Diff compares objects without == by Equal or resourceVersion. It reports objects without either as changed if their part
+// of the store was written.
 func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	seven, eight := versioned{name: "b", version: "7"}, versioned{name: "b", version: "8"}
 	requireUpdates(t, nil, versioned{name: "a", version: "7"}, seven, eight, 1)
@@ -45,7 +45,7 @@ func TestDiffOfTypesWithoutEquality(t *testing.T) {
 	requireUpdates[any](t, slice, []string{"a"}, []string{"b"}, []string{"b", "c"}, 2)
 }
 
-// requireUpdates writes an object anew beside one that stays, and counts what a difference tells.
+// requireUpdates updates one of two objects and checks the number of changes that Diff returns.
 func requireUpdates[T any](t *testing.T, key func(T) lw.Key, stays, old, now T, want int) {
 	t.Helper()
 	store, writer := NewStore(key)

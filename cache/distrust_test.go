@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// listed folds a list of one object into a store and returns what it changed.
+// listed applies a list of one object to a store and returns the changes.
 func listed[T lw.Keyed](w *Writer[T], object T) []Change[T] {
 	w.Fold(lw.Event[T]{Type: lw.ListStarted})
 	changes := append([]Change[T](nil), w.Fold(lw.Event[T]{Type: lw.Added, Object: object})...)
 	return append(changes, w.Fold(lw.Event[T]{Type: lw.Synced, ResourceVersion: "7"})...)
 }
 
-// TestRestoredBackup: after a restore an object may have been written anew at the very version that is stored. Its text
-// tells, whatever became known of the restore.
+// After a restored backup, an object can have other content at the same resourceVersion. The store must compare the
+// content.
 func TestRestoredBackup(t *testing.T) {
 	parse := func(value string) *lw.Object {
 		object, err := lw.ParseObject([]byte(`{"metadata":{"name":"a","resourceVersion":"7"},"data":` + value + `}`))
@@ -30,7 +30,7 @@ func TestRestoredBackup(t *testing.T) {
 	require.Empty(t, listed(w, parse("2")))
 }
 
-// incomparable is an object that cannot tell whether another one is the same.
+// incomparable is an object without == and Equal.
 type incomparable struct {
 	value string
 	_     []int
@@ -40,7 +40,7 @@ func (incomparable) GetNamespace() string       { return "" }
 func (incomparable) GetName() string            { return "a" }
 func (incomparable) GetResourceVersion() string { return "7" }
 
-// TestRestoredBackupOfOtherTypes: when versions ran backwards, the next list is taken for what it says, and only that one.
+// After resourceVersions ran backwards, the next list counts every object as changed. Later lists do not.
 func TestRestoredBackupOfOtherTypes(t *testing.T) {
 	old, restored := incomparable{value: "1"}, incomparable{value: "2"}
 	for _, cause := range []error{invalid.ErrVersionRegressed, lw.ErrResourceVersionTooLarge} {
@@ -52,14 +52,14 @@ func TestRestoredBackupOfOtherTypes(t *testing.T) {
 		require.Len(t, listed(w, old), 1)
 		require.True(t, known())
 		w.Fold(lw.Event[incomparable]{Type: lw.Interrupted, Interruption: &lw.Interruption{Err: cause, Relist: true}})
-		require.False(t, known(), "it must be decoded anew")
+		require.False(t, known(), "the object must be decoded again")
 		require.Equal(t, []Change[incomparable]{{Type: Modified, Old: old, New: restored}}, listed(w, restored))
 		require.True(t, known())
 		require.Empty(t, listed(w, old))
 	}
 }
 
-// TestListWithoutVersionClearsVersion: a later run must not resume from a resourceVersion before the list.
+// A later run must not resume from a resourceVersion before the list.
 func TestListWithoutVersionClearsVersion(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7", object("a/x@1"))
@@ -69,7 +69,7 @@ func TestListWithoutVersionClearsVersion(t *testing.T) {
 	require.Empty(t, s.ResourceVersion())
 }
 
-// TestMisplacedEndBookmarkForcesList: objects may be missing.
+// Objects may be missing if the bookmark came too early.
 func TestMisplacedEndBookmarkForcesList(t *testing.T) {
 	s, w := NewStore[*lw.Object](nil)
 	w.Replace("7")

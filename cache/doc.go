@@ -1,13 +1,13 @@
-// Package cache keeps a [Store] equal to a collection on the server.
+// Package cache keeps a [Store] in sync with a collection on the server.
 //
 //   - A [Reflector] follows [lw.ListAndWatch] and writes the store. It suffices for programs that only read the store.
 //   - An [Informer] is a Reflector that also calls handlers with each [Change].
 //   - A [Group] runs several informers and starts workers when all informers are synced.
 //   - An [Index] finds objects by other keys, for example by owner. A [Lister] finds them by namespace and label.
-//   - A [Snapshot] is the state of a store at one resourceVersion.
+//   - A [Snapshot] is the immutable state of a store at one resourceVersion.
 //
 // Any goroutine may read a store at any time. While the server is unavailable, the store keeps the last known state.
 //
-// [Save] writes a snapshot. [Reflector.Restore] reads it, so that a new process starts without a list. Package savefile does
-// both with files.
+// [Save] writes a snapshot and [Reflector.Restore] reads it, so that a new process can start without a list. Package
+// savefile does both with files.
 package cache

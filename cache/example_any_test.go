@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Book is an object that knows nothing of Kubernetes.
+// Book is a type without Kubernetes metadata.
 type Book struct {
 	ISBN    string
 	Authors []string
 }
 
-// A store holds objects of any type. It is written by its writer, and read by everyone.
+// A store can hold objects of any type. Only its writer changes it.
 func ExampleNewStore() {
 	books, writer := cache.NewStore(func(b *Book) lw.Key { return lw.Key{Name: b.ISBN} })
 	byAuthor := cache.NewIndex(books, func(b *Book, to []string) []string { return append(to, b.Authors...) })

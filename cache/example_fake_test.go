@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// crowded is the code under test. It only reads: it waits for the first list, then counts the Pods of a Node.
+// crowded is the code under test. It waits for the first list and counts the Pods of a Node.
 func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.Index[*lw.Object, string], node string) bool {
 	select {
 	case <-pods.Synced():
@@ -17,9 +17,9 @@ func crowded(ctx context.Context, pods *cache.Store[*lw.Object], byNode *cache.I
 	return byNode.Len(node) > 1
 }
 
-// NewStore fakes the store of an informer in a test. The writer is in the hands of the test. Replace plays a list, so it closes
-// Synced and sets the resourceVersion. Put and Delete play changes, and Fold plays events with their resourceVersions. An
-// index, a lister, or a snapshot of the fake needs nothing else.
+// NewStore creates a fake of an informer's store for a test. The test uses the writer. Replace acts like a list: it
+// closes Synced and sets the resourceVersion. Put and Delete act like changes, and Fold applies events with
+// resourceVersions. Indexes, listers and snapshots work as usual.
 func ExampleNewStore_fake() {
 	ctx := context.Background()
 	pods, writer := cache.NewStore[*lw.Object](nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Who has written something waits until the store has seen it.
+// A client that has written an object waits until the store contains it.
 func ExampleStore_WaitFor() {
 	server, client, end := serve("shop")
 	defer end()
@@ -35,7 +35,7 @@ func ExampleStore_WaitFor() {
 	// context canceled
 }
 
-// What a store holds is saved with its version, and the next process goes on from there.
+// A process saves its store, and the next process resumes from the saved resourceVersion.
 func ExampleSave() {
 	server, client, end := serve("shop")
 	defer end()
@@ -52,7 +52,7 @@ func ExampleSave() {
 	if err := cache.Save(&saved, first.Store().Snapshot(), origin, (*lw.Object).Raw); err != nil {
 		panic(err)
 	}
-	put(server, "shop", "web-1", "n1") // while nobody looks
+	put(server, "shop", "web-1", "n1") // while no process runs
 
 	second := cache.NewReflector(client, nil)
 	if err := second.Restore(&saved, origin, lw.ParseObject); err != nil {
@@ -60,18 +60,18 @@ func ExampleSave() {
 	}
 	for event, changes := range second.Changes(context.Background()) {
 		for _, change := range changes {
-			fmt.Printf("%v %s, event %v, version %q\n", change.Type, change.New.GetName(), event.Type, event.ResourceVersion)
+			fmt.Printf("%v %s, event %v, resourceVersion %q\n", change.Type, change.New.GetName(), event.Type, event.ResourceVersion)
 		}
 		if second.Store().Len() == 2 {
 			break
 		}
 	}
 	// Output:
-	// Added web-0, event ADDED, version ""
-	// Added web-1, event ADDED, version "3"
+	// Added web-0, event ADDED, resourceVersion ""
+	// Added web-1, event ADDED, resourceVersion "3"
 }
 
-// A saved state that cannot be used is an error, and the run begins with a list.
+// If a saved state is damaged, Restore returns an error, and the run starts with a list.
 func ExampleReflector_Restore_corrupt() {
 	_, client, end := serve("shop")
 	defer end()
@@ -81,10 +81,10 @@ func ExampleReflector_Restore_corrupt() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// cache: the saved state cannot be used, a list takes its place: it is damaged: it does not begin as a saved state does
+	// cache: cannot use the saved state: it is damaged: not a saved state
 }
 
-// Several namespaces, selectors, shards or clusters make one store; each has a stream of its own.
+// A MergedStore follows two clusters. Each has its own stream.
 func ExampleMergedStore() {
 	server, shop, end := serve("shop")
 	defer end()
@@ -111,7 +111,7 @@ func ExampleMergedStore() {
 	// Output: [east: shop/web-0 west: bank/web-0]
 }
 
-// Options.MaxObjects protects a program whose collection has a known size.
+// Options.MaxObjects stops a run whose collection is larger than expected.
 func ExampleReflector_maxObjects() {
 	server, pods, end := serve("shop")
 	defer end()

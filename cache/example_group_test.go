@@ -11,7 +11,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A controller with two informers and two workers. Leader election calls Run with a context that ends when the lease is lost.
+// A controller with two informers and two workers. With leader election, pass Run a context that ends when the lease is
+// lost.
 func ExampleGroup() {
 	server, client, end := serve("shop")
 	defer end()
@@ -32,7 +33,7 @@ func ExampleGroup() {
 		}
 		return nil
 	}
-	fmt.Println(group.Run(ctx, work, work)) // no handler and no worker is called after this
+	fmt.Println(group.Run(ctx, work, work)) // no handler and no worker runs after this
 	// Output:
 	// work on shop/web-0 in a cache of 1
 	// context canceled
@@ -57,12 +58,12 @@ func ExampleGroup_WaitSynced() {
 	// context canceled
 }
 
-// namespaces makes a Runner of a MergedStore, whose store knows when all namespaces are synced.
+// namespaces makes a MergedStore a Runner. Its store is synced when all sources are.
 type namespaces struct{ *cache.MergedStore[*lw.Object] }
 
 func (n namespaces) Synced() <-chan struct{} { return n.Store().Synced() }
 
-// A MergedStore and a Reflector become a Runner by a method Synced.
+// A MergedStore or a Reflector becomes a Runner if a method Synced is added.
 func ExampleRunner() {
 	server, client, end := serve("shop")
 	defer end()

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// A filter turns what begins to match into an addition, and what ceases to into a deletion.
+// A filter reports an object that starts to match as Added, and one that stops matching as Deleted.
 func ExampleHandlerOptions() {
 	server, client, end := serve("shop")
 	defer end()
@@ -27,7 +27,7 @@ func ExampleHandlerOptions() {
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
 
-	put(server, "shop", "web-0", "") // is not told
+	put(server, "shop", "web-0", "") // not reported
 	<-informer.Synced()
 	put(server, "shop", "web-0", "n1")
 	fmt.Println(<-told)
@@ -40,7 +40,7 @@ func ExampleHandlerOptions() {
 	// deleted web-0
 }
 
-// Changes as a loop, in the caller's goroutine.
+// Changes yields changes to a loop in the caller's goroutine.
 func ExampleInformer_Changes() {
 	server, client, end := serve("shop")
 	defer end()
@@ -66,7 +66,7 @@ func ExampleInformer_Changes() {
 	// moved from n1 to n2
 }
 
-// A registration is how a handler is looked after, and taken away.
+// A Registration observes and removes a handler.
 func ExampleRegistration() {
 	server, client, end := serve("shop")
 	defer end()
@@ -78,10 +78,10 @@ func ExampleRegistration() {
 	}, nil)
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
-	<-handler.Synced() // it has been told of all that was there
+	<-handler.Synced() // the handler has received the initial objects
 	fmt.Println("waiting:", handler.Len())
 
-	if err := handler.Drain(ctx); err != nil { // it is told what waits, and no more
+	if err := handler.Drain(ctx); err != nil { // delivers the queued changes, then removes the handler
 		panic(err)
 	}
 	version := put(server, "shop", "web-1", "n1")

@@ -12,7 +12,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// By default a handler that is slow is told one change in place of many: from what it knows to what is there.
+// By default, a slow handler receives one merged change instead of many.
 func ExamplePolicy() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -49,7 +49,7 @@ func ExamplePolicy() {
 			fmt.Println("restarts:", old.Get("status.restarts"), "before,", pod.Get("status.restarts"), "now")
 			cancel()
 		},
-	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Coalesce}) // as without options
+	}, &cache.HandlerOptions[*lw.Object]{Policy: cache.Coalesce}) // the default
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
 

@@ -8,7 +8,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// serve starts an embedded server, and makes a client of the Pods in a namespace; end ends both.
+// serve starts an embedded server and returns it with a client for the Pods of a namespace. end stops the server.
 func serve(namespace string) (server *lwtest.Server, pods *lw.Client[*lw.Object], end func()) {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func serve(namespace string) (server *lwtest.Server, pods *lw.Client[*lw.Object]
 	return server, pods, func() { transport.Close(); server.Close() }
 }
 
-// put writes a Pod, and returns the resource version that it got.
+// put writes a Pod and returns its resourceVersion.
 func put(server *lwtest.Server, namespace, name, node string) string {
 	pod, err := server.Put("pods", `{"metadata":{"namespace":"`+namespace+`","name":"`+name+`"},"spec":{"nodeName":"`+node+`"}}`)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// onNode makes a Pod.
+// onNode returns a Pod on a Node.
 func onNode(name, node string) *lw.Object {
 	pod, err := lw.ParseObject([]byte(`{"metadata":{"namespace":"shop","name":"` + name + `","resourceVersion":"7","labels":{"app":"web"}},"spec":{"nodeName":"` + node + `"}}`))
 	if err != nil {
@@ -17,7 +17,7 @@ func onNode(name, node string) *lw.Object {
 	return pod
 }
 
-// An index finds objects by a field, and a lookup costs what it finds. It may be made at any time.
+// An index finds objects by a field, at a cost proportional to the number of results. It can be created at any time.
 func ExampleIndex() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
 	writer.Put(onNode("web-0", "n1"), onNode("web-1", "n2"), onNode("web-2", "n1"))
@@ -28,7 +28,7 @@ func ExampleIndex() {
 	for pod := range byNode.All("n1") {
 		names = append(names, pod.GetName())
 	}
-	slices.Sort(names) // there is no order
+	slices.Sort(names) // the order is undefined
 	fmt.Println(names, byNode.Len("n2"), byApp.Len("web"), len(byNode.Keys()))
 
 	writer.Put(onNode("web-2", "n2"))
@@ -38,7 +38,7 @@ func ExampleIndex() {
 	// 1 2
 }
 
-// A snapshot is the whole store at one moment, with its indexes, and two of them tell what happened between.
+// A snapshot is the state of a store and its indexes at one moment. Diff returns the changes between two snapshots.
 func ExampleSnapshot() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
 	byNode := cache.NewIndex(pods, cache.ByField("spec.nodeName"))
@@ -64,7 +64,7 @@ func ExampleSnapshot() {
 	// Deleted web-0
 }
 
-// A writer changes a store, and tells what that changed. Readers see all of a call, or nothing of it.
+// A writer changes a store and returns the changes. Readers see all changes of one call at once.
 func ExampleWriter() {
 	pods, writer := cache.NewStore[*lw.Object](nil)
 	tell := func(changes []cache.Change[*lw.Object]) {
@@ -74,7 +74,7 @@ func ExampleWriter() {
 		fmt.Println("→", pods.Len())
 	}
 	tell(writer.Put(onNode("web-0", "n1"), onNode("web-1", "n1")))
-	tell(writer.Put(onNode("web-0", "n1"))) // the same
+	tell(writer.Put(onNode("web-0", "n1"))) // unchanged
 	tell(writer.Replace("9", onNode("web-0", "n2")))
 	fmt.Println(pods.ResourceVersion())
 	// Output:

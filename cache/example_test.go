@@ -1,6 +1,6 @@
 //go:build !js
 
-// Not under js: the embedded server listens on a socket.
+// Excluded from js, because the embedded server listens on a socket.
 
 package cache_test
 
@@ -14,7 +14,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A store that follows the Pods of a namespace, and what is told of each change.
+// A Reflector follows the Pods of a namespace and yields each event with its changes.
 func ExampleReflector_Changes() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func ExampleReflector_Changes() {
 				fmt.Println("gone:", change.Old.Key())
 			}
 		}
-		if event.Type == lw.WatchStarted { // the list is complete, and a watch is open: let something happen
+		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change something
 			put("web-0", "Running")
 			put("web-1", "Pending")
 			if err := server.Delete("pods", "shop", "web-1"); err != nil {
@@ -70,7 +70,8 @@ func ExampleReflector_Changes() {
 	// held: 1
 }
 
-// Handlers share one stream and one store. Each is told what is there first, and then what changes, in a goroutine of its own.
+// Handlers share one stream and one store. Each runs in its own goroutine. It first receives the stored objects, and
+// then the changes.
 func ExampleInformer() {
 	server, err := lwtest.Start(nil)
 	if err != nil {

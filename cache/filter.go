@@ -2,11 +2,11 @@ package cache
 
 import "runtime"
 
-// recoverPanic calls f. A panic in f goes to OnPanic, if it is set. reported is false if OnPanic knows of the panic already.
-func (r *Registration[T]) recoverPanic(reported bool, f func()) {
+// recoverPanic calls f. If OnPanic is set, a panic in f is recovered, and passed to OnPanic if report is set.
+func (r *Registration[T]) recoverPanic(report bool, f func()) {
 	if r.opts.OnPanic != nil {
 		defer func() {
-			if value := recover(); value != nil && reported {
+			if value := recover(); value != nil && report {
 				stack := make([]byte, 64<<10)
 				r.opts.OnPanic(value, stack[:runtime.Stack(stack, false)])
 			}
@@ -15,7 +15,7 @@ func (r *Registration[T]) recoverPanic(reported bool, f func()) {
 	f()
 }
 
-// filter applies the filter to a change. It returns false if the handler does not need the change.
+// filter applies the filter to a change. It returns false if the handler does not receive the change.
 func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	if r.opts.Filter == nil {
 		return change.Change, true
@@ -31,9 +31,10 @@ func (r *Registration[T]) filter(change queuedChange[T]) (Change[T], bool) {
 	return change.Change, is
 }
 
-// matches reports whether the filter selects an object. first is false if the filter was called for it before.
+// matches reports whether the filter selects an object. If the filter panics, the panic is reported only if first is set,
+// so that it is reported once for each object.
 func (r *Registration[T]) matches(object T, first bool) (ok bool) {
-	ok = true // if the filter panics
+	ok = true // the result if the filter panics
 	r.recoverPanic(first, func() { ok = r.opts.Filter(object) })
 	return ok
 }

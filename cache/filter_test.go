@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPanicInFilterKeepsOtherChanges: the panic is reported once for each state of an object, the change is delivered, and so is
-// every other change of every handler.
+// The panic is reported once for each state of an object. All changes of all handlers are still delivered.
 func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var n, other log
@@ -39,9 +38,8 @@ func TestPanicInFilterKeepsOtherChanges(t *testing.T) {
 	})
 }
 
-// TestPanicInFilterOfRange: without OnPanic the panic reaches the loop's goroutine. The informer and its other handlers
-// continue.
-func TestPanicInFilterOfRange(t *testing.T) {
+// Without OnPanic, the panic reaches the goroutine of the loop. The informer and its other handlers continue.
+func TestPanicInFilterOfChangesLoop(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var other log
 		th.informer.Handle(other.handler(), nil)
@@ -55,12 +53,11 @@ func TestPanicInFilterOfRange(t *testing.T) {
 		require.Equal(t, "x", <-recovered)
 		th.expect("~x@3")
 		require.Equal(t, "+x@1! ~x@1>3", other.take())
-		require.Len(t, th.informer.handlers, 1, "the range has left")
+		require.Len(t, th.informer.handlers, 1, "the loop was removed")
 	})
 }
 
-// TestFilterMayUseTheInformer: Handle, Remove, Drain and reads of the store do not wait for the filter that calls them.
-func TestFilterMayUseTheInformer(t *testing.T) {
+func TestFilterMayUseInformer(t *testing.T) {
 	for policy := range Unbounded + 1 {
 		withHarness(t, "x@1", func(t *testing.T, th *harness) {
 			var n, inner log
@@ -75,8 +72,8 @@ func TestFilterMayUseTheInformer(t *testing.T) {
 				case "drain":
 					require.NoError(t, removed.Drain(t.Context()))
 				case "read":
-					held, ok := th.informer.Store().Get(o.Key())
-					return ok && held == o && self.Len() == 0
+					stored, ok := th.informer.Store().Get(o.Key())
+					return ok && stored == o && self.Len() == 0
 				case "leave":
 					self.Remove()
 				}

@@ -7,11 +7,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Writer changes a store. One goroutine at a time may use it; readers see all that one call does, or nothing of it.
+// Writer changes a store. Only one goroutine may use it at a time. Readers see all changes of a call at once.
 type Writer[T any] struct{ store *Store[T] }
 
-// Fold applies events of a stream, see [lw.EventType], and returns what they changed. The slice is valid until the writer
-// is used again.
+// Fold applies events of a stream and returns the changes that they made. See [lw.EventType]. The slice is valid until
+// the next use of the writer.
 func (w *Writer[T]) Fold(events ...lw.Event[T]) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -22,7 +22,8 @@ func (w *Writer[T]) Fold(events ...lw.Event[T]) []Change[T] {
 	return s.changes
 }
 
-// Put adds objects, or replaces those of the same keys. The slice is valid until the writer is used again.
+// Put adds objects or replaces the stored objects with the same keys. It returns the changes. The slice is valid until
+// the next use of the writer.
 func (w *Writer[T]) Put(objects ...T) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -33,7 +34,8 @@ func (w *Writer[T]) Put(objects ...T) []Change[T] {
 	return s.changes
 }
 
-// Delete removes the objects with these keys, as far as there are any. The slice is valid until the writer is used again.
+// Delete removes the objects with these keys and ignores missing keys. It returns the changes. The slice is valid until
+// the next use of the writer.
 func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -48,8 +50,8 @@ func (w *Writer[T]) Delete(keys ...lw.Key) []Change[T] {
 	return s.changes
 }
 
-// Replace makes the store hold these objects and no others, as a list of this resource version does. The slice is valid
-// until the writer is used again.
+// Replace replaces the whole content with these objects, like a list at this resourceVersion. It returns the changes.
+// The slice is valid until the next use of the writer.
 func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 	s := w.store
 	s.beginWrite()
@@ -64,7 +66,7 @@ func (w *Writer[T]) Replace(resourceVersion string, objects ...T) []Change[T] {
 
 // beginWrite locks the store for writing.
 func (s *Store[T]) beginWrite() {
-	clear(s.changes) // so that they keep no object alive
+	clear(s.changes) // release the objects
 	var none T
 	s.changes, s.removed = s.changes[:0], none
 	s.mu.Lock()
@@ -87,7 +89,7 @@ func (s *Store[T]) apply(event *lw.Event[T]) {
 	case lw.Synced:
 		s.endList()
 	}
-	// A list without a resourceVersion forgets the old one, because a watch cannot resume from before the list.
+	// A list without a resourceVersion clears the previous one, because a watch cannot resume from before the list.
 	if (event.ResourceVersion != "" || event.Type == lw.Synced) && event.ResourceVersion != s.state.version {
 		s.invalidate()
 		s.state.version = event.ResourceVersion
@@ -126,7 +128,7 @@ func (s *Store[T]) endList() {
 }
 
 func (s *Store[T]) deleteUnlisted() {
-	objects := s.state.objects // as it is now; what is deleted meanwhile does no harm to a loop over slots
+	objects := s.state.objects // a copy, so the loop may clear slots
 	objects.All(func(slot uint32, object T) bool {
 		if !s.isListed(slot) {
 			s.clearSlot(slot, s.hash(s.key(object)), object)
@@ -149,16 +151,16 @@ func (s *Store[T]) setListed(slot uint32) {
 	}
 }
 
-// distrust notes that the state may be wrong, so that the next run begins with a list. If resourceVersions ran backwards, for
-// example after a restored backup, an object may have been written again at the stored resourceVersion. If the end mark of a
-// streaming list came before the objects, some of them may be missing.
+// distrust marks the state as unreliable after certain errors, so that the next run starts with a list. If
+// resourceVersions ran backwards, for example after a restored backup, a stored object may have changed at its
+// resourceVersion. If the initial-events-end bookmark came too early, objects may be missing.
 func (s *Store[T]) distrust(cause error) {
 	if errors.Is(cause, invalid.ErrVersionRegressed) || errors.Is(cause, lw.ErrResourceVersionTooLarge) || errors.Is(cause, invalid.ErrNoInitialEnd) {
 		s.distrusted = true
 	}
 }
 
-// resumable returns the version from which a watch tells all that the store lacks; "" if only a list does.
+// resumable returns the resourceVersion from which a watch can resume, or "" if a list is necessary.
 func (s *Store[T]) resumable() string {
 	if s.listing || s.distrusted {
 		return ""
@@ -187,14 +189,14 @@ func (s *Store[T]) upsert(object T) {
 	s.setListed(slot)
 }
 
-// remove deletes an object. If the store holds another object of the same key, the deletion of that object was not observed.
+// remove deletes an object. If the stored object has another UID, its own Deleted event was missed.
 func (s *Store[T]) remove(object T) {
 	key := s.key(object)
 	hash := s.hash(key)
 	s.clearDecodeError(key)
 	slot, old, ok := s.find(&s.state, hash, key)
 	if !ok {
-		return // a deletion told twice, or of something that the selector never let us see
+		return // a repeated Deleted event, or an object that the selector excluded
 	}
 	s.clearSlot(slot, hash, old)
 	s.removed = old

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countHandlerGoroutines is how many goroutines of handlers there are; it needs its test to be the only one that runs.
+// countHandlerGoroutines returns the number of handler goroutines. No other test may run at the same time.
 func countHandlerGoroutines(t *testing.T) int {
 	var stacks bytes.Buffer
 	require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
 	return bytes.Count(stacks.Bytes(), []byte(".runHandler(0x"))
 }
 
-// TestIdleHandlerHasNoGoroutine, and gets one for what comes, for its end, and in every run.
+// A goroutine starts only to deliver changes or to end the handler, in every run.
 func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n, gone, drained log
@@ -42,19 +42,19 @@ func TestIdleHandlerHasNoGoroutine(t *testing.T) {
 
 		th.informer.Handle(slow.handler(), nil)
 		synctest.Wait()
-		require.Equal(t, 1, countHandlerGoroutines(t), "it is being called")
+		require.Equal(t, 1, countHandlerGoroutines(t), "a call is in progress")
 		close(slow.block)
 
 		th.stop()
 		require.Error(t, <-th.err)
 		th.run()
 		th.expect("~x@4")
-		require.Equal(t, "~x@3>4", n.take(), "it is told once")
+		require.Equal(t, "~x@3>4", n.take(), "the change is delivered once")
 		require.Equal(t, "+x@3! ~x@3>4", slow.take())
 	})
 }
 
-// TestResyncingHandlerKeepsGoroutine, which waits for the time.
+// The goroutine waits for the resync timer.
 func TestResyncingHandlerKeepsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log

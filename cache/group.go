@@ -9,14 +9,15 @@ import (
 
 // Runner is a member of a [Group]. Every [Informer] is a Runner.
 type Runner interface {
-	// Run blocks until ctx ends or the Runner fails for good. It returns the reason, which is never nil.
+	// Run blocks until ctx ends or the Runner fails permanently. It returns the cause, which is never nil.
 	Run(ctx context.Context) error
 	// Synced returns a channel that is closed when the first list is complete.
 	Synced() <-chan struct{}
 }
 
-// Group starts several informers, waits until all are synced, runs workers, and stops everything in order. The zero value is
-// an empty group. A Group must not be copied. All methods may run concurrently, but only one Run at a time.
+// Group starts several informers, waits until all are synced, runs workers, and stops everything in order. The zero
+// value is an empty group. A Group must not be copied. All methods may be called concurrently, but only one Run may be
+// active at a time.
 type Group struct {
 	mu      lock.Mutex
 	members []member
@@ -31,32 +32,33 @@ type member struct {
 
 // groupRun is the state of one Run.
 type groupRun struct {
-	done  chan struct{} // closed when the run begins to stop
-	cause error         // why it stops
+	done  chan struct{} // closed when the run starts to stop
+	cause error         // the reason for the stop
 }
 
-// Add adds an informer. Its name appears in the error of Run. Add panics while the group runs.
+// Add adds an informer. If the informer fails, the error of Run contains name. Add panics while the group runs.
 func (g *Group) Add(name string, informer Runner) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
-		panic("cache: Group.Add is called while the Group runs; add all informers before Run")
+		panic("cache: Group.Add called during Run; add all informers before Run")
 	}
 	g.members = append(g.members, member{name, informer})
 }
 
 // Run runs all informers. When all are synced, it starts each worker in a goroutine.
 //
-// Run stops when ctx ends, an informer fails for good, or a worker returns an error. An informer fails for good if its
-// Options.StopOn returns true. Run first ends the context of the workers and waits for them. Then it ends all streams and
-// waits for the handler calls in progress. A worker can therefore still read current stores while it finishes.
+// Run stops when ctx ends, an informer fails permanently, or a worker returns an error. An informer fails permanently
+// if its Options.StopOn returns true. Run first cancels the context of the workers and waits for them. Then it ends all
+// streams and waits for the handler calls in progress. A worker can therefore still read current stores while it
+// finishes.
 //
-// When Run has returned, nothing is left running, and no handler is called. So a program that has lost an election can
-// return from Run and release its lease. The handlers do not receive the changes that still wait. A later Run continues where
-// this one stopped, and delivers them.
+// When Run returns, all its goroutines have ended and no handler is being called. A program that has lost a leader
+// election can then release its lease. Handlers do not receive the changes that are still queued. A later Run resumes
+// from the stores and delivers them.
 //
-// Run returns context.Cause(ctx), the error of the worker, or the error of the informer with its name. Run panics if the
-// previous Run has not returned.
+// Run returns context.Cause(ctx), the error of the worker, or the error of the informer with its name. Run panics if
+// the previous Run has not returned.
 func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error) error {
 	members, run := g.start()
 	defer g.stop()
@@ -88,8 +90,8 @@ func (g *Group) Run(ctx context.Context, workers ...func(context.Context) error)
 	return run.cause
 }
 
-// WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops before that, it
-// returns the error of Run. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
+// WaitSynced blocks until all informers that were added are synced, and then returns nil. If Run stops first,
+// WaitSynced returns the error of Run. If ctx ends first, it returns context.Cause(ctx). It may be called before Run.
 func (g *Group) WaitSynced(ctx context.Context) error {
 	g.mu.Lock()
 	members, run := g.members, g.run()
@@ -97,11 +99,11 @@ func (g *Group) WaitSynced(ctx context.Context) error {
 	return waitSynced(ctx, members, run)
 }
 
-// waitSynced ignores a nil run.
+// waitSynced blocks until all members are synced, ctx ends or the run stops. run may be nil.
 func waitSynced(ctx context.Context, members []member, run *groupRun) error {
-	var over chan struct{}
+	var stopped chan struct{}
 	if run != nil {
-		over = run.done
+		stopped = run.done
 	}
 	for _, m := range members {
 		if isClosed(m.Synced()) {
@@ -109,7 +111,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 		}
 		select {
 		case <-m.Synced():
-		case <-over:
+		case <-stopped:
 			return run.cause
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -118,7 +120,7 @@ func waitSynced(ctx context.Context, members []member, run *groupRun) error {
 	return nil
 }
 
-// run returns the current or the next run. The caller holds the lock.
+// run returns the current or the next run. The caller must hold the lock.
 func (g *Group) run() *groupRun {
 	if g.current == nil {
 		g.current = &groupRun{done: make(chan struct{})}
@@ -130,7 +132,7 @@ func (g *Group) start() ([]member, *groupRun) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
-		panic("cache: a Group is run again before its last Run has returned")
+		panic("cache: Group.Run called before the previous Run returned")
 	}
 	g.running = true
 	if run := g.run(); isClosed(run.done) {

@@ -12,18 +12,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGroupDoesNotHideAPanic runs itself in another process, because a panic in a handler or a worker ends the program.
-func TestGroupDoesNotHideAPanic(t *testing.T) {
+// The test runs itself in another process, because a panic in a handler or a worker ends the program.
+func TestGroupDoesNotHidePanics(t *testing.T) {
 	const name = "LISTWATCH_GROUP_PANIC"
 	if of := os.Getenv(name); of != "" {
 		panicInGroup(t, of)
 	}
 	for _, of := range []string{"handler", "worker"} {
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestGroupDoesNotHideAPanic$")
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestGroupDoesNotHidePanics$")
 		cmd.Env = append(os.Environ(), name+"="+of)
 		out, err := cmd.CombinedOutput()
 		require.Error(t, err)
-		require.Contains(t, string(out), "panic: a mistake in the "+of)
+		require.Contains(t, string(out), "panic: bug in the "+of)
 	}
 }
 
@@ -32,7 +32,7 @@ func panicInGroup(t *testing.T, of string) {
 	pods := NewInformer(&liveObjects{first: []string{"x@1"}}, plainLists())
 	g.Add("pods", pods)
 	if of == "handler" {
-		pods.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { panic("a mistake in the handler") }}, nil)
+		pods.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { panic("bug in the handler") }}, nil)
 	}
-	t.Log(g.Run(t.Context(), func(context.Context) error { panic("a mistake in the worker") }))
+	t.Log(g.Run(t.Context(), func(context.Context) error { panic("bug in the worker") }))
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeRunner is a Runner that the test controls.
+// fakeRunner is a Runner that a test controls.
 type fakeRunner struct {
 	synced   chan struct{}
 	fail     chan error
 	runs     int
 	running  bool
 	notified bool          // ctx has ended
-	ending   chan struct{} // if set, Run returns only after it is closed
+	ending   chan struct{} // if not nil, Run returns only after it is closed
 }
 
 func newRunner() *fakeRunner { return &fakeRunner{synced: make(chan struct{}), fail: make(chan error)} }
@@ -82,13 +82,13 @@ func TestGroupStartsWorkersWhenAllAreSynced(t *testing.T) {
 		require.NoError(t, <-waited)
 		stop(errWork)
 		require.Equal(t, errWork, <-ended)
-		for range 20 { // a select would choose at random
-			require.NoError(t, g.WaitSynced(ctx), "all are synced, although ctx and Run have ended")
+		for range 20 { // repeated, because a select chooses at random
+			require.NoError(t, g.WaitSynced(ctx), "all are synced, even though ctx and Run have ended")
 		}
 	})
 }
 
-// TestGroupStopsInOrder checks that the workers return before the streams end, and the streams before Run returns.
+// Workers must return before the streams end, and streams must end before Run returns.
 func TestGroupStopsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -123,7 +123,7 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 		a := newRunner()
 		close(a.synced)
 		g.Add("a", a)
-		done := func(context.Context) error { return nil } // ends nothing
+		done := func(context.Context) error { return nil } // a worker that returns nil does not stop the group
 		fail := make(chan error)
 		ended := start(t.Context(), &g, untilDone, done, func(context.Context) error { return <-fail })
 		require.True(t, a.running)
@@ -133,8 +133,8 @@ func TestGroupStopsWhenAWorkerFails(t *testing.T) {
 	})
 }
 
-// TestGroupStopsWhenAnInformerFailsForGood uses real informers. One receives 403 before it is synced.
-func TestGroupStopsWhenAnInformerFailsForGood(t *testing.T) {
+// One real informer receives 403 before it is synced.
+func TestGroupStopsWhenInformerFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		opts := &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent}
@@ -154,7 +154,7 @@ func TestGroupStopsWhenAnInformerFailsForGood(t *testing.T) {
 	})
 }
 
-// TestGroupStopsAfterSync has an informer that fails long after all are synced.
+// One informer fails after all are synced.
 func TestGroupStopsAfterSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -191,15 +191,15 @@ func TestGroupContextEndsBeforeSync(t *testing.T) {
 		require.Equal(t, errWork, <-waited)
 		require.False(t, worked)
 
-		require.Equal(t, errWork, g.Run(ctx), "ctx has ended before Run")
+		require.Equal(t, errWork, g.Run(ctx), "ctx ended before Run")
 		require.Equal(t, 1, a.runs, "nothing was started")
 		close(a.synced)
 		require.Equal(t, errWork, g.Run(ctx, func(context.Context) error { worked = true; return nil }))
-		require.False(t, worked, "although all are synced")
+		require.False(t, worked, "the worker did not run")
 	})
 }
 
-// TestGroupRunsAgain checks that handlers rest between two runs, and that the second run continues from the stores.
+// Handlers are not called between two runs, and the second run resumes from the stores.
 func TestGroupRunsAgain(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var g Group
@@ -224,8 +224,8 @@ func TestGroupRunsAgain(t *testing.T) {
 	})
 }
 
-// TestGroupWaitsForTheCallInProgress checks that Run returns after the call in progress, and that no call follows.
-func TestGroupWaitsForTheCallInProgress(t *testing.T) {
+// Run returns after the call in progress, and no further call follows.
+func TestGroupWaitsForCallInProgress(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var g Group
 		slow := &log{block: make(chan struct{})}
@@ -240,12 +240,12 @@ func TestGroupWaitsForTheCallInProgress(t *testing.T) {
 		<-ended
 		require.Equal(t, "+x@1!", slow.take())
 		synctest.Wait()
-		require.Empty(t, slow.take(), "y waits for the next run")
+		require.Empty(t, slow.take(), "y is delivered by the next run")
 	})
 }
 
-// TestGroupWaitsForTheNextRun checks that the end of an earlier run does not end WaitSynced in a later one.
-func TestGroupWaitsForTheNextRun(t *testing.T) {
+// The end of an earlier run must not end WaitSynced in a later one.
+func TestWaitSyncedOfNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		a := newRunner()
@@ -274,9 +274,9 @@ func TestGroupMisuse(t *testing.T) {
 		g.Add("a", a)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := start(ctx, &g)
-		require.PanicsWithValue(t, "cache: Group.Add is called while the Group runs; add all informers before Run", func() { g.Add("b", newRunner()) })
-		require.PanicsWithValue(t, "cache: a Group is run again before its last Run has returned", func() { _ = g.Run(ctx) })
-		require.True(t, a.running, "a misuse ends nothing")
+		require.PanicsWithValue(t, "cache: Group.Add called during Run; add all informers before Run", func() { g.Add("b", newRunner()) })
+		require.PanicsWithValue(t, "cache: Group.Run called before the previous Run returned", func() { _ = g.Run(ctx) })
+		require.True(t, a.running, "a misuse must not stop the group")
 		stop()
 		<-ended
 		g.Add("b", newRunner()) // between two runs
@@ -284,7 +284,6 @@ func TestGroupMisuse(t *testing.T) {
 	})
 }
 
-// TestEmptyGroup runs its workers at once.
 func TestEmptyGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
@@ -293,8 +292,8 @@ func TestEmptyGroup(t *testing.T) {
 	})
 }
 
-// TestGroupKeepsTheValuesOfItsContext checks that streams see the trace, although they outlive ctx.
-func TestGroupKeepsTheValuesOfItsContext(t *testing.T) {
+// Streams must see the trace of ctx, although they outlive it.
+func TestGroupKeepsContextValues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
 		var seen error
@@ -305,7 +304,7 @@ func TestGroupKeepsTheValuesOfItsContext(t *testing.T) {
 	})
 }
 
-// TestGroupUnderLoad runs and waits from many goroutines, for the race detector.
+// The race detector observes concurrent calls of Run and WaitSynced.
 func TestGroupUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group

@@ -9,13 +9,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Handler receives changes. Each func may be nil. initial and stale are [Change.Initial] and [Change.FinalStateUnknown].
-// Objects are shared with the store: do not change them. The informer calls one func of a handler at a time, in a goroutine
-// that belongs to the handler and exists only while changes wait. A func that ends its goroutine, for example by
-// testing.T.FailNow, removes the handler.
+// Handler receives changes. Each func may be nil. The parameters initial and finalStateUnknown are the fields of
+// [Change]. Objects are shared with the store and must not be modified.
 //
-// A func must not wait for a later call of the same handler. So it must not wait for [Registration.Drain] or Done of its own
-// handler, for Synced of its informer or, under [Block], for the store to change.
+// The informer calls the funcs of a handler one at a time. Each handler has a goroutine, which exists only while
+// changes are queued. A func that ends its goroutine, for example with testing.T.FailNow, removes the handler.
+//
+// A func must not wait for a later call of the same handler. It must therefore not wait for Drain or Done of its own
+// [Registration], or for [Informer.Synced]. Under [Block] it must not wait for a change of the store.
 type Handler[T any] struct {
 	Added    func(object T, initial bool)
 	Modified func(old, new T)
@@ -33,29 +34,30 @@ func (h *Handler[T]) call(c Change[T]) {
 	}
 }
 
-// HandlerOptions configure one handler. The zero value is valid.
+// HandlerOptions configures one handler. The zero value is valid.
 type HandlerOptions[T any] struct {
-	// Filter selects the objects of the handler; nil selects all. An object that begins to match is Added, and one that
-	// ceases to match is Deleted. Filter runs where the funcs of the handler run, after changes were merged or counted by
-	// Policy. It may use the informer, and must always return the same for the same object.
+	// Filter selects the objects that the handler receives. Nil selects all. An object that starts to match is reported
+	// as Added, and one that stops matching as Deleted. Filter runs in the goroutine of the handler, after Policy was
+	// applied. It may use the informer. It must always return the same result for the same object.
 	Filter func(T) bool
 
 	Policy   Policy
-	Capacity int // under Block, how many changes may wait; 1000 if zero. All changes of one event are added together
+	Capacity int // queue size under Block; 1000 if zero. The changes of one event may exceed it
 
-	// Resync is the period after which the handler receives every object again, as Modified; zero for never. Use it to
-	// reconcile with a system that nobody watches.
+	// Resync is the interval after which the handler receives every object again as Modified. Zero means never. Use it
+	// to reconcile with an external system that cannot be watched.
 	Resync time.Duration
 
-	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. A change whose func panicked
-	// is skipped. An object whose Filter panicked matches, so that its change is not lost. Then the handler continues. If
-	// OnPanic is nil, a panic ends the program.
+	// OnPanic receives the value and the stack of a panic in Filter or in a func of the handler. The handler skips a
+	// change whose func panicked. It treats an object whose Filter panicked as matching, so that its change is not
+	// lost. Then the handler continues. If OnPanic is nil, a panic ends the program.
 	OnPanic func(value any, stack []byte)
 }
 
 const defaultCapacity = 1000
 
-// Registration is a handler, or a range over changes, at an informer. All methods may run concurrently.
+// Registration is a handler or a Changes loop that is registered at an informer. All methods may be called
+// concurrently.
 type Registration[T any] struct {
 	opts     HandlerOptions[T]
 	queue    *queue[T]
@@ -63,12 +65,12 @@ type Registration[T any] struct {
 	done     chan struct{}
 	doneOnce sync.Once
 
-	handler    *Handler[T] // nil: it is a range
+	handler    *Handler[T] // nil for a Changes loop
 	key        func(T) lw.Key
 	unregister func(r *Registration[T], drop bool) // callbacks of the informer
 	resync     func(*Registration[T])
 	markSynced func(*Registration[T])
-	dropped    bool // under the informer's lock
+	dropped    bool // guarded by the informer's lock
 }
 
 func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Registration[T] {
@@ -86,22 +88,24 @@ func newRegistration[T lw.Keyed](i *Informer[T], opts *HandlerOptions[T]) *Regis
 	return r
 }
 
-// closeDone closes Done after the last call.
+// closeDone closes the Done channel.
 func (r *Registration[T]) closeDone() { r.doneOnce.Do(func() { close(r.done) }) }
 
-// Synced returns a channel that is closed when the handler was told all that was there at its beginning: the first list, or
-// what the store held when it was added. If the handler is removed before, it is never closed.
+// Synced returns a channel that is closed when the handler has received the initial objects. These are the objects of
+// the first list, or those in the store when the handler was added. The channel is never closed if the handler is
+// removed first.
 func (r *Registration[T]) Synced() <-chan struct{} { return r.synced }
 
-// Remove takes the handler from the informer: no call begins any more, and what waits is dropped. It does not wait for a
-// call that has begun; Done tells. A handler may remove itself. Removing it again does nothing.
+// Remove removes the handler from the informer. It discards queued changes and starts no further calls. Remove does not
+// wait for a call in progress. Wait for [Registration.Done] if that is needed. A handler may remove itself. Repeated
+// calls have no effect.
 func (r *Registration[T]) Remove() {
-	r.queue.close(true) // first, as only what the informer knows is sure not to be started when a run has ended
+	r.queue.close(true) // first, because a handler that the informer no longer lists could still be started
 	r.unregister(r, true)
 }
 
-// Drain takes the handler from the informer, lets it be told what waits, and returns when its last call has returned, or
-// with context.Cause(ctx) when ctx ends before. It needs the informer to run.
+// Drain removes the handler from the informer and blocks until it has processed its queued changes. If ctx ends first,
+// Drain returns context.Cause(ctx). The informer must be running.
 func (r *Registration[T]) Drain(ctx context.Context) error {
 	r.queue.close(false)
 	r.unregister(r, false)
@@ -113,23 +117,23 @@ func (r *Registration[T]) Drain(ctx context.Context) error {
 	}
 }
 
-// Done returns a channel that is closed when the handler was removed and its last call has returned.
+// Done returns a channel that is closed after the handler was removed and its last call has returned.
 func (r *Registration[T]) Done() <-chan struct{} { return r.done }
 
-// Len returns how many changes wait for the handler. It includes changes that Filter may drop.
+// Len returns the number of queued changes. It includes changes that Filter may drop.
 func (r *Registration[T]) Len() int {
 	length, _ := r.queue.stats()
 	return length
 }
 
-// Lag returns how long the oldest change has waited for the handler. It is zero if no change waits.
+// Lag returns the age of the oldest queued change, or zero if the queue is empty.
 func (r *Registration[T]) Lag() time.Duration {
 	_, lag := r.queue.stats()
 	return lag
 }
 
-// changes yields the queued changes until ctx ends or the queue is closed and empty. If isParked is not nil, it also ends when
-// the queue is empty, and sets *isParked.
+// changes yields the queued changes until ctx ends or the queue is closed and empty. If isParked is not nil, it also
+// ends when the queue is empty, and then sets *isParked.
 func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		timer := newResyncTimer(r.opts.Resync)
@@ -161,7 +165,7 @@ func (r *Registration[T]) changes(ctx context.Context, isParked *bool) iter.Seq[
 	}
 }
 
-// run calls the handler's functions until ctx ends, the handler is removed or the queue is empty.
+// run calls the funcs of the handler until ctx ends, the handler is removed or the queue is empty.
 func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	for change := range r.changes(ctx, &parked) {
 		r.recoverPanic(true, func() { r.handler.call(change) })
@@ -169,7 +173,7 @@ func (r *Registration[T]) run(ctx context.Context) (parked bool) {
 	return parked
 }
 
-// enqueue queues a change. stored is the object that the store held before.
+// enqueue queues a change. stored is the object that the store held before the change.
 func (r *Registration[T]) enqueue(change Change[T], stored T) {
 	object := change.New
 	if change.Type == Deleted {

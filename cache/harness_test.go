@@ -14,12 +14,12 @@ import (
 type harness struct {
 	t        *testing.T
 	informer *Informer[*lw.Object]
-	events   chan lw.Event[*lw.Object] // what the watch brings
-	err      chan error                // what Run returned
+	events   chan lw.Event[*lw.Object] // events of the watch
+	err      chan error                // results of Run
 	stop     context.CancelFunc
 }
 
-// withHarness runs a test with an informer whose first list holds these objects.
+// withHarness runs a test with an informer whose first list contains these objects.
 func withHarness(t *testing.T, words string, test func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func (th *harness) run() {
 	synctest.Wait()
 }
 
-// expect lets the watch bring events, in the language of [script], and waits until all that follows has happened.
+// expect sends events through the watch, in the syntax of [script], and waits until they are processed.
 func (th *harness) expect(words string) {
 	for word := range strings.FieldsSeq(words) {
 		th.send(word)
@@ -48,7 +48,7 @@ func (th *harness) expect(words string) {
 	}
 }
 
-// send does not wait.
+// send sends events like expect, but does not wait.
 func (th *harness) send(words string) {
 	types := map[byte]lw.EventType{'+': lw.Added, '~': lw.Modified, '-': lw.Deleted}
 	for word := range strings.FieldsSeq(words) {
@@ -61,7 +61,7 @@ func (th *harness) send(words string) {
 type log struct {
 	mu      sync.Mutex
 	entries []string
-	block   chan struct{} // if set, each call waits for an element
+	block   chan struct{} // if not nil, each call first receives from it
 }
 
 func (n *log) handler() Handler[*lw.Object] {
@@ -90,7 +90,7 @@ func (n *log) add(word string, marked bool, mark string) {
 	}
 }
 
-// take returns what was told since the last time.
+// take returns the calls since the previous take.
 func (n *log) take() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

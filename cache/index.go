@@ -8,40 +8,40 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/internal/slots"
 )
 
-// Index finds the objects of a store by something else than their key. All methods may run concurrently.
+// Index finds the objects of a store by keys that a func computes. All methods may be called concurrently.
 type Index[T any, K comparable] struct {
 	store    *Store[T]
 	keys     func(T, []K) []K
 	seed     maphash.Seed
 	postings postings[K]
 
-	// The rest belongs to the store's writer.
+	// The remaining fields belong to the writer of the store.
 	free      []uint32
 	next      uint32
-	singleKey []uint32 // by slot: the cell plus one of the only key of the object, or zero if unknown
-	old, new  []K      // keys of what is being written
-	scratch   []K      // what the keys func is given
+	singleKey []uint32 // for each slot, one plus the cell of the object's only key, or zero if unknown
+	old, new  []K      // keys of the object before and after the current write
+	scratch   []K      // buffer for the keys func
 	closed    *IndexSnapshot[T, K]
 }
 
-// indexer is an index as the store sees it.
+// indexer is the interface between a store and its indexes.
 type indexer[T any] interface {
-	prepare(slot uint32, old, object *T) // learns the keys of what goes and what comes; nil for none
+	prepare(slot uint32, old, object *T) // computes the keys of both objects, which may be nil
 	commit(epoch uint64, slot uint32)
 	rebuild(epoch uint64, to map[uint32]uint32)
-	freeze() any // the postings, to read
+	freeze() any // returns a read-only copy of the postings
 }
 
-// NewIndex adds an index to a store, at any time. keys appends an object's keys to a slice that it is given, and returns
-// it; it may append none, or several, and must always do the same for the same object. It runs while the store is locked,
-// and must not use it. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
+// NewIndex adds an index to a store. It may be called at any time. keys appends the keys of an object to a slice and
+// returns it. It may append none or several, and must always return the same keys for the same object. The store is
+// locked during the call, so keys must not use it. See [ByNamespace], [ByLabel], [ByOwner] and [ByField].
 func NewIndex[T any, K comparable](store *Store[T], keys func(object T, to []K) []K) *Index[T, K] {
 	x := &Index[T, K]{store: store, keys: keys, seed: maphash.MakeSeed()}
 	store.mu.Lock()
 	defer store.mu.Unlock()
 	x.build(store.epoch, &store.state.objects)
 	store.indexes = append(store.indexes, x)
-	store.snapshot.Store(store.beforeList) // as the last one lacks the index
+	store.snapshot.Store(store.beforeList) // the current snapshot lacks the index
 	return x
 }
 
@@ -53,7 +53,8 @@ func (x *Index[T, K]) build(epoch uint64, objects *slots.Vector[T]) {
 	})
 }
 
-// Close takes the index from its store. From then on it stands still, as it was, and keeps alive what it held.
+// Close removes the index from its store. The index no longer changes, but remains readable and keeps its objects in
+// memory.
 func (x *Index[T, K]) Close() {
 	s := x.store
 	s.mu.Lock()
@@ -63,29 +64,29 @@ func (x *Index[T, K]) Close() {
 	}
 	objects, postings := s.state.objects, x.postings
 	x.closed = &IndexSnapshot[T, K]{index: x, postings: &postings, objects: &objects}
-	s.epoch++ // what is written from now on is written to copies
+	s.epoch++ // later writes copy shared data
 	s.indexes = slices.DeleteFunc(slices.Clone(s.indexes), func(other indexer[T]) bool { return other == indexer[T](x) })
 }
 
-// List returns the objects with a key, in no particular order. It costs in proportion to their number.
+// List returns the objects with a key, in no particular order. Its cost is proportional to their number.
 func (x *Index[T, K]) List(key K) []T {
 	x.store.mu.RLock()
 	defer x.store.mu.RUnlock()
 	return x.view().List(key)
 }
 
-// All iterates over the objects that had a key when the iteration began, in no particular order. The store may be used
-// within the loop.
+// All iterates over the objects that had a key when the iteration began, in no particular order. The loop body may use
+// the store.
 func (x *Index[T, K]) All(key K) iter.Seq[T] { return iterate(func() []T { return x.List(key) }) }
 
-// Len returns how many objects have a key.
+// Len returns the number of objects with a key.
 func (x *Index[T, K]) Len(key K) int {
 	x.store.mu.RLock()
 	defer x.store.mu.RUnlock()
 	return x.view().Len(key)
 }
 
-// Keys returns all keys that objects have, in no particular order.
+// Keys returns all keys of all objects, in no particular order.
 func (x *Index[T, K]) Keys() []K {
 	x.store.mu.RLock()
 	defer x.store.mu.RUnlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// book is an object that knows nothing of Kubernetes.
+// book is a type without Kubernetes metadata.
 type book struct {
 	isbn    string
 	authors []string
@@ -37,8 +37,7 @@ func isbns(books []*book) []string {
 	return found
 }
 
-// TestStoreOfPlainTypes: any type will do, with typed keys and several of them.
-func TestStoreOfPlainTypes(t *testing.T) {
+func TestStoreOfAnyType(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -46,7 +45,7 @@ func TestStoreOfPlainTypes(t *testing.T) {
 	gopl := &book{"1", []string{"Donovan", "Kernighan"}, 2015}
 	k_r := &book{"2", []string{"Kernighan", "Ritchie"}, 1978}
 	require.Equal(t, []Change[*book]{{Type: Added, New: gopl}, {Type: Added, New: k_r}}, writer.Put(gopl, k_r))
-	require.Empty(t, writer.Put(gopl), "nothing changed")
+	require.Empty(t, writer.Put(gopl), "no change")
 	require.Equal(t, []string{"1", "2"}, isbns(byAuthor.List("Kernighan")))
 	require.Equal(t, []string{"2"}, isbns(byYear.List(1978)))
 	require.Empty(t, byYear.List(1979))
@@ -55,7 +54,7 @@ func TestStoreOfPlainTypes(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Modified, Old: k_r, New: second}}, writer.Put(second))
 	require.Empty(t, byYear.List(1978))
 	require.Equal(t, []*book{second}, byAuthor.List("Ritchie"))
-	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects are gone")
+	require.ElementsMatch(t, []int{2015, 1988}, byYear.Keys(), "keys without objects are removed")
 
 	require.Equal(t, []Change[*book]{{Type: Deleted, Old: gopl}}, writer.Delete(lw.Key{Name: "1"}, lw.Key{Name: "none"}))
 	require.ElementsMatch(t, []string{"Kernighan", "Ritchie"}, byAuthor.Keys())
@@ -63,7 +62,7 @@ func TestStoreOfPlainTypes(t *testing.T) {
 	require.Zero(t, byAuthor.Len("Donovan"))
 }
 
-// TestReplaceOfBooks makes the store hold exactly the given objects. The final states of the others are unknown.
+// Replace deletes all other objects. Their final states are unknown.
 func TestReplaceOfBooks(t *testing.T) {
 	books, writer := newLibrary()
 	one, two, three := &book{isbn: "1"}, &book{isbn: "2"}, &book{isbn: "3"}
@@ -77,7 +76,7 @@ func TestReplaceOfBooks(t *testing.T) {
 	require.Zero(t, books.Len())
 }
 
-// TestBatchIsAtomic: readers see all of a call, or nothing.
+// Readers must see all objects of a batch or none.
 func TestBatchIsAtomic(t *testing.T) {
 	books, writer := newLibrary()
 	done := make(chan bool)
@@ -85,7 +84,7 @@ func TestBatchIsAtomic(t *testing.T) {
 		defer close(done)
 		for range 500 {
 			if n := len(books.List()); n%10 != 0 {
-				t.Errorf("%d books of a batch of ten", n)
+				t.Errorf("found %d books, expected a multiple of 10", n)
 			}
 		}
 	}()
@@ -95,7 +94,7 @@ func TestBatchIsAtomic(t *testing.T) {
 			batch[j] = &book{isbn: strconv.Itoa((i%100)*10 + j)}
 		}
 		writer.Put(batch...)
-		runtime.Gosched() // wasm has one thread
+		runtime.Gosched() // WASM has only one thread
 		select {
 		case <-done:
 			return
@@ -104,7 +103,7 @@ func TestBatchIsAtomic(t *testing.T) {
 	}
 }
 
-// TestIndexesCanBeAddedAndClosed at any time, also while a list is being folded in.
+// An index can be added at any time, even during a list.
 func TestIndexesCanBeAddedAndClosed(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@4 a/x@1 a/y@2 b/z@3")
@@ -118,19 +117,19 @@ func TestIndexesCanBeAddedAndClosed(t *testing.T) {
 		}
 		s.run("list@9 a/x@1 c/w@8", "watch -a/x@10")
 		for _, index := range []*Index[*lw.Object, string]{early, late} {
-			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are gone")
+			require.Equal(t, []string{"c"}, index.Keys(), "namespaces without objects are removed")
 			require.Equal(t, []string{"c/w"}, names(index.All("c")))
 		}
 		early.Close()
 		s.onEvent = nil
 		s.run("list@12 c/w@8 d/v@11")
-		require.Equal(t, []string{"c"}, early.Keys(), "it stands still")
+		require.Equal(t, []string{"c"}, early.Keys(), "the closed index no longer changes")
 		require.ElementsMatch(t, []string{"c", "d"}, late.Keys())
 		early.Close()
 	})
 }
 
-// TestPanicInIndexKeepsState: its store is as it was before, and goes on.
+// After a panic, the store is unchanged and remains usable.
 func TestPanicInIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -178,17 +177,17 @@ func TestStandardIndexes(t *testing.T) {
 		keys func(*lw.Object, []string) []string
 		want []string
 	}{
-		"namespace":         {ByNamespace[*lw.Object], []string{"n"}},
-		"label":             {ByLabel("app"), []string{"web"}},
-		"another label":     {ByLabel("tier"), nil},
-		"owner":             {ByOwner, []string{"1", "2"}},
-		"field":             {ByField("spec.nodeName"), []string{"n1"}},
-		"number":            {ByField("spec.replicas"), []string{"3"}},
-		"truth":             {ByField("spec.ok"), []string{"true"}},
-		"null":              {ByField("spec.none"), nil},
-		"array":             {ByField("spec.args"), []string{"x", "y", "4"}},
-		"object":            {ByField("spec.object"), nil},
-		"a field not there": {ByField("status.phase"), nil},
+		"namespace":     {ByNamespace[*lw.Object], []string{"n"}},
+		"label":         {ByLabel("app"), []string{"web"}},
+		"missing label": {ByLabel("tier"), nil},
+		"owner":         {ByOwner, []string{"1", "2"}},
+		"field":         {ByField("spec.nodeName"), []string{"n1"}},
+		"number":        {ByField("spec.replicas"), []string{"3"}},
+		"boolean":       {ByField("spec.ok"), []string{"true"}},
+		"null":          {ByField("spec.none"), nil},
+		"array":         {ByField("spec.args"), []string{"x", "y", "4"}},
+		"object":        {ByField("spec.object"), nil},
+		"missing field": {ByField("status.phase"), nil},
 	} {
 		require.Equal(t, c.want, c.keys(object, nil), name)
 		if name != "namespace" {
@@ -197,7 +196,7 @@ func TestStandardIndexes(t *testing.T) {
 	}
 }
 
-// TestIndexKeysDoNotKeepObjects: a label's value is a part of the object's text.
+// The value of a label shares the memory of its object.
 func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	byLabel := NewIndex(store, ByLabel("app"))
@@ -210,7 +209,7 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	}
 	first := put("1")
 	second := put("2")
-	writer.Fold() // the changes are valid until now
+	writer.Fold() // releases the changes
 	require.True(t, eventually(func() bool { runtime.GC(); return first.Value() == nil }))
 	require.Equal(t, []string{"web"}, byLabel.Keys())
 
@@ -222,8 +221,8 @@ func TestIndexKeysDoNotKeepObjects(t *testing.T) {
 	runtime.KeepAlive(byLabel)
 }
 
-// TestUnusedKeysAreFreed take no more room than those that are there at a time, and neither do objects.
-func TestUnusedKeysAreFreed(t *testing.T) {
+// The slots of unused keys and deleted objects must be reused.
+func TestUnusedSlotsAreReused(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
 	for year := range 1000 {
@@ -237,7 +236,7 @@ func TestUnusedKeysAreFreed(t *testing.T) {
 	require.LessOrEqual(t, books.next, uint32(2))
 }
 
-// TestLookupCost, whatever the size of the store.
+// The cost of a lookup must not depend on the size of the store.
 func TestLookupCost(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -246,12 +245,12 @@ func TestLookupCost(t *testing.T) {
 	}
 	require.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
 		if len(byYear.List(7)) != 10 {
-			t.Error("not ten books")
+			t.Error("expected 10 books")
 		}
 	}))
 }
 
-// TestHashesSpread: where many keys have one hash, a lookup looks at all of them.
+// If many keys share one hash, each lookup compares all of them.
 func TestHashesSpread(t *testing.T) {
 	books, _ := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -264,7 +263,7 @@ func TestHashesSpread(t *testing.T) {
 	require.Greater(t, len(ofKeys), 990)
 }
 
-// TestKeysAreCopied: a keys func may return a slice that it did not make; it is not written to.
+// A keys func may return a slice that belongs to the object, so the index must not write to it.
 func TestKeysAreCopied(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, func(b *book, _ []string) []string { return b.authors })
@@ -276,8 +275,8 @@ func TestKeysAreCopied(t *testing.T) {
 	require.Empty(t, byAuthor.Keys())
 }
 
-// TestChangedKeys, as those of an object that somebody wrote to, or that are not equal to themselves, do no harm to others.
-func TestChangedKeys(t *testing.T) {
+// Keys that changed in place, or that are not equal to themselves, must not affect other objects.
+func TestModifiedKeys(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
 	byNumber := NewIndex(books, func(b *book, to []float64) []float64 { return append(to, math.NaN()) })
@@ -289,7 +288,7 @@ func TestChangedKeys(t *testing.T) {
 	require.Empty(t, byNumber.List(math.NaN()))
 }
 
-// TestClosedIndexKeepsState, whatever comes into the slots of what it holds.
+// A closed index must keep its objects even if their slots are reused.
 func TestClosedIndexKeepsState(t *testing.T) {
 	books, writer := newLibrary()
 	byAuthor := NewIndex(books, (*book).authorsOf)
@@ -305,7 +304,7 @@ func TestClosedIndexKeepsState(t *testing.T) {
 	require.PanicsWithValue(t, errForeignSnapshot, func() { byAuthor.In(other.Snapshot()) })
 }
 
-// TestIncomparableObjects count as changed when they are written anew.
+// Objects that cannot be compared count as changed when they are written again.
 func TestIncomparableObjects(t *testing.T) {
 	type row struct {
 		id    string
@@ -330,7 +329,7 @@ func TestIncomparableObjects(t *testing.T) {
 	require.Zero(t, first.Len())
 }
 
-// TestSingleKeyIsReadOnce of an object that is held as text, and what is remembered of it is not taken for other keys.
+// The keys func is called once for an object with a single key. The cached key must not replace other keys.
 func TestSingleKeyIsReadOnce(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	read := map[*lw.Object]int{}

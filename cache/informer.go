@@ -11,36 +11,36 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Informer is a [Reflector] that is shared by many handlers. One stream and one store serve all of them; each has a bounded
-// queue of its own, so that a slow one holds up nobody else. All methods may run concurrently.
+// Informer is a [Reflector] that many handlers share. They share one stream and one store. Each handler has its own
+// queue, so a slow handler does not delay the others, except under [Block]. All methods may be called concurrently.
 type Informer[T lw.Keyed] struct {
 	reflector *Reflector[T]
 	running   atomic.Bool
 
-	mu        lock.Mutex // held while an event is folded and queued, so that all queues agree with the store
+	mu        lock.Mutex // held while an event is applied and queued, so that all queues agree with the store
 	handlers  []*Registration[T]
-	unsynced  []*Registration[T] // handlers that Synced waits for
+	unsynced  []*Registration[T] // handlers that have not processed the first list
 	synced    chan struct{}
 	start     func(*Registration[T]) // starts a handler; nil while the informer does not run
 	suspended []*Registration[T]     // handlers that wait for the next run
-	notified  []*Registration[T]     // the handlers of the last event; only the goroutine of Run uses it
+	notified  []*Registration[T]     // the handlers of the last event; only Run uses it
 }
 
-// NewInformer returns an informer with an empty store and no handlers. Nothing happens before Run. opts may be nil.
+// NewInformer returns an informer with an empty store and no handlers. It makes no request before Run. opts may be nil.
 func NewInformer[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Informer[T] {
 	return &Informer[T]{reflector: NewReflector(source, opts), synced: make(chan struct{})}
 }
 
-// Store returns the informer's store, for reading. It is ahead of what slow handlers were told.
+// Store returns the store of the informer, for reading. It may be ahead of slow handlers.
 func (i *Informer[T]) Store() *Store[T] { return i.reflector.Store() }
 
-// Synced returns a channel that is closed when the first list is complete and all handlers that were there then were told
-// of it, or were removed. See also [Registration.Synced] and [Store.Synced].
+// Synced returns a channel that is closed when the first list is complete and has been delivered to all handlers. It
+// ignores removed handlers. See also [Registration.Synced] and [Store.Synced].
 func (i *Informer[T]) Synced() <-chan struct{} { return i.synced }
 
-// Run follows the collection and calls the handlers until ctx ends, and then returns context.Cause(ctx). If Options.StopOn
-// returns true for an error, Run returns that error. When Run has returned, no handler is being called. It may be called
-// again. The next Run continues from the store and delivers the changes that still wait.
+// Run follows the collection and calls the handlers until ctx ends, and then returns context.Cause(ctx). If
+// Options.StopOn returns true for an error, Run returns that error. When Run returns, no handler is being called. Run
+// may be called again. The next Run resumes from the store and delivers the changes that are still queued.
 func (i *Informer[T]) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	ctx, stop := context.WithCancel(ctx)
@@ -64,7 +64,7 @@ func (i *Informer[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Handle adds a handler, at any time. It is told what the store holds first. opts may be nil.
+// Handle adds a handler. It may be called at any time. The handler first receives the stored objects. opts may be nil.
 func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registration[T] {
 	r := newRegistration(i, opts)
 	r.handler = &h
@@ -79,9 +79,9 @@ func (i *Informer[T]) Handle(h Handler[T], opts *HandlerOptions[T]) *Registratio
 	return r
 }
 
-// Changes is a handler in the form of a loop, in the caller's goroutine: it yields what the store holds first, and then
-// every change, until ctx ends or the loop is left. Resyncs come as Modified with Resync set. The informer must be run by
-// another goroutine. opts may be nil.
+// Changes yields the stored objects and then every change, until ctx ends or the loop exits. It works like a handler
+// that runs in the caller's goroutine. A resync yields Modified with Resync set. Another goroutine must run the
+// informer. opts may be nil.
 func (i *Informer[T]) Changes(ctx context.Context, opts *HandlerOptions[T]) iter.Seq[Change[T]] {
 	return func(yield func(Change[T]) bool) {
 		r := newRegistration(i, opts)
@@ -133,7 +133,7 @@ func (i *Informer[T]) apply(event lw.Event[T]) []Change[T] {
 	return changes
 }
 
-// markSynced records that a registration has processed the first list or was removed.
+// markSynced records that a handler has processed the first list or was removed.
 func (i *Informer[T]) markSynced(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -147,7 +147,7 @@ func (i *Informer[T]) closeIfSynced() {
 	}
 }
 
-// unregister queues no more changes for a registration. If drop is set, the handler is not called again.
+// unregister stops queueing changes for a handler. If drop is set, the handler is not called again.
 func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	i.markSynced(r)
 	i.mu.Lock()
@@ -164,7 +164,7 @@ func (i *Informer[T]) unregister(r *Registration[T], drop bool) {
 	}
 }
 
-// resync queues every object for one registration.
+// resync queues all stored objects for one handler.
 func (i *Informer[T]) resync(r *Registration[T]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHandlersReceiveChanges: what was there at the beginning is marked as such, for early and for late handlers.
+// Early and late handlers receive existing objects with Initial set.
 func TestHandlersReceiveChanges(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var early, late log
@@ -30,7 +30,6 @@ func TestHandlersReceiveChanges(t *testing.T) {
 	})
 }
 
-// TestNilFuncsAreNotCalled, and what they would be told waits for nobody.
 func TestNilFuncsAreNotCalled(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		r := th.informer.Handle(Handler[*lw.Object]{}, nil)
@@ -40,7 +39,7 @@ func TestNilFuncsAreNotCalled(t *testing.T) {
 	})
 }
 
-// TestSyncedWaitsForHandlers: when they have been told of all that was there, and not when the store holds it.
+// Synced waits until the handlers have received the first list, not only until it is stored.
 func TestSyncedWaitsForHandlers(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -61,7 +60,7 @@ func TestSyncedWaitsForHandlers(t *testing.T) {
 	})
 }
 
-// TestSyncedWithoutHandlers: an empty list, and no handlers, or one that is removed before.
+// The list is empty, and there is either no handler or a handler that is removed.
 func TestSyncedWithoutHandlers(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -80,14 +79,13 @@ func TestSyncedWithoutHandlers(t *testing.T) {
 		handler := th.informer.Handle(slow.handler(), nil)
 		th.run()
 		handler.Remove()
-		require.True(t, isClosed(th.informer.Synced()), "nobody is left to wait for")
+		require.True(t, isClosed(th.informer.Synced()), "no handler remains")
 		close(slow.block)
 		synctest.Wait()
 		require.True(t, isClosed(handler.Done()))
 	})
 }
 
-// TestFilterTransitions: an object that begins to match is added, and one that ceases to match is deleted.
 func TestFilterTransitions(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		var n log
@@ -96,19 +94,18 @@ func TestFilterTransitions(t *testing.T) {
 		th.run()
 		require.Equal(t, "+x@1!", n.take())
 		th.expect("~y@3 ~x@4 ~x@5 ~x@6 -x@7 -y@8 +z@9")
-		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "the last state of a deleted object does not have to match")
+		require.Equal(t, "+y@3 ~x@1>4 -x@4 -y@8", n.take(), "the final state of a deleted object need not match")
 	})
 }
 
-// TestChanges: the loop's form, which may be left at any time.
 func TestChanges(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
-		var told []string
+		var got []string
 		left := make(chan bool)
 		go func() {
 			defer close(left)
 			for c := range th.informer.Changes(t.Context(), nil) {
-				told = append(told, fmt.Sprint(c.Type, c.Initial))
+				got = append(got, fmt.Sprint(c.Type, c.Initial))
 				if c.Type == Deleted {
 					break
 				}
@@ -117,7 +114,7 @@ func TestChanges(t *testing.T) {
 		th.run()
 		th.expect("~x@3 -x@4 +y@5")
 		<-left
-		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, told)
+		require.Equal(t, []string{"Added true", "Modified false", "Deleted false"}, got)
 		require.Empty(t, th.informer.handlers)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

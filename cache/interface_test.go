@@ -11,7 +11,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// anyObject is an interface type for the objects of an informer.
+// anyObject is the interface type of an informer's objects.
 type anyObject interface {
 	lw.Keyed
 	String() string
@@ -44,16 +44,15 @@ func (l anyLive) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	}
 }
 
-// TestInformerOfAnInterfaceType checks additions, updates, an unchanged object of a relist, a recreated object and a deletion.
-func TestInformerOfAnInterfaceType(t *testing.T) {
+func TestInformerOfInterfaceType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := anyLive{&liveObjects{first: []string{"a/x@1#u"}, events: make(chan lw.Event[*lw.Object])}}
 		informer := NewInformer[anyObject](source, plainLists())
-		var told []string
+		var got []string
 		informer.Handle(Handler[anyObject]{
-			Added:    func(o anyObject, _ bool) { told = append(told, "+"+o.String()) },
-			Modified: func(old, o anyObject) { told = append(told, "~"+old.String()+">"+o.String()) },
-			Deleted:  func(o anyObject, _ bool) { told = append(told, "-"+o.String()) },
+			Added:    func(o anyObject, _ bool) { got = append(got, "+"+o.String()) },
+			Modified: func(old, o anyObject) { got = append(got, "~"+old.String()+">"+o.String()) },
+			Deleted:  func(o anyObject, _ bool) { got = append(got, "-"+o.String()) },
 		}, nil)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
@@ -65,19 +64,19 @@ func TestInformerOfAnInterfaceType(t *testing.T) {
 			synctest.Wait()
 		}
 		send(lw.Modified, "a/x@3#u")
-		source.first = []string{"a/x@3#u"}
+		source.first, source.version = []string{"a/x@3#u"}, "3"
 		source.expire()
 		synctest.Wait()
 		send(lw.Modified, "a/x@4#v")
 		send(lw.Deleted, "a/x@5#v")
 		stop()
 		require.ErrorIs(t, <-done, context.Canceled)
-		require.Equal(t, []string{"+ a/x@1", "~ a/x@1> a/x@3", "- a/x@3", "+ a/x@4", "- a/x@5"}, told)
+		require.Equal(t, []string{"+ a/x@1", "~ a/x@1> a/x@3", "- a/x@3", "+ a/x@4", "- a/x@5"}, got)
 		require.Zero(t, informer.Store().Len())
 	})
 }
 
-func TestSnapshotsOfAnInterfaceType(t *testing.T) {
+func TestSnapshotsOfInterfaceType(t *testing.T) {
 	store, writer := NewStore[anyObject](nil)
 	writer.Put(object("x@1"), object("y@1"))
 	before := store.Snapshot()

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRemove: one of two, twice, by itself, and while a call is under way.
+// A handler may be removed twice, or by its own call. Other handlers remain.
 func TestRemove(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var gone, stays, once log
@@ -33,12 +33,12 @@ func TestRemove(t *testing.T) {
 		require.Equal(t, "x", once.take())
 		for _, r := range []*Registration[*lw.Object]{first, self} {
 			require.True(t, isClosed(r.Done()))
-			require.NoError(t, r.Drain(t.Context()), "nothing is left to wait for")
+			require.NoError(t, r.Drain(t.Context()), "nothing is queued")
 		}
 	})
 }
 
-// TestRemoveDuringCall: what waits is dropped, and it is done when the call has returned, though the run may have ended.
+// Queued changes are discarded. Done is closed when the call returns, even if the run has ended.
 func TestRemoveDuringCall(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
@@ -62,8 +62,7 @@ func TestRemoveDuringCall(t *testing.T) {
 	}
 }
 
-// TestStopOnEndsARun, and with it all that its handlers have going.
-func TestStopOnEndsARun(t *testing.T) {
+func TestStopOnEndsRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &script{t: t, lines: []string{"list@1 x@1", "watch !forbidden"}}
 		informer := NewInformer(source, &lw.Options{NoStreamingList: true, StopOn: lw.IsPermanent})
@@ -73,7 +72,7 @@ func TestStopOnEndsARun(t *testing.T) {
 	})
 }
 
-// TestDrain returns when the last call has returned, and has been told all that waited.
+// Drain returns after the last queued change has been processed.
 func TestDrain(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -88,14 +87,14 @@ func TestDrain(t *testing.T) {
 		go func() { drained <- r.Drain(t.Context()) }()
 		slow.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, "+x@1! +y@3", slow.take(), "what came after the first call of Drain is not told")
-		require.False(t, isClosed(r.Done()), "a call is under way")
+		require.Equal(t, "+x@1! +y@3", slow.take(), "changes after the first call of Drain are not delivered")
+		require.False(t, isClosed(r.Done()), "a call is in progress")
 		slow.block <- struct{}{}
 		require.NoError(t, <-drained)
 	})
 }
 
-// TestDrainContinuesInNextRun: what waits as a run ends is told by the next one, though the handler is to go.
+// The next run delivers the changes that were queued when the previous run ended.
 func TestDrainContinuesInNextRun(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -114,8 +113,8 @@ func TestDrainContinuesInNextRun(t *testing.T) {
 	})
 }
 
-// TestTheSameHandlerTwice makes two registrations.
-func TestTheSameHandlerTwice(t *testing.T) {
+// Two registrations of the same handler are independent.
+func TestSameHandlerTwice(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
 		th.informer.Handle(n.handler(), nil)
@@ -128,18 +127,18 @@ func TestTheSameHandlerTwice(t *testing.T) {
 	})
 }
 
-// TestRunAgain: what was not told is told then; handlers may come and go while nothing runs.
+// The second run delivers the remaining changes. Handlers may be added and removed between runs.
 func TestRunAgain(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
 		th.informer.Handle(slow.handler(), nil)
-		never := th.informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { t.Error("it was removed") }}, nil)
+		never := th.informer.Handle(Handler[*lw.Object]{Added: func(*lw.Object, bool) { t.Error("a removed handler was called") }}, nil)
 		never.Remove()
 		require.True(t, isClosed(never.Done()))
 		th.run()
 		th.stop()
 		synctest.Wait()
-		require.Empty(t, th.err, "a handler is still being called")
+		require.Empty(t, th.err, "a handler call is in progress")
 		close(slow.block)
 		require.Equal(t, context.Canceled, <-th.err)
 		require.Equal(t, "+x@1!", slow.take())
@@ -153,12 +152,11 @@ func TestRunAgain(t *testing.T) {
 		require.Empty(t, th.informer.suspended)
 		th.stop()
 		<-th.err
-		require.Len(t, th.informer.suspended, 2, "each of them once")
+		require.Len(t, th.informer.suspended, 2, "each handler once")
 		th.run()
 	})
 }
 
-// TestTwoInformerRunsPanic, as two of a reflector do.
 func TestTwoInformerRunsPanic(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		th.run()
@@ -166,27 +164,27 @@ func TestTwoInformerRunsPanic(t *testing.T) {
 	})
 }
 
-// TestPanicIsReported, with its stack; the change is skipped, and the handler goes on.
+// The change is skipped and the handler continues.
 func TestPanicIsReported(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var n log
 		var values []any
 		h := n.handler()
-		h.Modified = func(_, o *lw.Object) { panic(o.GetName() + " is wrong") }
+		h.Modified = func(_, o *lw.Object) { panic(o.GetName() + " is invalid") }
 		r := th.informer.Handle(h, &HandlerOptions[*lw.Object]{OnPanic: func(value any, stack []byte) {
 			values = append(values, value)
 			require.Contains(t, string(stack), "TestPanicIsReported")
-			require.NotContains(t, string(stack), "\n\ngoroutine ", "those of others")
+			require.NotContains(t, string(stack), "\n\ngoroutine ", "stacks of other goroutines")
 		}})
 		th.run()
 		th.expect("~x@3 +y@4")
 		require.Equal(t, "+x@1! +y@4", n.take())
-		require.Equal(t, []any{"x is wrong"}, values)
+		require.Equal(t, []any{"x is invalid"}, values)
 		require.True(t, isClosed(r.Synced()))
 	})
 }
 
-// TestConcurrentAddAndRemove: a hundred goroutines add and remove handlers while objects change. The race detector looks on.
+// The race detector observes 100 goroutines that add and remove handlers while objects change.
 func TestConcurrentAddAndRemove(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object])}
@@ -198,16 +196,16 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	for n := range 100 {
 		group.Go(func() {
 			for i := range 5 {
-				told := make(chan struct{}, 1)
-				tell := func(*lw.Object, bool) { notify(told) }
+				called := make(chan struct{}, 1)
+				call := func(*lw.Object, bool) { notify(called) }
 				policy := Policy((n + i) % 3)
-				r := informer.Handle(Handler[*lw.Object]{Added: tell, Deleted: tell}, &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 3})
-				<-told
+				r := informer.Handle(Handler[*lw.Object]{Added: call, Deleted: call}, &HandlerOptions[*lw.Object]{Policy: policy, Capacity: 3})
+				<-called
 				if i%2 == 0 {
 					r.Remove()
 					<-r.Done()
 				} else if r.Drain(ctx) != nil {
-					t.Error("it was not drained")
+					t.Error("Drain failed")
 				}
 			}
 		})
@@ -220,7 +218,7 @@ func TestConcurrentAddAndRemove(t *testing.T) {
 	require.Empty(t, informer.suspended)
 }
 
-// TestRunBeforePreviousReturned panics, also while it waits for a handler's last call: its handlers would be forgotten.
+// Run panics even while the previous Run waits for a last handler call, because its handlers would be lost.
 func TestRunBeforePreviousReturned(t *testing.T) {
 	withHarness(t, "x@1 y@2", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -236,7 +234,7 @@ func TestRunBeforePreviousReturned(t *testing.T) {
 	})
 }
 
-// TestHandlerEndsGoroutine, as a test's FailNow does, are removed: nobody could call them.
+// A handler that ends its goroutine, like FailNow of a test, is removed.
 func TestHandlerEndsGoroutine(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		var other log

@@ -2,12 +2,12 @@ package cache
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// ByNamespace indexes objects by their namespace, for [NewIndex].
+// ByNamespace indexes objects by namespace. Pass it to [NewIndex].
 func ByNamespace[T lw.Keyed](object T, keys []string) []string {
 	return append(keys, object.GetNamespace())
 }
 
-// ByLabel indexes objects by the value of a label; those without it have no key.
+// ByLabel indexes objects by the value of a label. An object without the label has no key.
 func ByLabel(name string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		if value, ok := object.Label(name); ok {
@@ -25,33 +25,33 @@ func ByOwner(object *lw.Object, keys []string) []string {
 	return keys
 }
 
-// ByField indexes objects by the field at a path, see [lw.Value.Get]: by its text if it is a string, by its JSON if it is
-// another scalar, and by each of its elements if it is an array. An object without the field, or with an object or null
-// there, has no key.
+// ByField indexes objects by the field at a path. See [lw.Value.Get] for the syntax. The key of a string is its text,
+// and the key of another scalar is its JSON. An array has one key for each scalar element. An object has no key if the
+// field is missing, null or a JSON object.
 func ByField(path string) func(*lw.Object, []string) []string {
 	return func(object *lw.Object, keys []string) []string {
 		return appendScalars(keys, object.Get(path))
 	}
 }
 
-// Lister reads a store by namespace.
+// Lister reads a store by namespace and label.
 type Lister[T lw.Keyed] struct {
 	store *Store[T]
 	index *Index[T, string]
 }
 
-// NewLister returns a lister of a store, to which it adds an index by namespace.
+// NewLister returns a lister of a store. It adds an index by namespace to the store.
 func NewLister[T lw.Keyed](store *Store[T]) *Lister[T] {
 	return &Lister[T]{store: store, index: NewIndex(store, ByNamespace[T])}
 }
 
-// Get returns an object by namespace, which is "" for those that live in none, and name.
+// Get returns the object with this namespace and name. The namespace of a cluster-scoped object is "".
 func (l *Lister[T]) Get(namespace, name string) (object T, ok bool) {
 	return l.store.Get(lw.Key{Namespace: namespace, Name: name})
 }
 
-// List returns the objects of a namespace, in no particular order; those of all namespaces for "". It costs in proportion
-// to their number.
+// List returns the objects of a namespace, in no particular order. An empty namespace means all namespaces. The cost is
+// proportional to the number of objects returned.
 func (l *Lister[T]) List(namespace string) []T {
 	if namespace == "" {
 		return l.store.List()
@@ -59,10 +59,10 @@ func (l *Lister[T]) List(namespace string) []T {
 	return l.index.List(namespace)
 }
 
-// Close takes the lister's index from the store.
+// Close removes the lister's index from the store.
 func (l *Lister[T]) Close() { l.index.Close() }
 
-// appendScalars appends the text of a scalar, or of each scalar of an array.
+// appendScalars appends the string form of a scalar, or of each scalar in an array.
 func appendScalars(keys []string, value lw.Value) []string {
 	switch {
 	case !value.Exists(), value[0] == '{', value == "null":

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
@@ -9,10 +10,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// liveObjects is a server whose lists are given, and whose watches bring what a test says.
+// liveObjects is a source with fixed lists. A test sends the events of its watches.
 type liveObjects struct {
-	first  []string
-	events chan lw.Event[*lw.Object]
+	first   []string
+	version string // of the lists; "2" if empty
+	events  chan lw.Event[*lw.Object]
 }
 
 func (l *liveObjects) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
@@ -22,7 +24,7 @@ func (l *liveObjects) List(_ context.Context, _ lw.ListOptions, meta *lw.ListMet
 				return
 			}
 		}
-		meta.ResourceVersion = "2"
+		meta.ResourceVersion = cmp.Or(l.version, "2")
 	}
 }
 
@@ -44,14 +46,15 @@ func (l *liveObjects) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2
 	}
 }
 
-// expire makes the version of the watch too old.
+// expire ends the watch with an expired resourceVersion.
 func (l *liveObjects) expire() { l.events <- lw.Event[*lw.Object]{} }
 
-// addAndDelete adds and deletes objects for as long as it may.
+// addAndDelete adds and deletes objects until ctx ends.
 func (l *liveObjects) addAndDelete(ctx context.Context) error {
 	for version := 3; ; version++ {
 		event := lw.Event[*lw.Object]{Type: lw.Added, Object: object("x-" + strconv.Itoa(version/2%9) + "@" + strconv.Itoa(version))}
-		if event.ResourceVersion = event.Object.GetResourceVersion(); version%2 == 1 {
+		event.ResourceVersion = event.Object.GetResourceVersion()
+		if version%2 == 1 {
 			event.Type = lw.Deleted
 		}
 		select {
@@ -59,6 +62,6 @@ func (l *liveObjects) addAndDelete(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		runtime.Gosched() // wasm has one thread
+		runtime.Gosched() // WASM has only one thread
 	}
 }

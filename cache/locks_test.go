@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLocksOfAnEvent counts the lock operations between the watch and the return of one handler.
-func TestLocksOfAnEvent(t *testing.T) {
+// The test counts the lock operations from the watch event until the handler returns.
+func TestLockOperationsPerEvent(t *testing.T) {
 	const events = 100
 	for name, word := range map[string]string{"modified": "~x@", "deleted and added": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLocksOfAnEvent(t *testing.T) {
 				}
 				require.Equal(t, events, calls)
 				require.LessOrEqual(t, lock.Operations.Load()-before, int64(5*events))
-				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter counts")
+				require.Greater(t, lock.Operations.Load()-before, int64(2*events), "the counter works")
 			})
 		})
 	}

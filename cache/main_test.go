@@ -10,11 +10,11 @@ import (
 
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // Many tests interrupt streams.
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // many tests interrupt streams
 	leak.Main(m)
 }
 
-// eventually polls until a condition holds, for a time that only what is broken takes.
+// eventually polls until a condition holds. The deadline only matters if the test fails.
 func eventually(condition func() bool) bool {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMaxObjects: a collection that is larger ends the run, wherever the object too many comes from, and not one as large.
+// A collection above the limit ends the run, both in a list and in a watch. A collection at the limit does not.
 func TestMaxObjects(t *testing.T) {
 	tooMany := &lw.TooManyObjectsError{Limit: 3}
 	for name, c := range map[string]struct {
@@ -17,12 +17,12 @@ func TestMaxObjects(t *testing.T) {
 		want  error
 		held  []string
 	}{
-		"a list":                       {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
-		"pages":                        {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
-		"a watch":                      {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
-		"another list, of others":      {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
-		"another list, one more":       {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "d", "w", "x", "y"}},
-		"no more than that, and again": {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
+		"list":                    {[]string{"list@9 x@1 y@2 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
+		"pages":                   {[]string{"list+@9 x@1 y@2", "list@9 w@3 z@4"}, tooMany, []string{"w", "x", "y", "z"}},
+		"watch":                   {[]string{"list@9 x@1 y@2 w@3", "watch ~x@10 -y@11 +y@12 +z@13 +v@14"}, tooMany, []string{"w", "x", "y", "z"}},
+		"relist of other objects": {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12", "watch"}, nil, []string{"a", "b", "c"}},
+		"relist above the limit":  {[]string{"list@9 x@1 y@2 w@3", "watch !expired", "list@20 a@10 b@11 c@12 d@13"}, tooMany, []string{"a", "b", "c", "d", "w", "x", "y"}},
+		"updates at the limit":    {[]string{"list@9 x@1 y@2 w@3", "watch +x@10 +y@11 +w@12", "watch"}, nil, []string{"w", "x", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMaxObjects(t *testing.T) {
 	}
 }
 
-// TestMaxObjectsCountsEachList: a list that broke off does not count.
+// An interrupted list does not count.
 func TestMaxObjectsCountsEachList(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 2
@@ -65,7 +65,7 @@ func TestMaxObjectsCountsEachList(t *testing.T) {
 	require.NotNil(t, r.checkMaxObjects())
 }
 
-// TestMaxUndecoded: objects that nobody can decode are as many, each noted by its key.
+// Objects that cannot be decoded count towards the limit.
 func TestMaxUndecoded(t *testing.T) {
 	opts := plainLists()
 	opts.MaxObjects = 1

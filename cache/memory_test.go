@@ -13,21 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// podList is the body of a list that is made while it is read, so that it is never whole anywhere.
+// podList is the body of a list. It generates its Pods while it is read, so it never holds the whole list.
 type podList struct {
-	pods []sample.Pod // still to come
-	next string       // the bytes before them
-	read int          // how many bytes were read
+	pods []sample.Pod // Pods that are not yet generated
+	next string       // bytes to return before the next Pod
+	read int          // number of bytes read
 }
 
 func (l *podList) Read(p []byte) (int, error) {
 	if l.next == "" {
 		return 0, io.EOF
 	}
-	runtime.Gosched() // as a network's reader does: wasm has one thread, and the collector needs it now and then
+	runtime.Gosched() // like a network reader; WASM has only one thread, and the garbage collector needs it, too
 	n := copy(p, l.next)
 	l.read += n
-	if l.next = l.next[n:]; l.next == "" && len(l.pods) > 0 {
+	l.next = l.next[n:]
+	if l.next == "" && len(l.pods) > 0 {
 		l.next, l.pods = l.pods[0].Item(), l.pods[1:]
 		if len(l.pods) > 0 {
 			l.next += ","
@@ -38,12 +39,12 @@ func (l *podList) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestLargeListStreams: reading a list of 100 MB takes less memory than the list has bytes, the store included.
+// Reading a list of 100 MB must take less heap memory than its size, including the store.
 func TestLargeListStreams(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 100 MB: run it without -short")
+		t.Skip("reads 100 MB; run without -short")
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage, which is not the question, must stay small beside the rest
+	defer debug.SetGCPercent(debug.SetGCPercent(10)) // keep garbage small compared to live memory
 	heap := func() int {
 		var stats runtime.MemStats
 		runtime.ReadMemStats(&stats)
@@ -62,7 +63,8 @@ func TestLargeListStreams(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for event := range reflector.Changes(ctx) {
-		if seen++; seen%100 == 0 {
+		seen++
+		if seen%100 == 0 {
 			peak = max(peak, heap()-before)
 		}
 		if event.Type == lw.Synced {
@@ -71,10 +73,10 @@ func TestLargeListStreams(t *testing.T) {
 	}
 	runtime.GC()
 	live := heap() - before
-	t.Logf("%d Pods in %d bytes: at most %d bytes of heap, %d in the end", n, list.read, peak, live)
+	t.Logf("%d Pods in %d bytes: peak heap %d bytes, final heap %d bytes", n, list.read, peak, live)
 	require.Equal(t, n, reflector.Store().Len())
 	require.Greater(t, list.read, 100_000_000)
 	require.Less(t, peak, list.read)
-	require.Less(t, live, list.read*17/20, "managedFields, a third of each Pod, are not kept")
+	require.Less(t, live, list.read*17/20, "managedFields, a third of each Pod, must not be stored")
 	runtime.KeepAlive(reflector)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Sourced is an object of a [MergedStore], with the name of the source that it came from.
+// Sourced is an object of a [MergedStore] with the name of its source.
 type Sourced[T any] struct {
 	Source string
 	Object T
 }
 
-// MergedStore follows several sources, as namespaces, selectors, shards or clusters, and folds them into one store. Each has a
-// stream and a version of its own: a source that lists anew touches the objects of no other. All methods may run
-// concurrently, but for Run, which runs once at a time.
+// MergedStore follows several sources and merges them into one store. Sources are, for example, namespaces, selectors,
+// shards or clusters. Each source has its own stream and resourceVersion. A relist of one source does not affect the
+// objects of the others. All methods may be called concurrently, but only one Run may be active at a time.
 type MergedStore[T lw.Keyed] struct {
 	key     func(Sourced[T]) lw.Key
 	names   []string
@@ -27,15 +27,16 @@ type MergedStore[T lw.Keyed] struct {
 
 	running atomic.Bool
 
-	mu     lock.Mutex // one source writes at a time
+	mu     lock.Mutex // serializes the writes of the sources
 	writer *Writer[Sourced[T]]
 }
 
-// NewMergedStore returns a MergedStore of sources by their names, each of which is followed with the same options; opts may be nil, and
-// its Wake must be.
-// key names an object in the common store. nil keeps objects' own keys, for sources that have no object in common but the
-// same ones, as overlapping selectors do; for clusters, add the source, as Key{Namespace: m.Source + "/" + namespace, Name:
-// name}.
+// NewMergedStore returns a MergedStore of named sources, which all use the same options. opts may be nil. opts.Wake
+// must be nil.
+//
+// key returns the key of an object in the merged store. If key is nil, objects keep their own keys. This suits sources
+// whose objects are equal if their keys are, for example overlapping selectors. For clusters, add the source to the
+// key, for example Key{Namespace: m.Source + "/" + namespace, Name: name}.
 func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func(Sourced[T]) lw.Key, opts *lw.Options) *MergedStore[T] {
 	if key == nil {
 		key = func(m Sourced[T]) lw.Key { return lw.KeyOf(m.Object) }
@@ -50,11 +51,11 @@ func NewMergedStore[T lw.Keyed](sources map[string]lw.ListerWatcher[T], key func
 	return m
 }
 
-// Store returns the common store, for reading. It is synced when all sources are, and has no resource version, as the
-// sources have one each: so it cannot be saved, and waits for "" only.
+// Store returns the merged store, for reading. It is synced when all sources are. It has no resourceVersion, because
+// each source has its own. It can therefore not be saved, and [Store.WaitFor] returns nil only for "" and "0".
 func (m *MergedStore[T]) Store() *Store[Sourced[T]] { return m.store }
 
-// Source returns the store of one source, whose version and Synced are the source's; nil if there is none of this name.
+// Source returns the store of one source, with its own resourceVersion and Synced. It returns nil for an unknown name.
 func (m *MergedStore[T]) Source(name string) *Store[T] {
 	if r := m.sources[name]; r != nil {
 		return r.Store()
@@ -62,14 +63,14 @@ func (m *MergedStore[T]) Source(name string) *Store[T] {
 	return nil
 }
 
-// Run follows all sources until ctx ends, and returns context.Cause(ctx); or until Options.StopOn says so for one of them,
-// which ends all, and returns what it was asked about. When it has returned, nothing is left running.
+// Run follows all sources until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
+// error of one source, Run stops all sources and returns that error. When Run returns, all its goroutines have ended.
 func (m *MergedStore[T]) Run(ctx context.Context) error {
 	if !m.running.CompareAndSwap(false, true) {
-		panic("cache: a Multi is run twice at the same time")
+		panic("cache: MergedStore.Run called before the previous Run returned")
 	}
 	defer m.running.Store(false)
-	if len(m.sources) == 0 { // all that there is is known
+	if len(m.sources) == 0 { // an empty merged store is synced
 		m.markSynced()
 		<-ctx.Done()
 	}
@@ -83,7 +84,7 @@ func (m *MergedStore[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// runSource applies one source to the common store.
+// runSource applies the changes of one source to the merged store.
 func (m *MergedStore[T]) runSource(ctx context.Context, name string, reflector *Reflector[T]) error {
 	for event, changes := range reflector.Changes(ctx) {
 		if len(changes) > 0 {
@@ -99,7 +100,7 @@ func (m *MergedStore[T]) runSource(ctx context.Context, name string, reflector *
 	return context.Cause(ctx)
 }
 
-// markSynced marks the common store as synced when all sources are.
+// markSynced marks the merged store as synced when all sources are.
 func (m *MergedStore[T]) markSynced() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,10 +124,10 @@ func (m *MergedStore[T]) applyChanges(name string, changes []Change[T]) {
 	}
 }
 
-// put stores an object of a source unless another source has a later state of it.
+// put stores an object of a source unless another source has a newer state of it.
 func (m *MergedStore[T]) put(object Sourced[T]) {
-	if held, ok := m.store.Get(m.key(object)); ok && held.Source != object.Source {
-		order, ok := lw.CompareResourceVersions(held.Object.GetResourceVersion(), object.Object.GetResourceVersion())
+	if stored, ok := m.store.Get(m.key(object)); ok && stored.Source != object.Source {
+		order, ok := lw.CompareResourceVersions(stored.Object.GetResourceVersion(), object.Object.GetResourceVersion())
 		if ok && order > 0 {
 			return
 		}
@@ -134,10 +135,10 @@ func (m *MergedStore[T]) put(object Sourced[T]) {
 	m.writer.Put(object)
 }
 
-// remove deletes an object of a source unless another source has it, too.
+// remove deletes an object of a source. If another source has the object, too, its state is stored instead.
 func (m *MergedStore[T]) remove(gone Sourced[T]) {
 	key := m.key(gone)
-	if held, ok := m.store.Get(key); !ok || held.Source != gone.Source {
+	if stored, ok := m.store.Get(key); !ok || stored.Source != gone.Source {
 		return
 	}
 	for _, name := range m.names {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// multiFixture runs a MergedStore of two sources, each of which plays a script and then stands still.
+// multiFixture runs a MergedStore of two sources. Each plays a script and then sends nothing more.
 type multiFixture struct {
 	*MergedStore[*lw.Object]
 	west, east *liveObjects
@@ -35,7 +35,7 @@ func withMultiFixture(t *testing.T, west, east []string, key func(Sourced[*lw.Ob
 	})
 }
 
-// requireState checks the common store, as "source:key@version".
+// requireState checks the merged store, with objects written as "source:key@version".
 func (s *multiFixture) requireState(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -52,8 +52,7 @@ func send(l *liveObjects, kind lw.EventType, word string) {
 	l.events <- lw.Event[*lw.Object]{Type: kind, Object: o, ResourceVersion: o.GetResourceVersion()}
 }
 
-// TestMultiFoldsNamespaces, each with a version of its own.
-func TestMultiFoldsNamespaces(t *testing.T) {
+func TestMergedStoreOfNamespaces(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1"}, []string{"e/x@2", "e/y@2"}, nil, func(t *testing.T, s *multiFixture) {
 		s.requireState(t, "east:e/x@2", "east:e/y@2", "west:w/x@1")
 		send(s.west, lw.Modified, "w/x@7")
@@ -69,8 +68,7 @@ func TestMultiFoldsNamespaces(t *testing.T) {
 	})
 }
 
-// TestMultiRelistsOneSource, and touches the objects of no other.
-func TestMultiRelistsOneSource(t *testing.T) {
+func TestRelistOfOneSourceKeepsOthers(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1", "w/y@1"}, []string{"e/x@1"}, nil, func(t *testing.T, s *multiFixture) {
 		s.west.first = []string{"w/x@1"}
 		s.west.expire()
@@ -78,8 +76,8 @@ func TestMultiRelistsOneSource(t *testing.T) {
 	})
 }
 
-// TestMultiOfOverlappingSelectors: an object is there for as long as one of them has it, in its latest state.
-func TestMultiOfOverlappingSelectors(t *testing.T) {
+// An object exists while any source has it, and has its newest state.
+func TestMergedStoreOfOverlappingSelectors(t *testing.T) {
 	withMultiFixture(t, []string{"x@1"}, []string{"x@1", "y@1"}, nil, func(t *testing.T, s *multiFixture) {
 		send(s.west, lw.Modified, "x@5")
 		s.requireState(t, "east:y@1", "west:x@5")
@@ -94,8 +92,8 @@ func TestMultiOfOverlappingSelectors(t *testing.T) {
 	})
 }
 
-// TestMultiOfThree: what goes from one of them is as the latest of the others has it.
-func TestMultiOfThree(t *testing.T) {
+// When one source deletes an object, the newest state of the other sources remains.
+func TestMergedStoreOfThreeSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sources := map[string]*liveObjects{"a": {first: []string{"x@2"}}, "b": {first: []string{"x@1"}}, "c": {first: []string{"x@1"}}}
 		watched := map[string]lw.ListerWatcher[*lw.Object]{}
@@ -120,8 +118,7 @@ func TestMultiOfThree(t *testing.T) {
 	})
 }
 
-// TestMultiSyncsAfterLastSource, whatever becomes of the watches.
-func TestMultiSyncsAfterLastSource(t *testing.T) {
+func TestMergedStoreSyncsAfterLastSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		source := &script{t: t, lines: []string{"list@1 x@1"}, end: cancel}
@@ -131,8 +128,8 @@ func TestMultiSyncsAfterLastSource(t *testing.T) {
 	})
 }
 
-// TestSourcesOfAMultiHaveAnOrder, so that it is always the same one whose object takes the place of another's.
-func TestSourcesOfAMultiHaveAnOrder(t *testing.T) {
+// The same source must always provide the replacement of a deleted object.
+func TestMergedStoreReplacementIsDeterministic(t *testing.T) {
 	sources := map[string]lw.ListerWatcher[*lw.Object]{}
 	names := strings.Split("abcdefgh", "")
 	for _, name := range names {
@@ -141,8 +138,8 @@ func TestSourcesOfAMultiHaveAnOrder(t *testing.T) {
 	require.Equal(t, names, NewMergedStore(sources, nil, nil).names)
 }
 
-// TestMultiOfClusters: the same names are different objects.
-func TestMultiOfClusters(t *testing.T) {
+// Equal keys of two clusters are different objects.
+func TestMergedStoreOfClusters(t *testing.T) {
 	key := func(m Sourced[*lw.Object]) lw.Key {
 		return lw.Key{Namespace: m.Source + "/" + m.Object.GetNamespace(), Name: m.Object.GetName()}
 	}
@@ -156,8 +153,7 @@ func TestMultiOfClusters(t *testing.T) {
 	})
 }
 
-// TestMultiStopsOn what Options.StopOn wants to stop at, in any of its sources.
-func TestMultiStopsOn(t *testing.T) {
+func TestMergedStoreStopOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := &script{t: t, lines: []string{"list !forbidden"}}
 		good := &liveObjects{first: []string{"x@1"}}
@@ -166,8 +162,7 @@ func TestMultiStopsOn(t *testing.T) {
 	})
 }
 
-// TestMultiWithoutSources is synced at once, and runs until it is told to end.
-func TestMultiWithoutSources(t *testing.T) {
+func TestMergedStoreWithoutSources(t *testing.T) {
 	errEnough := errors.New("enough")
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMergedStore[*lw.Object](nil, nil, nil)
@@ -177,18 +172,18 @@ func TestMultiWithoutSources(t *testing.T) {
 		<-m.Store().Synced()
 		synctest.Wait()
 		require.Empty(t, done)
-		require.PanicsWithValue(t, "cache: a Multi is run twice at the same time", func() { _ = m.Run(ctx) })
+		require.PanicsWithValue(t, "cache: MergedStore.Run called before the previous Run returned", func() { _ = m.Run(ctx) })
 		cancel(errEnough)
 		require.Equal(t, errEnough, <-done)
 	})
 }
 
-// TestMultiReplacesARecreatedObject in one step: no reader finds its key empty.
-func TestMultiReplacesARecreatedObject(t *testing.T) {
+// A reader must always find the key while its object is replaced.
+func TestMergedStoreReplacesRecreatedObject(t *testing.T) {
 	withMultiFixture(t, []string{"w/x@1#1"}, nil, nil, func(t *testing.T, s *multiFixture) {
 		synctest.Wait()
 		NewIndex(s.Store(), func(m Sourced[*lw.Object], to []string) []string {
-			require.Equal(t, 1, s.store.state.length, "while %s is written", m.Object.GetResourceVersion())
+			require.Equal(t, 1, s.store.state.length, "during the write of %s", m.Object.GetResourceVersion())
 			return to
 		})
 		send(s.west, lw.Modified, "w/x@7#2")

@@ -4,21 +4,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Origin says where objects are from, and what was kept of them. A state that was saved is restored only under the same
-// Origin.
+// Origin identifies the collection and the projection of saved objects. A saved state is restored only if its Origin is
+// equal.
 type Origin struct {
-	// Server identifies the cluster, not only its address: a cluster that was made anew under the old address counts its
-	// resource versions anew. The address and a hash of its certificate authority do, or the UID of the namespace
+	// Server identifies the cluster. An address alone is not enough, because a rebuilt cluster can reuse it with new
+	// resourceVersions. Use the address with a hash of the certificate authority, or the UID of the namespace
 	// kube-system.
 	Server string
 
 	Resource lw.Resource
 
-	// The selectors, as in lw.Options.
+	// The selectors of lw.Options.
 	LabelSelector, FieldSelector, ShardSelector string
 
-	// Form names what the codec keeps, as the paths that lw.Project was given; "" if it keeps all. It must change when the
-	// codec does: objects that do not change on the server are not sent again.
+	// Projection identifies the fields that the codec keeps, for example the paths passed to lw.Project. Use "" if it
+	// keeps all. Change it with the codec, because the server does not resend unchanged objects.
 	Projection string
 }
 
@@ -26,7 +26,7 @@ type originField struct{ name, value string }
 
 const originFields = 7
 
-// fields are the header's texts, in the format's order.
+// fields returns the strings of the header, in the order of the format.
 func (o *Origin) fields() [originFields]originField {
 	return [originFields]originField{
 		{"server", o.Server},
@@ -35,6 +35,6 @@ func (o *Origin) fields() [originFields]originField {
 		{"label selector", o.LabelSelector},
 		{"field selector", o.FieldSelector},
 		{"shard selector", o.ShardSelector},
-		{"form", o.Projection},
+		{"projection", o.Projection},
 	}
 }

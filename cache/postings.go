@@ -7,7 +7,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// postings lead from a key to the slots of its objects.
+// postings maps a key to the slots of its objects.
 type postings[K comparable] struct {
 	table slots.Table
 	cells slots.Vector[*posting[K]]
@@ -16,10 +16,10 @@ type postings[K comparable] struct {
 type posting[K comparable] struct {
 	key   K
 	slots slots.Set // never empty
-	epoch uint64    // that may change it
+	epoch uint64    // the epoch that may modify it
 }
 
-// find returns the posting of a key; nil if there is none.
+// find returns the posting of a key, or nil if the key is unknown.
 func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[K]) {
 	cell, ok := in.table.Find(x.hash(key), func(cell uint32) bool {
 		found, _ = in.cells.Get(cell)
@@ -31,7 +31,7 @@ func (x *Index[T, K]) find(in *postings[K], key K) (cell uint32, found *posting[
 	return cell, found
 }
 
-// prepare asks for the keys of what comes, and for those of what goes if they are not known.
+// prepare computes the keys of the old and the new object. It uses the cached key of the old object if there is one.
 func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	x.old, x.new = x.old[:0], x.new[:0]
 	if old != nil {
@@ -46,8 +46,8 @@ func (x *Index[T, K]) prepare(slot uint32, old, object *T) {
 	}
 }
 
-// appendKeys appends an object's keys, each once; only is what x.only says of it. They are copied: a keys func may return a
-// slice of the object's own.
+// appendKeys appends the distinct keys of an object to a slice. only is the entry of the object in x.singleKey, or
+// zero. It copies the keys, because the keys func may return a slice that belongs to the object.
 func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 	if x.scratch == nil {
 		x.scratch = make([]K, 1, 8)
@@ -64,7 +64,7 @@ func (x *Index[T, K]) appendKeys(to []K, object T, only uint32) []K {
 			to = append(to, key)
 		}
 	}
-	clear(x.scratch[:cap(x.scratch)]) // they are parts of an object's text
+	clear(x.scratch[:cap(x.scratch)]) // keys may share the memory of an object
 	return to
 }
 
@@ -72,7 +72,7 @@ func (x *Index[T, K]) commit(epoch uint64, slot uint32) {
 	if !slices.Equal(x.old, x.new) {
 		x.change(epoch, slot)
 	}
-	clear(x.old) // they are parts of an object's text
+	clear(x.old) // keys may share the memory of an object
 	clear(x.new)
 }
 
@@ -93,8 +93,8 @@ func (x *Index[T, K]) change(epoch uint64, slot uint32) {
 	}
 }
 
-// setSingleKey remembers the cell of the only key of an object. It does so only for types with Equal, because reading their keys
-// is slow.
+// setSingleKey caches the cell of an object's only key. It is called only for types with Equal, because computing their
+// keys is slow.
 func (x *Index[T, K]) setSingleKey(slot, only uint32) {
 	for int(slot) >= len(x.singleKey) {
 		x.singleKey = append(x.singleKey, 0)
@@ -105,7 +105,7 @@ func (x *Index[T, K]) setSingleKey(slot, only uint32) {
 	x.singleKey[slot] = only
 }
 
-// insert puts a slot under a key, and returns the key's cell.
+// insert adds a slot to a key and returns the cell of the key.
 func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 	cell, p := x.find(&x.postings, key)
 	if p == nil {
@@ -126,7 +126,7 @@ func (x *Index[T, K]) insert(epoch uint64, key K, slot uint32) uint32 {
 func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	cell, p := x.find(&x.postings, key)
 	if p == nil || !p.slots.Has(slot) {
-		return // the object's keys are not what they were: it was changed, or a key is not equal to itself
+		return // the object was modified in place, or the key is not equal to itself
 	}
 	if p.slots.Len() > 1 {
 		x.ownPosting(epoch, cell, p).slots.Remove(epoch, slot)
@@ -137,7 +137,7 @@ func (x *Index[T, K]) remove(epoch uint64, key K, slot uint32) {
 	x.free = append(x.free, cell)
 }
 
-// ownPosting returns a cell's posting for writing.
+// ownPosting returns the posting of a cell for writing.
 func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *posting[K] {
 	if p.epoch != epoch {
 		p = &posting[K]{key: p.key, slots: p.slots, epoch: epoch}
@@ -146,7 +146,7 @@ func (x *Index[T, K]) ownPosting(epoch uint64, cell uint32, p *posting[K]) *post
 	return p
 }
 
-// rebuild replaces the slots after the objects moved.
+// rebuild updates the slots after objects moved.
 func (x *Index[T, K]) rebuild(epoch uint64, to map[uint32]uint32) {
 	old := x.postings
 	x.postings, x.free, x.next, x.singleKey = postings[K]{}, nil, 0, nil

@@ -7,38 +7,40 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Policy chooses how changes wait for a slow handler.
+// Policy controls how changes are queued for a slow handler.
 type Policy uint8
 
 const (
-	// Coalesce merges the waiting changes of a key. One change waits, from the state that the handler knows to the state of
-	// the store. Two wait if the object was deleted and added again: Deleted, then Added. An object that came and went while
-	// the handler was busy is never reported. Memory is bounded by the number of keys.
+	// Coalesce merges the queued changes of a key into one. The merged change leads from the last state that the
+	// handler received to the current state. An object that was deleted and recreated keeps two queued changes, Deleted
+	// and then Added. An object that was added and deleted while the handler was busy is not reported. The number of
+	// keys bounds the memory.
 	Coalesce Policy = iota
-	// Block keeps up to HandlerOptions.Capacity changes. When the queue is full, the informer reads no events until the
-	// handler takes a change. All other handlers wait too, and the server may end the watch.
+	// Block queues up to HandlerOptions.Capacity changes. While the queue is full, the informer reads no events. All
+	// other handlers wait, too, and the server may end the watch.
 	Block
-	// Unbounded keeps every change. Its memory has no bound, so a handler that stays too slow uses all of it.
+	// Unbounded queues every change. Its memory use has no limit if a handler is persistently too slow.
 	Unbounded
 )
 
-// queuedChange is a change with the previously stored object. Change.Old of a Deleted is the final state instead.
+// queuedChange is a change with the previously stored object. For a Deleted, Change.Old is the final state instead.
 type queuedChange[T any] struct {
 	Change[T]
 	stored T
 }
 
-// item is one change that waits for its handler, in a doubly linked list.
+// item is one queued change, in a doubly linked list.
 type item[T any] struct {
 	change     queuedChange[T]
 	key        lw.Key
-	queuedAt   time.Time // when the oldest change in it was queued
-	isMark     bool      // the end of the initial changes instead of a change
-	deletion   *item[T]  // under Coalesce, the queued Deleted of the same key; this is then an Added
+	queuedAt   time.Time // time at which its oldest change was queued
+	isMark     bool      // marks the end of the initial changes; it is not a change
+	deletion   *item[T]  // under Coalesce, the queued Deleted before this Added of the same key
 	prev, next *item[T]
 }
 
-// queue holds the changes that wait for one handler. One goroutine adds, under the informer's lock; one takes, if any.
+// queue holds the changes for one handler. One goroutine adds under the informer's lock, and at most one goroutine
+// takes.
 type queue[T any] struct {
 	policy   Policy
 	capacity int
@@ -47,9 +49,9 @@ type queue[T any] struct {
 	head          item[T]             // anchor of the list
 	byKey         map[lw.Key]*item[T] // under Coalesce, the last item of each key
 	length        int
-	closed        bool          // nothing is added any more
-	startConsumer func()        // starts the consuming goroutine; nil while none may be started
-	consuming     bool          // the started goroutine is running
+	closed        bool          // rejects further items
+	startConsumer func()        // starts the consumer goroutine; nil while none may start
+	consuming     bool          // the consumer goroutine is running
 	ready         chan struct{} // has one element after an item was added or the queue was closed
 	freed         chan struct{} // has one element after an item was removed or the queue was closed
 }
@@ -63,7 +65,7 @@ func newQueue[T any](policy Policy, capacity int) *queue[T] {
 	return q
 }
 
-// add queues a change, or merges it into the queued change of the same key.
+// add queues a change or merges it into the queued change of the same key.
 func (q *queue[T]) add(key lw.Key, change queuedChange[T]) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -90,14 +92,15 @@ func (q *queue[T]) append(i *item[T]) {
 	i.prev, i.next = q.head.prev, &q.head
 	i.prev.next, i.next.prev = i, i
 	if !i.isMark {
-		if q.length++; q.policy == Coalesce {
+		q.length++
+		if q.policy == Coalesce {
 			q.byKey[i.key] = i
 		}
 	}
 	q.signal()
 }
 
-// signal wakes the consuming goroutine, or starts it.
+// signal wakes the consumer goroutine, or starts one.
 func (q *queue[T]) signal() {
 	if q.startConsumer != nil && !q.consuming {
 		q.consuming = true
@@ -106,7 +109,8 @@ func (q *queue[T]) signal() {
 	notify(q.ready)
 }
 
-// setConsumer calls start whenever there are items and no goroutine consumes them. An idle handler therefore needs no goroutine.
+// setConsumer sets the func that starts a consumer goroutine. It is called when items are queued and no consumer is
+// running, so an idle handler needs no goroutine.
 func (q *queue[T]) setConsumer(start func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -116,7 +120,7 @@ func (q *queue[T]) setConsumer(start func()) {
 	}
 }
 
-// clearConsumer ends setConsumer. It reports whether a goroutine is still consuming.
+// clearConsumer prevents further consumers from starting. It reports whether one is still running.
 func (q *queue[T]) clearConsumer() (taking bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,12 +128,12 @@ func (q *queue[T]) clearConsumer() (taking bool) {
 	return q.consuming
 }
 
-// merge merges a change into the last item of its key. A Deleted is never merged with the Added that follows it, because
-// the handler would skip its cleanup.
+// merge merges a change into the last item of its key. It keeps a Deleted and the Added that follows it separate,
+// because otherwise the handler would skip its cleanup.
 func (q *queue[T]) merge(waiting *item[T], later queuedChange[T]) {
 	first := waiting.change
 	switch {
-	case later.Resync: // the waiting change has the same object, or it is gone
+	case later.Resync: // the queued change has the same object, or it is deleted
 	case first.Resync:
 		waiting.change = later
 	case first.Type == Deleted:
@@ -168,16 +172,17 @@ type takeResult uint8
 
 const (
 	tookItem    takeResult = iota
-	queueEmpty             // yet
-	queueClosed            // and nothing will come, because the queue is closed
-	parked                 // nothing; the goroutine must end, and another one starts when something is added
+	queueEmpty             // may receive items later
+	queueClosed            // closed and empty
+	parked                 // empty; the goroutine must end, and the next item starts another one
 )
 
-// take removes the first item. If there is none and mayPark is set, the goroutine must end.
+// take removes the first item. If the queue is empty and mayPark is set, it returns parked and the goroutine must end.
 func (q *queue[T]) take(mayPark bool) (i *item[T], found takeResult) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i = q.head.next; i == &q.head {
+	i = q.head.next
+	if i == &q.head {
 		switch {
 		case q.closed:
 			return nil, queueClosed
@@ -204,11 +209,12 @@ func (q *queue[T]) full() bool {
 	return q.length >= q.capacity && !q.closed
 }
 
-// close rejects further items. The queued items remain unless they are discarded.
+// close rejects further items. The queued items remain unless discard is set.
 func (q *queue[T]) close(discard bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed = true; discard {
+	q.closed = true
+	if discard {
 		q.head.prev, q.head.next = &q.head, &q.head
 		q.length = 0
 		clear(q.byKey)

@@ -13,21 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCoalesce: a slow handler receives one change of each key, from the state that it knows to the state of the store. A
-// deleted object that was added again stays two changes.
+// A slow handler receives one merged change per key. An object that was deleted and added again keeps two changes.
 func TestCoalesce(t *testing.T) {
-	for name, c := range map[string]struct{ said, told string }{
-		"updates":                     {"~x@3 ~x@4 ~x@5", "~x@1>5"},
-		"updated and deleted":         {"~x@3 -x@4", "-x@4"},
-		"deleted and added":           {"-x@3 +x@4", "-x@3 +x@4"},
-		"added and deleted again":     {"-x@3 +x@4 -x@5", "-x@3"},
-		"added and changed":           {"+z@3 ~z@4", "+z@4"},
-		"added after a deletion":      {"-x@3 +x@4 ~x@5 ~x@6", "-x@3 +x@6"},
-		"came and went":               {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
-		"came, went, came":            {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
-		"a merged change keeps place": {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
-		"deleted, again and again":    {"-x@3 +x@4 ~x@5 -x@6 +x@7", "-x@3 +x@7"},
-		"recreated unseen":            {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
+	for name, c := range map[string]struct{ events, want string }{
+		"updates":                          {"~x@3 ~x@4 ~x@5", "~x@1>5"},
+		"updated, then deleted":            {"~x@3 -x@4", "-x@4"},
+		"deleted, then added":              {"-x@3 +x@4", "-x@3 +x@4"},
+		"deleted, added, deleted":          {"-x@3 +x@4 -x@5", "-x@3"},
+		"added, then updated":              {"+z@3 ~z@4", "+z@4"},
+		"updates after a recreation":       {"-x@3 +x@4 ~x@5 ~x@6", "-x@3 +x@6"},
+		"added, then deleted":              {"+z@3 ~z@4 -z@5 ~x@6", "~x@1>6"},
+		"added, deleted, added":            {"+z@3 -z@4 ~x@5 +z@6", "~x@1>5 +z@6"},
+		"merged change keeps its position": {"~x@3 ~y@4 ~x@5", "~x@1>5 ~y@2>4"},
+		"two recreations":                  {"-x@3 +x@4 ~x@5 -x@6 +x@7", "-x@3 +x@7"},
+		"recreated unobserved":             {"~x@3#1 ~x@4#2 ~x@5#3", "-x@3? +x@5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
@@ -36,15 +35,15 @@ func TestCoalesce(t *testing.T) {
 				th.run()
 				n.take()
 				n.block = make(chan struct{})
-				th.expect("~w@3") // it is busy with this
+				th.expect("~w@3") // keeps the handler busy
 				n.take()
-				th.expect(c.said)
-				require.Equal(t, len(strings.Fields(c.told)), r.Len())
+				th.expect(c.events)
+				require.Equal(t, len(strings.Fields(c.want)), r.Len())
 				time.Sleep(time.Minute)
 				require.Equal(t, time.Minute, r.Lag())
 				close(n.block)
 				synctest.Wait()
-				require.Equal(t, c.told, n.take())
+				require.Equal(t, c.want, n.take())
 				require.Zero(t, r.Len())
 				require.Zero(t, r.Lag())
 			})
@@ -52,7 +51,7 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// TestBlock: the stream waits for a slow handler, and so do all others; nothing is lost.
+// The stream and all other handlers wait for a slow handler. No change is lost.
 func TestBlock(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -61,7 +60,7 @@ func TestBlock(t *testing.T) {
 		th.run()
 		go th.send("+a@3 ~a@4 ~a@5 ~a@6 ~a@7 ~a@8")
 		synctest.Wait()
-		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one is being told, two wait")
+		require.Equal(t, "+a@3 ~a@3>4 ~a@4>5", other.take(), "one call in progress, two changes queued")
 		require.Equal(t, 2, r.Len())
 		slow.block <- struct{}{}
 		synctest.Wait()
@@ -72,7 +71,6 @@ func TestBlock(t *testing.T) {
 	})
 }
 
-// TestBlockDefaultCapacity if nobody says for how many.
 func TestBlockDefaultCapacity(t *testing.T) {
 	for _, capacity := range []int{0, -1} {
 		informer := NewInformer(&liveObjects{}, nil)
@@ -85,7 +83,7 @@ func TestBlockDefaultCapacity(t *testing.T) {
 	}
 }
 
-// TestBlockedInformerStops: of a handler that is removed, and at the context's end.
+// A blocked informer continues when the handler is removed, and stops when ctx ends.
 func TestBlockedInformerStops(t *testing.T) {
 	withHarness(t, "", func(t *testing.T, th *harness) {
 		slow, other := &log{block: make(chan struct{})}, &log{}
@@ -108,14 +106,14 @@ func TestBlockedInformerStops(t *testing.T) {
 		th.stop()
 		synctest.Wait()
 		th.informer.mu.Lock()
-		require.Nil(t, th.informer.start, "it waits for the call, and not for room")
+		require.Nil(t, th.informer.start, "it waits for the call, not for capacity")
 		th.informer.mu.Unlock()
 		close(slow.block)
 	})
 }
 
-// TestGoroutineOfAQueue: it starts when something is added and no goroutine takes. It parks only where another one would start.
-func TestGoroutineOfAQueue(t *testing.T) {
+// A consumer starts when a change is queued and none is running. It parks only if another one can be started.
+func TestQueueConsumer(t *testing.T) {
 	q := newQueue[*lw.Object](Coalesce, 0)
 	started := 0
 	add := func(word string) {
@@ -125,7 +123,7 @@ func TestGoroutineOfAQueue(t *testing.T) {
 		_, found := q.take(true)
 		return found
 	}
-	require.Equal(t, queueEmpty, take(), "nobody would start it")
+	require.Equal(t, queueEmpty, take(), "no consumer can be started")
 	q.setConsumer(func() { started++ })
 	require.Zero(t, started)
 	add("x")
@@ -134,13 +132,13 @@ func TestGoroutineOfAQueue(t *testing.T) {
 	require.Equal(t, tookItem, take())
 	require.Equal(t, tookItem, take())
 	_, found := q.take(false)
-	require.Equal(t, queueEmpty, found, "it may not park")
+	require.Equal(t, queueEmpty, found, "parking is not allowed")
 	require.Equal(t, parked, take())
 	add("x")
 	require.Equal(t, 2, started)
 	require.Equal(t, tookItem, take())
 	require.True(t, q.clearConsumer())
-	require.Equal(t, queueEmpty, take(), "it would not be started again")
+	require.Equal(t, queueEmpty, take(), "no consumer can be restarted")
 
 	q.setConsumer(func() { started++ })
 	require.False(t, q.clearConsumer())
@@ -152,7 +150,6 @@ func TestGoroutineOfAQueue(t *testing.T) {
 	require.Equal(t, queueClosed, take())
 }
 
-// TestUnbounded keeps what Coalesce would not.
 func TestUnbounded(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		slow := &log{block: make(chan struct{})}
@@ -166,8 +163,8 @@ func TestUnbounded(t *testing.T) {
 	})
 }
 
-// TestHandlersFollowRandomChanges: under every policy a slow handler receives a legal sequence for every key, which ends with
-// the state of the store. Every object that is gone is Deleted under its own UID.
+// Under every policy, a slow handler receives a legal sequence for every key, which ends with the state of the store. A
+// Deleted has the UID of the object that was deleted.
 func TestHandlersFollowRandomChanges(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,10 +173,10 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			w := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), requests: 20}
 			silent := make(chan struct{})
 			last := sync.OnceFunc(func() { close(silent) })
-			w.end = func() { // the last watch is silent, until all handlers have caught up
+			w.end = func() { // the last watch sends nothing until all handlers have caught up
 				last()
 				<-ctx.Done()
-				synctest.Wait() // until the informer's own context has ended, too: else it takes one event more for its store
+				synctest.Wait() // the informer's context must have ended, or the store would receive another event
 			}
 			informer := NewInformer(w, &lw.Options{PageSize: 2, NoStreamingList: true})
 			var sums []fold
@@ -194,7 +191,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 			}
 			done := make(chan error)
 			go func() { done <- informer.Run(ctx) }()
-			<-silent // how long that takes, delays and timeouts decide, which are random
+			<-silent // random delays and timeouts determine the duration
 			time.Sleep(time.Hour)
 			cancel()
 			<-done
@@ -206,7 +203,7 @@ func TestHandlersFollowRandomChanges(t *testing.T) {
 	}
 }
 
-// strict is a handler that applies its changes to sum and fails on an illegal one. It calls pause each time.
+// strict returns a handler that applies its changes to sum and fails on an illegal one. It calls pause for each change.
 func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 	return Handler[*lw.Object]{
 		Added: func(o *lw.Object, _ bool) {
@@ -216,14 +213,14 @@ func strict(t *testing.T, sum fold, pause func()) Handler[*lw.Object] {
 		},
 		Modified: func(old, o *lw.Object) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "updated, and not there: %v", o.Key())
-			require.True(t, sum[o.Key()] == old, "%v was told as another before", o.Key())
+			require.NotNil(t, sum[o.Key()], "updated, but unknown: %v", o.Key())
+			require.True(t, sum[o.Key()] == old, "%v: Old differs from the last delivered state", o.Key())
 			require.Equal(t, old.GetUID(), o.GetUID())
 			sum[o.Key()] = o
 		},
 		Deleted: func(o *lw.Object, _ bool) {
 			pause()
-			require.NotNil(t, sum[o.Key()], "deleted, and not there: %v", o.Key())
+			require.NotNil(t, sum[o.Key()], "deleted, but unknown: %v", o.Key())
 			require.Equal(t, sum[o.Key()].GetUID(), o.GetUID())
 			delete(sum, o.Key())
 		},

@@ -10,18 +10,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Reflector keeps a store equal to a collection on the server.
+// Reflector keeps a store in sync with a collection on the server.
 type Reflector[T lw.Keyed] struct {
 	source   lw.ListerWatcher[T]
 	opts     lw.Options
 	store    *Store[T]
 	writer   *Writer[T]
 	running  atomic.Bool
-	restored *savedState[T] // what the next run begins with; nil for nothing
+	restored *savedState[T] // initial state of the next run; nil for none
 }
 
-// NewReflector returns a reflector with an empty store. Nothing happens before Run or Changes. opts may be nil; its
-// ResumeFrom is the reflector's own affair.
+// NewReflector returns a reflector with an empty store. It makes no request before Run or Changes. opts may be nil. The
+// reflector ignores opts.ResumeFrom and resumes from its store.
 func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Reflector[T] {
 	store, writer := NewStore[T](nil)
 	r := &Reflector[T]{source: source, store: store, writer: writer}
@@ -31,11 +31,11 @@ func NewReflector[T lw.Keyed](source lw.ListerWatcher[T], opts *lw.Options) *Ref
 	return r
 }
 
-// Store returns the reflector's store, for reading.
+// Store returns the store of the reflector, for reading.
 func (r *Reflector[T]) Store() *Store[T] { return r.store }
 
 // Run follows the collection until ctx ends, and then returns context.Cause(ctx). If Options.StopOn returns true for an
-// error, Run returns that error. When Run has returned, nothing is left running.
+// error, Run returns that error. When Run returns, all its goroutines have ended.
 func (r *Reflector[T]) Run(ctx context.Context) error {
 	for event := range r.Changes(ctx) {
 		if event.Interruption != nil && event.Interruption.Final {
@@ -45,22 +45,22 @@ func (r *Reflector[T]) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// Changes does what Run does, and yields every event of the stream with the changes that it made in the store: none for
-// most events that are not about an object, and any number for Synced. The slice is valid until the next iteration. The
-// work is done in the caller's goroutine.
+// Changes works like Run in the caller's goroutine. It yields every event of the stream with the changes that the event
+// made in the store. Most events that carry no object make no changes, but Synced can make any number. The slice is
+// valid until the next iteration.
 //
-// Folding the changes always gives the store's content. After a new list only what changed meanwhile is told. A second run
-// continues with the same store: where the first was, or with a list if that ended within one or found that versions had
-// run backwards. Two at once panic.
+// Applying all changes in order always produces the content of the store. A relist yields only the differences. A
+// second run keeps the store and resumes where the first one stopped. It starts with a list if the first run stopped
+// during a list or detected that resourceVersions ran backwards. Two concurrent runs panic.
 func (r *Reflector[T]) Changes(ctx context.Context) iter.Seq2[lw.Event[T], []Change[T]] {
 	return r.follow(ctx, func(event lw.Event[T]) []Change[T] { return r.writer.Fold(event) })
 }
 
-// follow yields every event with what fold made of it.
+// follow yields every event with the changes that fold returned for it.
 func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Change[T]) iter.Seq2[lw.Event[T], []Change[T]] {
 	return func(yield func(lw.Event[T], []Change[T]) bool) {
 		if !r.running.CompareAndSwap(false, true) {
-			panic("cache: a Reflector is run twice at the same time")
+			panic("cache: Reflector used by two runs at the same time")
 		}
 		defer r.running.Store(false)
 		for event := range r.events(ctx) {
@@ -78,8 +78,8 @@ func (r *Reflector[T]) follow(ctx context.Context, fold func(lw.Event[T]) []Chan
 	}
 }
 
-// checkMaxObjects returns the event that ends the run when there are more objects than Options.MaxObjects, or nil. While a list
-// arrives, the limit is for the list alone, because the store still holds the objects that the list lacks.
+// checkMaxObjects returns the event that ends the run if the objects exceed Options.MaxObjects, or nil. During a list
+// it counts only the listed objects, because the store still holds objects that the list may lack.
 func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	s := r.store
 	objects := max(s.state.length, len(s.decodeErrors))
@@ -93,7 +93,7 @@ func (r *Reflector[T]) checkMaxObjects() *lw.Event[T] {
 	return &lw.Event[T]{Type: lw.Interrupted, ResourceVersion: s.state.version, Interruption: cause}
 }
 
-// events are those of a restored state, if there is one, and then the stream that goes on from what the store holds.
+// events yields the restored state, if any, and then the stream that resumes from the store.
 func (r *Reflector[T]) events(ctx context.Context) iter.Seq[lw.Event[T]] {
 	return func(yield func(lw.Event[T]) bool) {
 		if r.restored != nil && !r.replay(ctx, yield) {

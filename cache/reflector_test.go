@@ -10,21 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRunReturnsTheCause of the context's end: the caller's own, in whatever it was busy with.
-func TestRunReturnsTheCause(t *testing.T) {
-	enough := errors.New("the caller had enough")
+// Run returns the cause of the context's end from every state.
+func TestRunReturnsContextCause(t *testing.T) {
+	enough := errors.New("canceled by the caller")
 	for name, lines := range map[string][]string{
-		"in a request":       {"list@1 x@1", "watch ~x@2"},
-		"in the first":       nil,
-		"while waiting":      {"list !reset", "list !reset", "list !reset"},
-		"after a clean end":  {"list@1", "watch =2", "watch =3"},
-		"in the next's list": {"list@1", "watch !expired"},
+		"during a watch request":   {"list@1 x@1", "watch ~x@2"},
+		"during the first request": nil,
+		"during a delay":           {"list !reset", "list !reset", "list !reset"},
+		"after a clean close":      {"list@1", "watch =2", "watch =3"},
+		"during a relist":          {"list@1", "watch !expired"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withFixture(t, func(t *testing.T, s *fixture) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				s.script.lines, s.script.end = lines, func() { cancel(enough) }
-				if name == "while waiting" {
+				if name == "during a delay" {
 					time.AfterFunc(time.Second, func() { cancel(enough) })
 				}
 				require.Equal(t, enough, s.reflector.Run(ctx))
@@ -39,31 +39,31 @@ func TestRunReturnsStopOnCause(t *testing.T) {
 		s.script.lines = []string{"list !reset", "list@1 x@1", "watch !reset", "watch !forbidden"}
 		err := s.reflector.Run(t.Context())
 		require.Equal(t, errs["forbidden"], err)
-		require.Equal(t, 1, s.store.Len(), "what was known stays")
+		require.Equal(t, 1, s.store.Len(), "the known object remains")
 	})
 }
 
-// TestConcurrentRunsPanic: the store has one writer. One after the other is fine, whatever ended the first.
+// The store has only one writer. Consecutive runs are allowed.
 func TestConcurrentRunsPanic(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = s.reflector.Run(t.Context()) })
-			panic("the loop's own")
+			require.PanicsWithValue(t, "cache: Reflector used by two runs at the same time", func() { _ = s.reflector.Run(t.Context()) })
+			panic("panic in the loop")
 		}
-		require.PanicsWithValue(t, "the loop's own", func() { s.run("list@1 x@1") })
+		require.PanicsWithValue(t, "panic in the loop", func() { s.run("list@1 x@1") })
 		s.onEvent = nil
 		require.Equal(t, "+x@1 ok", s.run("list@2 x@1"))
 	})
 }
 
-// TestSecondRunContinues with what the first left, even in the middle of a list.
+// A second run continues with the store of the first one, even if that ended during a list.
 func TestSecondRunContinues(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 +y@2 ok +z@4", s.run("list@3 x@1 y@2", "watch +z@4"))
 		x, _ := s.store.Get(lw.Key{Name: "x"})
 
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Added }
-		require.Equal(t, "~z@4>5", s.run("list@7 z@5 x@1"), "ended by the loop, with the list half read")
+		require.Equal(t, "~z@4>5", s.run("list@7 z@5 x@1"), "the loop exits in the middle of the list")
 		require.Equal(t, 3, s.store.Len())
 		require.Equal(t, "4", s.store.ResourceVersion())
 
@@ -74,12 +74,12 @@ func TestSecondRunContinues(t *testing.T) {
 	})
 }
 
-// TestSecondRunResumes: no list is needed for a store that is whole, unless versions were found to have run backwards.
+// A second run of a complete store needs no list, unless resourceVersions ran backwards.
 func TestSecondRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@1 ok +y@4", s.run("list@3 x@1", "watch +y@4"))
 		require.Equal(t, "~x@1>6 -y@7", s.run("watch ~x@6 -y@7 =9"))
-		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "from the bookmark's version: one from 7 would have been asked for as well")
+		require.Equal(t, "~x@6>10", s.run("watch ~x@10"), "resumes from the bookmark, not from 7")
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool { return event.Type != lw.Interrupted }
 		require.Equal(t, "", s.run("watch =2"))
 		require.Empty(t, s.store.resumable())
@@ -89,7 +89,7 @@ func TestSecondRunResumes(t *testing.T) {
 	})
 }
 
-// TestEveryEventIsYielded, also those that change nothing, so that a reader can tell how fresh the store is.
+// Events without changes are yielded, too, so that a caller can observe how current the store is.
 func TestEveryEventIsYielded(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var types []lw.EventType

@@ -10,24 +10,23 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// savedState is a state that was read and not applied yet.
+// savedState is a restored state that is not yet applied.
 type savedState[T any] struct {
 	version string
 	objects []T
 }
 
-// Restore reads what [Save] wrote. The next run then begins with the state that was saved, told as a list, before any
-// request is made; and goes on with a watch from its resource version, or with a list of which only the differences are
-// told where that is too old. Until [lw.WatchStarted] or the next [lw.Synced] the store shows the past.
+// Restore reads a state that [Save] wrote. The next run first yields this state as a list, without any request. It then
+// watches from the saved resourceVersion. If that has expired, it relists and yields only the differences. Until
+// [lw.WatchStarted] or the next [lw.Synced], the store shows the saved state.
 //
-// parse makes an object of the text that was saved, which is valid only during the call: for *lw.Object it is
-// [lw.ParseObject].
+// parse decodes one saved object. text is valid only during the call. For *lw.Object, use [lw.ParseObject].
 //
-// The error matches [ErrForeign], [ErrCorrupt] or the error of from. The reflector is then as it was before. Restore must not be
-// called while the reflector runs.
+// The error matches [ErrForeign], [ErrCorrupt] or the error of from. After an error the reflector is unchanged. Restore
+// panics while the reflector runs.
 func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
 	if !r.running.CompareAndSwap(false, true) {
-		panic("cache: a Reflector is restored while it runs")
+		panic("cache: Restore called while the Reflector runs")
 	}
 	defer r.running.Store(false)
 	in := decoder{reader: from, buf: make([]byte, chunk), table: crc32.MakeTable(crc32.Castagnoli)}
@@ -57,23 +56,23 @@ func (r *Reflector[T]) Restore(from io.Reader, origin Origin, parse func(text []
 	return nil
 }
 
-// RestoreObjects is [Reflector.Restore] for a state that was kept in another way: the objects of a collection, and the
-// resource version up to which they have what happened, and with which the server can tell what followed: the same server, see
-// [lw.Options.ResumeFrom].
+// RestoreObjects is like [Reflector.Restore] for a state that was saved in another way. version is the resourceVersion
+// of the collection that objects represent. It must come from the same server, see [lw.Options.ResumeFrom].
 func (r *Reflector[T]) RestoreObjects(version string, objects []T) {
 	if !r.running.CompareAndSwap(false, true) {
-		panic("cache: a Reflector is restored while it runs")
+		panic("cache: RestoreObjects called while the Reflector runs")
 	}
 	defer r.running.Store(false)
 	r.restored = &savedState[T]{version: version, objects: slices.Clone(objects)}
 }
 
-// Restore is [Reflector.Restore], for an informer that is not running: its handlers are told of what was saved.
+// Restore is like [Reflector.Restore]. The handlers receive the restored objects. Restore panics while the informer
+// runs.
 func (i *Informer[T]) Restore(from io.Reader, origin Origin, parse func(text []byte) (T, error)) error {
 	return i.reflector.Restore(from, origin, parse)
 }
 
-// replay yields the restored state as a list. It returns false when the run is over.
+// replay yields the restored state as a list. It returns false if the run must end.
 func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool) bool {
 	send := func(event lw.Event[T]) bool { return ctx.Err() == nil && yield(event) }
 	if !send(lw.Event[T]{Type: lw.ListStarted}) {
@@ -95,9 +94,9 @@ func (r *Reflector[T]) replay(ctx context.Context, yield func(lw.Event[T]) bool)
 // decoder reads the output of an encoder.
 type decoder struct {
 	reader   io.Reader
-	buf      []byte // grows with what is read, never with what a length promises
-	pos, end int    // of buf: used, and read
-	sum      uint32 // of what was used
+	buf      []byte // grows with the data, not with a declared length
+	pos, end int    // the unread bytes are buf[pos:end]
+	sum      uint32 // checksum of the bytes before pos
 	table    *crc32.Table
 }
 
@@ -108,16 +107,16 @@ func (r *decoder) header(origin *Origin) (version string, count uint64, err erro
 		return "", 0, err
 	}
 	if string(magic) != saveMagic {
-		return "", 0, corruptError("it does not begin as a saved state does")
+		return "", 0, corruptError("not a saved state")
 	}
 	format, err := r.number(4)
 	switch {
 	case err != nil:
 		return "", 0, err
 	case format > saveFormat:
-		return "", 0, &restoreError{reason: errNewerFormat, detail: "format " + strconv.FormatUint(format, 10) + ", and " + strconv.Itoa(saveFormat) + " is the latest known"}
+		return "", 0, &restoreError{reason: errNewerFormat, detail: "format " + strconv.FormatUint(format, 10) + "; the latest supported is " + strconv.Itoa(saveFormat)}
 	case format != saveFormat:
-		return "", 0, corruptError("there is no format " + strconv.FormatUint(format, 10))
+		return "", 0, corruptError("unknown format " + strconv.FormatUint(format, 10))
 	}
 	var saved [originFields]string
 	for i := range saved {
@@ -153,7 +152,7 @@ func (r *decoder) string() ([]byte, error) {
 		return nil, err
 	}
 	if size > maxText {
-		return nil, corruptError("a text of " + strconv.FormatUint(size, 10) + " bytes")
+		return nil, corruptError("string of " + strconv.FormatUint(size, 10) + " bytes")
 	}
 	return r.next(int(size))
 }
@@ -166,12 +165,12 @@ func (r *decoder) number(size int) (n uint64, err error) {
 	return n, err
 }
 
-// checksum compares the checksum of the data with the one that follows.
+// checksum verifies the checksum of the data before it.
 func (r *decoder) checksum() error {
 	sum := r.sum
 	promised, err := r.number(4)
 	if err == nil && promised != uint64(sum) {
-		err = corruptError("the checksum is wrong")
+		err = corruptError("checksum mismatch")
 	}
 	return err
 }
@@ -187,7 +186,7 @@ func (r *decoder) expectEnd() error {
 			return &restoreError{reason: err}
 		}
 	}
-	return corruptError("more follows after its end")
+	return corruptError("data after the end")
 }
 
 // next returns the next n bytes, which are valid until the next call.
@@ -217,8 +216,9 @@ func (r *decoder) fill() error {
 	}
 	for range 100 {
 		n, err := r.reader.Read(r.buf[r.end:])
-		if r.end += n; n > 0 {
-			return nil // an error comes again with the next read
+		r.end += n
+		if n > 0 {
+			return nil // the next Read returns the error again
 		}
 		if err != nil {
 			return err

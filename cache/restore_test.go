@@ -11,24 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRestoredRunResumes: what was saved is told as a list, and what happened since by a watch from its version.
+// The run yields the saved state as a list and then watches from the saved resourceVersion.
 func TestRestoredRunResumes(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
-		require.Zero(t, s.store.Len(), "nothing happens before a run")
+		require.Zero(t, s.store.Len(), "the store is empty before the run")
 		var types []lw.EventType
 		s.onEvent = func(event lw.Event[*lw.Object], _ []Change[*lw.Object]) bool {
 			types = append(types, event.Type)
-			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "the watch is from %s", event.ResourceVersion)
+			require.True(t, len(types) != 5 || event.ResourceVersion == "7", "watch from %s", event.ResourceVersion)
 			return true
 		}
 		require.Equal(t, "+x@1 +y@2 ok ~x@1>8 -y@9", s.run("watch ~x@8 -y@9"))
 		require.Equal(t, []lw.EventType{lw.ListStarted, lw.Added, lw.Added, lw.Synced, lw.WatchStarted, lw.Modified, lw.Deleted, lw.Interrupted}, types[:8])
-		require.Equal(t, "+z@11", s.run("watch +z@11"), "it is told once")
+		require.Equal(t, "+z@11", s.run("watch +z@11"), "the state is restored only once")
 	})
 }
 
-// TestRestoredObjects: a state that was kept in another way is told in the same way.
 func TestRestoredObjects(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.reflector.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
@@ -36,7 +35,7 @@ func TestRestoredObjects(t *testing.T) {
 	})
 }
 
-// TestRestoreMemory: of the text no more than is used at a time.
+// The buffer must not grow with the saved state.
 func TestRestoreMemory(t *testing.T) {
 	var words []string
 	for n := range 10_000 {
@@ -53,7 +52,7 @@ func TestRestoreMemory(t *testing.T) {
 	require.Len(t, in.buf, chunk)
 }
 
-// TestMaxTextSize: a length that no state has is damage, and up to there the text is looked for.
+// A length above the maximum is an error. Shorter strings are read.
 func TestMaxTextSize(t *testing.T) {
 	_, err := restore(t, bytes.NewReader(append(head(1), 0xff, 0xff, 0xff, 0x3f)), origin)
 	require.ErrorIs(t, err, errTruncated)
@@ -61,15 +60,15 @@ func TestMaxTextSize(t *testing.T) {
 	require.ErrorIs(t, err, ErrCorrupt)
 }
 
-// TestRestoredVersionTooOld: of the list that follows only the differences are told.
-func TestRestoredVersionTooOld(t *testing.T) {
+// After an expired resourceVersion, the relist yields only the differences.
+func TestRestoredVersionExpired(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2", "z@3")), origin, lw.ParseObject))
 		require.Equal(t, "+x@1 +y@2 +z@3 ok ~y@2>8 -z@3? ok", s.run("watch !expired", "list@9 x@1 y@8"))
 	})
 }
 
-// TestRestoredRunStopsDuringReplay: a run that ends while the saved state is being told leaves it to the next one.
+// If a run ends during the replay, the next run repeats it.
 func TestRestoredRunStopsDuringReplay(t *testing.T) {
 	for stop := range 4 {
 		withFixture(t, func(t *testing.T, s *fixture) {
@@ -92,18 +91,19 @@ func TestRestoredRunStopsDuringReplay(t *testing.T) {
 			cancel()
 		}
 		cancel()
-		require.Equal(t, 1, n, "nothing comes after the context's end")
+		require.Equal(t, 1, n, "no event follows the end of the context")
 	})
 }
 
-// TestBreakDuringReplay anywhere: nothing is asked for then.
+// After a break during the replay, no request is made.
 func TestBreakDuringReplay(t *testing.T) {
 	for stop := 1; stop <= 4; stop++ {
-		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("a request") }}, plainLists())
+		r := NewReflector[*lw.Object](&script{t: t, end: func() { t.Error("unexpected request") }}, plainLists())
 		r.RestoreObjects("7", []*lw.Object{object("x@1"), object("y@2")})
 		seen := 0
 		for range r.Changes(t.Context()) {
-			if seen++; seen == stop {
+			seen++
+			if seen == stop {
 				break
 			}
 		}
@@ -117,22 +117,21 @@ func TestBreakDuringReplay(t *testing.T) {
 		if event.Type == lw.Added {
 			cancel()
 		}
-		require.NotEqual(t, lw.Synced, event.Type, "nothing comes after the context's end")
+		require.NotEqual(t, lw.Synced, event.Type, "no event follows the end of the context")
 	}
-	require.NotNil(t, r.restored, "it is left to the next run")
+	require.NotNil(t, r.restored, "the next run restores the state")
 }
 
-// TestRunDuringRestorePanics: it would begin without it.
 func TestRunDuringRestorePanics(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
 	require.NoError(t, r.Restore(bytes.NewReader(saved(t, "x@1")), origin, func(text []byte) (*lw.Object, error) {
-		require.PanicsWithValue(t, "cache: a Reflector is run twice at the same time", func() { _ = r.Run(t.Context()) })
+		require.PanicsWithValue(t, "cache: Reflector used by two runs at the same time", func() { _ = r.Run(t.Context()) })
 		return lw.ParseObject(text)
 	}))
 }
 
-// TestRestoredAfterARun: the store becomes what was saved.
-func TestRestoredAfterARun(t *testing.T) {
+// Restore after a run returns the store to the saved state.
+func TestRestoreAfterRun(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		require.Equal(t, "+x@3 +z@4 ok", s.run("list@4 x@3 z@4"))
 		require.NoError(t, s.reflector.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, lw.ParseObject))
@@ -140,11 +139,10 @@ func TestRestoredAfterARun(t *testing.T) {
 	})
 }
 
-// TestRestoreWhileRunningPanics: the store has one writer.
 func TestRestoreWhileRunningPanics(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.onEvent = func(lw.Event[*lw.Object], []Change[*lw.Object]) bool {
-			require.PanicsWithValue(t, "cache: a Reflector is restored while it runs", func() {
+			require.PanicsWithValue(t, "cache: Restore called while the Reflector runs", func() {
 				_ = s.reflector.Restore(bytes.NewReader(nil), origin, lw.ParseObject)
 			})
 			require.Panics(t, func() { s.reflector.RestoreObjects("7", nil) })
@@ -162,7 +160,7 @@ func TestFailedRestoreLists(t *testing.T) {
 	})
 }
 
-// TestSaveDuringList is the last whole state, and not what the list has brought.
+// A save during a relist contains the last complete state.
 func TestSaveDuringList(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@3 x@1 y@2")
@@ -181,14 +179,13 @@ func TestSaveDuringList(t *testing.T) {
 	})
 }
 
-// pair is a type of a caller's own.
+// pair is a custom object type.
 type pair struct{ name, version string }
 
 func (p pair) GetNamespace() string       { return "" }
 func (p pair) GetName() string            { return p.name }
 func (p pair) GetResourceVersion() string { return p.version }
 
-// TestSaveOtherTypes by a func in each direction.
 func TestSaveOtherTypes(t *testing.T) {
 	store, writer := NewStore[pair](nil)
 	writer.Replace("7", pair{"x", "1"}, pair{"y", "2"})
@@ -202,8 +199,7 @@ func TestSaveOtherTypes(t *testing.T) {
 	require.Equal(t, []pair{{"x", "1"}, {"y", "2"}}, r.restored.objects)
 }
 
-// FuzzRestore: what is read is an error, or as many objects as it says; also where the checksums are right, as those of a
-// file that somebody made are.
+// Restore must return an error or as many objects as the header declares, even if the checksums are valid.
 func FuzzRestore(f *testing.F) {
 	for _, words := range [][]string{nil, {"x@1"}, {"a/x@1#u", "b/y@2", "z@3"}} {
 		text := saved(f, words...)
@@ -227,7 +223,7 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
-// head is the header of a state of some objects, and summed what is right for a text.
+// head returns the header of a state with count objects.
 func head(count uint8) []byte {
 	text := saved(nil)
 	text = text[:len(text)-8-8]
@@ -239,7 +235,7 @@ func summed(text []byte) []byte {
 	return append(text, byte(sum), byte(sum>>8), byte(sum>>16), byte(sum>>24))
 }
 
-// TestRestoreObjectsCopiesSlice: neither the options nor a restored slice are the caller's any more.
+// Later changes to the caller's options and slice have no effect.
 func TestRestoreObjectsCopiesSlice(t *testing.T) {
 	opts := &lw.Options{MaxObjects: 7}
 	r := NewReflector[*lw.Object](nil, opts)

@@ -2,18 +2,18 @@ package cache
 
 import "errors"
 
-// Errors of Restore, for errors.Is. An error of the reader matches neither.
+// Errors that Restore returns, for errors.Is. An error of the reader matches neither.
 var (
-	// ErrForeign reports that a saved state has another [Origin].
-	ErrForeign = errors.New("it is of another collection")
-	// ErrCorrupt reports that a saved state cannot be read: it is damaged, cut short, or has a newer format.
+	// ErrForeign reports that the [Origin] of a saved state differs.
+	ErrForeign = errors.New("it belongs to another collection")
+	// ErrCorrupt reports that a saved state is damaged, truncated, or in a newer format.
 	ErrCorrupt = errors.New("it is damaged")
 
-	errTruncated   error = &corruption{"it is cut short"}
+	errTruncated   error = &corruption{"it is truncated"}
 	errNewerFormat error = &corruption{"it has a newer format"}
 )
 
-// corruption is a kind of [ErrCorrupt].
+// corruption is an error that matches [ErrCorrupt].
 type corruption struct{ text string }
 
 func (c *corruption) Error() string { return c.text }
@@ -23,12 +23,12 @@ func (*corruption) Unwrap() error { return ErrCorrupt }
 // restoreError reports why a saved state cannot be used.
 type restoreError struct {
 	reason error  // errTruncated, ErrCorrupt, ErrForeign, errNewerFormat, or the error of the reader
-	detail string // may be empty; it has no part of an object
-	err    error  // the error of parsing an object, or nil
+	detail string // may be empty; never contains data of an object
+	err    error  // error of parse, or nil
 }
 
 func (e *restoreError) Error() string {
-	text := "cache: the saved state cannot be used, a list takes its place: " + e.reason.Error()
+	text := "cache: cannot use the saved state: " + e.reason.Error()
 	if e.detail != "" {
 		text += ": " + e.detail
 	}
@@ -47,6 +47,6 @@ func (e *restoreError) Unwrap() []error {
 
 func corruptError(detail string) error { return &restoreError{reason: ErrCorrupt, detail: detail} }
 
-func originError(what, saved, wanted string) error {
-	return &restoreError{reason: ErrForeign, detail: "the " + what + " was \"" + saved + "\", and is \"" + wanted + "\""}
+func originError(field, saved, wanted string) error {
+	return &restoreError{reason: ErrForeign, detail: field + " was \"" + saved + "\", now \"" + wanted + "\""}
 }

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// resyncTimer says when a handler's next resync is due. There is one for each handler that wants any.
+// resyncTimer fires when the next resync of a handler is due.
 type resyncTimer struct {
 	period time.Duration
-	timer  *time.Timer // nil: never
+	timer  *time.Timer // nil if resyncs are disabled
 }
 
 func newResyncTimer(period time.Duration) *resyncTimer {
@@ -19,7 +19,7 @@ func newResyncTimer(period time.Duration) *resyncTimer {
 	return t
 }
 
-// wait waits until something arrived, or ctx ends, or a resync is due, which it reports.
+// wait blocks until an item arrives, ctx ends or a resync is due. It reports whether a resync is due.
 func (t *resyncTimer) wait(ctx context.Context, arrived <-chan struct{}) (due bool) {
 	var fired <-chan time.Time
 	if t.timer != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResync: each handler by its own period, and those that want none are not told; what waits tells more.
+// Each handler has its own interval. A resync does not replace a queued change.
 func TestResync(t *testing.T) {
 	withHarness(t, "x@1#in y@2", func(t *testing.T, th *harness) {
 		var often, seldom, never, some log
@@ -29,18 +29,17 @@ func TestResync(t *testing.T) {
 		}
 		time.Sleep(3*time.Second + time.Millisecond)
 		synctest.Wait()
-		var told []int
+		var calls []int
 		for _, n := range all {
-			told = append(told, len(n.entries))
+			calls = append(calls, len(n.entries))
 		}
-		require.Equal(t, []int{6, 2, 0, 1}, told)
+		require.Equal(t, []int{6, 2, 0, 1}, calls)
 		require.Equal(t, "~x@1>1", some.take())
 	})
 }
 
-// TestResyncOfASlowHandler: objects with a change that waits are not told twice, and a handler that is always busy gets its
-// resyncs too.
-func TestResyncOfASlowHandler(t *testing.T) {
+// An object with a queued change is not queued again. A handler that is always busy also receives resyncs.
+func TestResyncOfSlowHandler(t *testing.T) {
 	withHarness(t, "x@1 y@2 w@2", func(t *testing.T, th *harness) {
 		n := &log{}
 		r := th.informer.Handle(n.handler(), &HandlerOptions[*lw.Object]{Resync: time.Minute})
@@ -48,10 +47,10 @@ func TestResyncOfASlowHandler(t *testing.T) {
 		n.take()
 		n.block = make(chan struct{})
 		th.expect("~x@3 ~x@4 +z@5 ~y@6 -y@7")
-		time.Sleep(90 * time.Second) // one is due while the handler is busy
+		time.Sleep(90 * time.Second) // a resync is due while the handler is busy
 		n.block <- struct{}{}
 		synctest.Wait()
-		require.Equal(t, 3, r.Len(), "z and y are told as what waits, and w is told again")
+		require.Equal(t, 3, r.Len(), "z and y keep their queued changes, and w is queued again")
 		close(n.block)
 		synctest.Wait()
 		require.Equal(t, "~x@1>3 ~x@3>4 +z@5 -y@7 ~w@2>2", n.take())
@@ -61,7 +60,7 @@ func TestResyncOfASlowHandler(t *testing.T) {
 	})
 }
 
-// TestResyncPeriod, also when changes come all the time.
+// The interval does not depend on other changes.
 func TestResyncPeriod(t *testing.T) {
 	withHarness(t, "x@1", func(t *testing.T, th *harness) {
 		resyncs := 0

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// network is a lw.Transport that answers lists and watches from memory.
+// network is an lw.Transport that serves lists and watches from memory.
 type network func(req *lw.Request) io.Reader
 
 func (n network) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error) {
@@ -29,7 +29,7 @@ const (
 	tooOld   = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"too old resource version","reason":"Expired","code":410}}` + "\n"
 )
 
-// podReflector follows Pods through a real client.
+// podReflector returns a reflector of Pods with a real client.
 func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 	t.Helper()
 	client, err := lw.NewClient(n, lw.Pods(""), lw.RawCodec{}, nil)
@@ -37,7 +37,7 @@ func podReflector(t *testing.T, n network) *Reflector[*lw.Object] {
 	return NewReflector(client, plainLists())
 }
 
-// TestUnchangedListIsNotCopied: a new list of what is known costs neither the objects' decoding nor their memory.
+// A relist of unchanged objects must not decode or allocate them.
 func TestUnchangedListIsNotCopied(t *testing.T) {
 	synctest.Test(t, unchangedListIsNotCopied)
 }
@@ -63,7 +63,7 @@ func unchangedListIsNotCopied(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var before runtime.MemStats
-	var bytes []uint64 // allocated while each list was read
+	var bytes []uint64 // bytes allocated during each list
 	var first map[lw.Key]*lw.Object
 	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
@@ -84,9 +84,9 @@ func unchangedListIsNotCopied(t *testing.T) {
 			require.Equal(t, changed.Name, changes[0].New.GetName())
 		}
 	}
-	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list is copied")
-	require.Less(t, bytes[1], uint64(len(list)/50), "the second is not")
-	require.Less(t, bytes[2], uint64(len(list)/50), "and in the third only what changed")
+	require.Greater(t, bytes[0], uint64(len(list)/4), "the first list allocates its objects")
+	require.Less(t, bytes[1], uint64(len(list)/50), "the second list allocates little")
+	require.Less(t, bytes[2], uint64(len(list)/50), "the third list allocates only changed objects")
 	last := snapshot(reflector.Store())
 	require.Len(t, last, n)
 	for key, object := range first {
@@ -102,7 +102,7 @@ func snapshot(store *Store[*lw.Object]) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// TestKnownAllocatesNothing: it is asked about every item of every list.
+// known is called for every item of every list.
 func TestKnownAllocatesNothing(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		s.run("list@1 some-namespace/a-name-longer-than-thirty-two-bytes-in-all@1")
@@ -119,6 +119,6 @@ func TestKnownAllocatesNothing(t *testing.T) {
 		require.False(t, ok)
 		s.run("list@2 x@")
 		_, ok = s.store.known(nil, []byte("x"), nil)
-		require.False(t, ok, "without a version none can be told from another")
+		require.False(t, ok, "an object without a resourceVersion is never known")
 	})
 }

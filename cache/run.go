@@ -2,8 +2,8 @@ package cache
 
 import "context"
 
-// runHandler calls a handler until its queue is empty, ctx ends or the handler is removed. It removes a handler whose function
-// ends the goroutine, because nothing could call it again.
+// runHandler calls a handler until its queue is empty, ctx ends or the handler is removed. If a func ends the
+// goroutine, runHandler removes the handler.
 func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 	returned := false
 	defer func() {
@@ -13,7 +13,8 @@ func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 		}
 	}()
 	parked := r.run(ctx)
-	if returned = true; !parked {
+	returned = true
+	if !parked {
 		i.suspend(r)
 	}
 }
@@ -21,7 +22,7 @@ func (i *Informer[T]) runHandler(ctx context.Context, r *Registration[T]) {
 // startHandlers starts a goroutine for each handler with queued changes.
 func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
 	if !i.running.CompareAndSwap(false, true) {
-		panic("cache: an Informer is run again before its last Run has returned")
+		panic("cache: Informer.Run called before the previous Run returned")
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -32,13 +33,13 @@ func (i *Informer[T]) startHandlers(start func(*Registration[T])) {
 	i.suspended = nil
 }
 
-// stopHandlers starts no more goroutines for handlers.
+// stopHandlers prevents further handler goroutines from starting.
 func (i *Informer[T]) stopHandlers() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.start = nil
 	for _, r := range i.handlers {
-		if r.handler != nil && !r.queue.clearConsumer() { // who takes will rest it else
+		if r.handler != nil && !r.queue.clearConsumer() { // a running consumer suspends the handler itself
 			i.suspended = append(i.suspended, r)
 		}
 	}

@@ -6,39 +6,41 @@ import (
 	"io"
 )
 
-// The format of a saved state. Numbers are little-endian; a text is its length in 4 bytes, and its bytes.
+// The format of a saved state. Numbers are little-endian. A string is its length in 4 bytes, followed by its bytes.
 //
 //	magic         16 bytes
-//	format        4 bytes: 1. What follows may be different in another one
-//	header        texts: the fields of Origin, then the resource version; then 8 bytes: the number of objects
-//	checksum      4 bytes: CRC-32C of all before
-//	objects       texts
-//	checksum      4 bytes: CRC-32C of all before
+//	format        4 bytes: 1. Other formats may differ in all that follows
+//	header        strings: the fields of Origin, the resourceVersion
+//	count         8 bytes: the number of objects
+//	checksum      4 bytes: CRC-32C of all preceding bytes
+//	objects       strings
+//	checksum      4 bytes: CRC-32C of all preceding bytes
 //
-// The header has a checksum of its own so that a damaged name is not taken for another one, and a foreign state is found
-// before it is read.
+// The separate checksum of the header detects a damaged origin before the origin is compared and the objects are read.
 const (
 	saveMagic  = "listwatch state\n"
 	saveFormat = 1
-	maxText    = 1<<30 - 1 // text, in bytes
-	chunk      = 64 << 10  // is written and read at once, in bytes
+	maxText    = 1<<30 - 1 // maximum length of a string, in bytes
+	chunk      = 64 << 10  // buffer size, in bytes
 )
 
 var (
-	// ErrNotSynced reports a snapshot without a resourceVersion, because the first list was not complete.
-	ErrNotSynced = errors.New("cache: the snapshot has no resource version, as the first list is not complete: save a later one")
-	// errUndecoded reports a store that lacks objects, see [Store.DecodeErrors]. A run that resumes would never receive them.
-	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded, which a run that resumed would never see")
-	// errTextTooLong reports an object or an Origin with a text of 1 GiB and more.
-	errTextTooLong = errors.New("cache: a text of 1 GiB and more cannot be saved")
+	// ErrNotSynced reports that a snapshot has no resourceVersion because the first list was not complete.
+	ErrNotSynced = errors.New("cache: the snapshot has no resourceVersion because the first list is not complete; save a later one")
+	// errUndecoded reports that the store lacks objects, see [Store.DecodeErrors]. A run that resumes from it would
+	// never receive them.
+	errUndecoded = errors.New("cache: the snapshot lacks objects that could not be decoded; see Store.DecodeErrors")
+	// errTextTooLong reports that a string of an object or an Origin is 1 GiB or longer.
+	errTextTooLong = errors.New("cache: cannot save a string of 1 GiB or more")
 )
 
-// Save writes a snapshot in a form that [Reflector.Restore] reads. text gives an object as text: for objects of
-// [lw.RawCodec] and [lw.Project] it is (*lw.Object).Raw. The objects may be Secrets, and are written as they are.
+// Save writes a snapshot in a format that [Reflector.Restore] reads. text returns the saved form of an object. For
+// objects of [lw.RawCodec] and [lw.Project], use (*lw.Object).Raw. Save does not encrypt the objects, even if they are
+// Secrets.
 //
-// The text is written piece by piece, so that no copy of all of it is made. Save returns [ErrNotSynced]
-// before the first list is complete, an error if the store lacks objects that could not be decoded, or the error of w. Restore
-// returns an error for a text that Save did not complete. Package savefile keeps the last good file.
+// Save streams the objects and does not buffer the whole state. It returns [ErrNotSynced] before the first list is
+// complete. It also returns an error if the store lacks objects that could not be decoded, or if w fails. Restore
+// rejects incomplete output. Package savefile keeps the last complete file.
 func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T) string) error {
 	if snapshot.ResourceVersion() == "" {
 		return ErrNotSynced
@@ -56,7 +58,8 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T)
 	s.number(uint64(snapshot.Len()), 8)
 	s.checksum()
 	for object := range snapshot.All() {
-		if s.string(text(object)); s.err != nil {
+		s.string(text(object))
+		if s.err != nil {
 			break
 		}
 	}
@@ -68,8 +71,8 @@ func Save[T any](w io.Writer, snapshot *Snapshot[T], origin Origin, text func(T)
 // encoder writes the format of Save. It keeps the first error.
 type encoder struct {
 	writer io.Writer
-	buf    []byte // not written yet
-	sum    uint32 // of what was written
+	buf    []byte // unwritten bytes
+	sum    uint32 // checksum of the written bytes
 	table  *crc32.Table
 	err    error
 }
@@ -93,7 +96,8 @@ func (s *encoder) raw(text string) {
 	for s.err == nil && text != "" {
 		n := min(len(text), cap(s.buf)-len(s.buf))
 		s.buf = append(s.buf, text[:n]...)
-		if text = text[n:]; len(s.buf) == cap(s.buf) {
+		text = text[n:]
+		if len(s.buf) == cap(s.buf) {
 			s.flush()
 		}
 	}
@@ -109,7 +113,8 @@ func (s *encoder) flush() {
 	}
 	s.sum = crc32.Update(s.sum, s.table, s.buf)
 	n, err := s.writer.Write(s.buf)
-	if s.err = err; err == nil && n < len(s.buf) {
+	s.err = err
+	if err == nil && n < len(s.buf) {
 		s.err = io.ErrShortWrite
 	}
 	s.buf = s.buf[:0]

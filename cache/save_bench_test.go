@@ -25,7 +25,7 @@ func podStore(b *testing.B) (*Snapshot[*lw.Object], int64) {
 	return store.Snapshot(), int64(size)
 }
 
-// BenchmarkSave writes 17,000 Pods.
+// BenchmarkSave saves 17,000 Pods.
 func BenchmarkSave(b *testing.B) {
 	snapshot, size := podStore(b)
 	b.SetBytes(size)
@@ -35,7 +35,7 @@ func BenchmarkSave(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore reads them, from memory.
+// BenchmarkRestore restores 17,000 Pods from memory.
 func BenchmarkRestore(b *testing.B) {
 	snapshot, size := podStore(b)
 	var text bytes.Buffer

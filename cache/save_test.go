@@ -15,7 +15,7 @@ import (
 
 var origin = Origin{Server: "https://a.example.com", Resource: lw.Pods("shop"), LabelSelector: "app=web"}
 
-// saved returns the saved state of a store with some objects, at version 7.
+// saved returns the saved state of a store with these objects, at resourceVersion 7.
 func saved(t testing.TB, words ...string) []byte {
 	store, writer := NewStore[*lw.Object](nil)
 	var objects []*lw.Object
@@ -34,9 +34,9 @@ func restore(t testing.TB, from io.Reader, origin Origin) (*Reflector[*lw.Object
 	r := NewReflector[*lw.Object](&script{}, nil)
 	err := r.Restore(from, origin, lw.ParseObject)
 	if err != nil {
-		var told *restoreError
-		require.ErrorAs(t, err, &told)
-		require.Nil(t, r.restored, "nothing was changed")
+		var got *restoreError
+		require.ErrorAs(t, err, &got)
+		require.Nil(t, r.restored, "the reflector is unchanged")
 	}
 	return r, err
 }
@@ -48,7 +48,7 @@ func texts(objects []*lw.Object) (texts []string) {
 	return texts
 }
 
-// pieces is a writer that takes pieces of up to a size.
+// pieces is a writer that checks the maximum size of each write.
 type pieces struct {
 	t    *testing.T
 	most int
@@ -59,20 +59,20 @@ func (p pieces) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// TestSaveWritesChunks: no copy of all of it is made, nor of a large object.
+// Save must not buffer the whole state or a large object.
 func TestSaveWritesChunks(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("7", object("x@1"), object("y@2#"+strings.Repeat("u", 5*chunk)), object("z@3#"+strings.Repeat("u", 5*chunk)))
 	require.NoError(t, Save(pieces{t, chunk}, store.Snapshot(), origin, (*lw.Object).Raw))
 }
 
-// TestSaveAndRestore: the objects come back to the byte and in their order, however the reader cuts them up.
+// The restored objects have the same bytes and order, regardless of the sizes of reads.
 func TestSaveAndRestore(t *testing.T) {
 	for name, words := range map[string][]string{
-		"nothing":     nil,
-		"one":         {"x@1"},
-		"some":        {"a/x@1#u", "b/y@2", "z@3"},
-		"a large one": {"x@1", "y@2#" + strings.Repeat("u", 5*chunk), "z@3"},
+		"nothing":         nil,
+		"one object":      {"x@1"},
+		"several objects": {"a/x@1#u", "b/y@2", "z@3"},
+		"large object":    {"x@1", "y@2#" + strings.Repeat("u", 5*chunk), "z@3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := saved(t, words...)
@@ -92,7 +92,7 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 }
 
-func TestSaveEveryLength(t *testing.T) { // of an object's text, so that every number and text lies across a chunk's end once
+func TestSaveEveryLength(t *testing.T) { // moves every number and string across a chunk boundary
 	for n := chunk - 300; n < chunk; n++ {
 		word := "x@1#" + strings.Repeat("u", n)
 		r, err := restore(t, bytes.NewReader(saved(t, word, "y@2")), origin)
@@ -101,18 +101,17 @@ func TestSaveEveryLength(t *testing.T) { // of an object's text, so that every n
 	}
 }
 
-// TestCutAtEveryByte: whatever is missing at the end, it is told that something is.
 func TestCutAtEveryByte(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for n := range text {
 		_, err := restore(t, bytes.NewReader(text[:n]), origin)
-		require.ErrorIs(t, err, errTruncated, "cut at byte %d", n)
+		require.ErrorIs(t, err, errTruncated, "truncated at byte %d", n)
 	}
 	_, err := restore(t, bytes.NewReader(append(text, 0)), origin)
-	require.ErrorIs(t, err, ErrCorrupt, "and one byte too many")
+	require.ErrorIs(t, err, ErrCorrupt, "one extra byte")
 }
 
-// TestFlipEveryByte: each bit of it, and all: each is an error.
+// Every flipped bit and every inverted byte must cause an error.
 func TestFlipEveryByte(t *testing.T) {
 	text := saved(t, "a/x@1#u", "b/y@2", "z@3")
 	for i := range text {
@@ -121,30 +120,30 @@ func TestFlipEveryByte(t *testing.T) {
 			_, err := restore(t, bytes.NewReader(text), origin)
 			text[i] ^= flip
 			require.Error(t, err, "byte %d, xor %d", i, flip)
-			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a length that is too large ends beyond the end
+			damaged := errors.Is(err, ErrCorrupt) || errors.Is(err, errTruncated) // a length that is too large runs past the end
 			newer := errors.Is(err, errNewerFormat) && i >= len(saveMagic) && i < len(saveMagic)+4
 			require.True(t, damaged || newer, "byte %d, xor %d: %v", i, flip, err)
 		}
 	}
 }
 
-// TestRestoreRejectsOtherOrigins: the message names what is different, before an object is read.
+// The message names the difference. No object is read before.
 func TestRestoreRejectsOtherOrigins(t *testing.T) {
 	text := saved(t, "x@1")
 	for want, change := range map[string]func(*Origin){
-		`the server was "https://a.example.com", and is "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
-		`the resource was "shop/pods", and is "pods"`:                            func(o *Origin) { o.Resource.Namespace = "" },
-		`the API version was "v1", and is "v2"`:                                  func(o *Origin) { o.Resource.Version = "v2" },
-		`the label selector was "app=web", and is ""`:                            func(o *Origin) { o.LabelSelector = "" },
-		`the field selector was "", and is "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
-		`the shard selector was "", and is "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
-		`the form was "", and is "status.phase"`:                                 func(o *Origin) { o.Projection = "status.phase" },
+		`server was "https://a.example.com", now "https://b.example.com"`: func(o *Origin) { o.Server = "https://b.example.com" },
+		`resource was "shop/pods", now "pods"`:                            func(o *Origin) { o.Resource.Namespace = "" },
+		`API version was "v1", now "v2"`:                                  func(o *Origin) { o.Resource.Version = "v2" },
+		`label selector was "app=web", now ""`:                            func(o *Origin) { o.LabelSelector = "" },
+		`field selector was "", now "spec.nodeName=n1"`:                   func(o *Origin) { o.FieldSelector = "spec.nodeName=n1" },
+		`shard selector was "", now "s"`:                                  func(o *Origin) { o.ShardSelector = "s" },
+		`projection was "", now "status.phase"`:                           func(o *Origin) { o.Projection = "status.phase" },
 	} {
 		other := origin
 		change(&other)
 		_, err := restore(t, io.MultiReader(bytes.NewReader(text[:len(text)-20]), iotest.ErrReader(io.ErrClosedPipe)), other)
 		require.ErrorIs(t, err, ErrForeign)
-		require.EqualError(t, err, "cache: the saved state cannot be used, a list takes its place: it is of another collection: "+want)
+		require.EqualError(t, err, "cache: cannot use the saved state: it belongs to another collection: "+want)
 	}
 }
 
@@ -152,16 +151,16 @@ func TestNewerFormat(t *testing.T) {
 	text := append([]byte(saveMagic), 2, 0, 0, 0, 'n', 'e', 'w')
 	_, err := restore(t, bytes.NewReader(text), origin)
 	require.ErrorIs(t, err, errNewerFormat)
-	require.EqualError(t, err, "cache: the saved state cannot be used, a list takes its place: it has a newer format: format 2, and 1 is the latest known")
+	require.EqualError(t, err, "cache: cannot use the saved state: it has a newer format: format 2; the latest supported is 1")
 }
 
-// TestHugeLengthsAllocateNothing: a length is a promise, and memory is only taken for what comes.
+// A declared length must not allocate memory before the data arrives.
 func TestHugeLengthsAllocateNothing(t *testing.T) {
 	text := saved(t)
 	for name, tail := range map[string][]byte{
-		"a text of 1 GiB":        {0xff, 0xff, 0xff, 0x3f},
-		"a text of 4 GiB":        {0xff, 0xff, 0xff, 0xff},
-		"a name of nearly 1 GiB": nil,
+		"string of 1 GiB":      {0xff, 0xff, 0xff, 0x3f},
+		"string of 4 GiB":      {0xff, 0xff, 0xff, 0xff},
+		"name of almost 1 GiB": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			bad := append(bytes.Clone(text[:len(saveMagic)+4]), tail...)
@@ -178,7 +177,7 @@ func TestHugeLengthsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestRestoreReturnsReaderErrors, and are not taken for damage.
+// A reader error does not match ErrCorrupt.
 func TestRestoreReturnsReaderErrors(t *testing.T) {
 	text := saved(t, "x@1", "y@2")
 	for n := range len(text) + 1 {
@@ -190,20 +189,20 @@ func TestRestoreReturnsReaderErrors(t *testing.T) {
 	require.ErrorIs(t, err, io.ErrNoProgress)
 }
 
-// TestRestoreReturnsParseErrors with the object's number.
+// The error contains the number of the object.
 func TestRestoreReturnsParseErrors(t *testing.T) {
 	r := NewReflector[*lw.Object](&script{}, nil)
-	picky := errors.New("not to my taste")
+	picky := errors.New("unsupported object")
 	err := r.Restore(bytes.NewReader(saved(t, "x@1", "y@2")), origin, func([]byte) (*lw.Object, error) { return nil, picky })
 	require.ErrorIs(t, err, picky)
 	require.ErrorIs(t, err, ErrCorrupt)
-	require.ErrorContains(t, err, "object 0: not to my taste")
+	require.ErrorContains(t, err, "object 0: unsupported object")
 }
 
-// brokenWriter takes some bytes and no more.
+// brokenWriter fails after a number of bytes.
 type brokenWriter struct {
 	left  int
-	short bool // it breaks without a word
+	short bool // returns a short count without an error
 }
 
 func (w *brokenWriter) Write(p []byte) (int, error) {
@@ -214,7 +213,6 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestSaveReturnsWriterErrors, wherever they happen.
 func TestSaveReturnsWriterErrors(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	require.ErrorIs(t, Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw), ErrNotSynced)

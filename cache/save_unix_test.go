@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTextTooLong for a saved state is refused, and not read: it is address space and no memory.
-func TestTextTooLong(t *testing.T) {
+// The string is reserved address space that is never read, so it needs no memory.
+func TestStringTooLong(t *testing.T) {
 	space, err := syscall.Mmap(-1, 0, maxText+1, syscall.PROT_READ, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, syscall.Munmap(space)) }()

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is a lw.ListerWatcher that answers each request with its next line, and ends the run when none is left.
+// script is an lw.ListerWatcher that answers each request with its next line, and ends the run after the last line.
 //
-//	list@10 a/x@1 a/y@2#7     a whole list: its version, and its items' namespace, name, version and, if it matters, UID
+//	list@10 a/x@1 a/y@2#7     a complete list: its resourceVersion and its items as namespace/name@resourceVersion#UID
 //	list+@10 a/x@1            a page that is not the last
 //	watch +a/x@3 ~a/x@4 -a/x@5 =12 !expired
 //
-// An item that begins with "!" is an error, by its name in errs; a watch without one ends in good order.
+// A word that starts with "!" names an error in errs. A watch without an error closes cleanly.
 type script struct {
 	t     *testing.T
 	lines []string
@@ -33,14 +33,14 @@ var errs = map[string]error{
 	"forbidden": &lw.StatusError{Status: lw.Status{Code: 403}},
 }
 
-// next returns the words of the next line, which must answer a list or a watch.
+// next returns the words of the next line, which must be of this kind.
 func (s *script) next(kind string) []string {
 	if len(s.lines) == 0 {
 		s.end()
 		return nil
 	}
 	words := strings.Fields(s.lines[0])
-	require.True(s.t, strings.HasPrefix(words[0], kind), "a %s was asked for, and the script has %q", kind, s.lines[0])
+	require.True(s.t, strings.HasPrefix(words[0], kind), "requested a %s, but the next line is %q", kind, s.lines[0])
 	s.lines = s.lines[1:]
 	return words
 }
@@ -98,7 +98,7 @@ func (s *script) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.E
 	}
 }
 
-// object makes "namespace/name@version#uid", of which only the name must be there.
+// object returns the object "namespace/name@version#uid". Only the name is required.
 func object(word string) *lw.Object {
 	word, uid, _ := strings.Cut(word, "#")
 	word, version, _ := strings.Cut(word, "@")
@@ -114,7 +114,7 @@ func object(word string) *lw.Object {
 	return object
 }
 
-// fixture is a reflector on a script.
+// fixture runs a reflector on a script.
 type fixture struct {
 	t         *testing.T
 	script    *script
@@ -122,11 +122,11 @@ type fixture struct {
 	store     *Store[*lw.Object]
 	fold      fold
 
-	// onEvent, if set, looks at each event, and ends the run by returning false.
+	// onEvent is called for each event if it is not nil. It ends the run by returning false.
 	onEvent func(lw.Event[*lw.Object], []Change[*lw.Object]) bool
 }
 
-// withFixture runs a test with a new reflector, in a bubble where the pauses after interruptions take no time.
+// withFixture runs a test with a new reflector in a synctest bubble, so that backoff delays take no time.
 func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,12 +137,12 @@ func withFixture(t *testing.T, test func(*testing.T, *fixture)) {
 	})
 }
 
-// run runs the reflector until the lines are used up, and tells the changes, and where the lists were complete:
+// run runs the reflector until all lines are used, and returns the changes and the ends of lists:
 //
-//	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, and missed    ok synced
+//	+a/x@1 added    ~a/x@1>2 updated    -a/x@2 deleted    -a/x@2? deleted, final state unknown    ok synced
 //
-// After every event the fold of the changes must be what the store holds. Where a run could resume, lines that begin with a
-// list mean that it finds its version to be too old.
+// After every event, the fold of the changes must equal the store. If a run could resume but its first line is a list,
+// its watch receives an expired error first.
 func (s *fixture) run(lines ...string) string {
 	if s.store.resumable() != "" && len(lines) > 0 && strings.HasPrefix(lines[0], "list") {
 		lines = append([]string{"watch !expired"}, lines...)
@@ -150,7 +150,7 @@ func (s *fixture) run(lines ...string) string {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	defer cancel()
 	s.script.lines, s.script.end = lines, cancel
-	var told []string
+	var described []string
 	for event, changes := range s.reflector.Changes(ctx) {
 		var words []string
 		for _, change := range changes {
@@ -159,17 +159,15 @@ func (s *fixture) run(lines ...string) string {
 		}
 		s.fold.equal(s.t, s.store)
 		if event.Type == lw.Synced {
-			slices.Sort(words) // a sweep has no order
-		}
-		if event.Type == lw.Synced {
+			slices.Sort(words) // the order of these deletions is undefined
 			words = append(words, "ok")
 		}
-		told = append(told, words...)
+		described = append(described, words...)
 		if s.onEvent != nil && !s.onEvent(event, changes) {
 			break
 		}
 	}
-	return strings.Join(told, " ")
+	return strings.Join(described, " ")
 }
 
 func describe(d Change[*lw.Object]) string {
@@ -184,10 +182,10 @@ func describe(d Change[*lw.Object]) string {
 	return "-" + d.Old.Key().String() + "@" + d.Old.GetResourceVersion()
 }
 
-// fold is what the changes come to.
+// fold is the state that results from changes.
 type fold map[lw.Key]*lw.Object
 
-// apply applies a change, which must be legal for its key: Added, any number of Modified, Deleted, and from the beginning.
+// apply applies a change, which must be legal for its key.
 func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	t.Helper()
 	object := d.New
@@ -195,15 +193,15 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 		object = d.Old
 		require.Nil(t, d.New)
 	}
-	held := f[object.Key()]
-	require.Equal(t, d.Type == Added, held == nil, "%v of %v", d.Type, object.Key())
+	stored := f[object.Key()]
+	require.Equal(t, d.Type == Added, stored == nil, "%v of %v", d.Type, object.Key())
 	switch {
 	case d.Type == Deleted:
-		require.True(t, !d.FinalStateUnknown || d.Old == held, "a missed deletion brings the state that was held")
+		require.True(t, !d.FinalStateUnknown || d.Old == stored, "a deletion with unknown final state must carry the stored object")
 		delete(f, object.Key())
 		return
 	case d.Type == Modified:
-		require.Same(t, held, d.Old)
+		require.Same(t, stored, d.Old)
 	case d.Type == Added:
 		require.Nil(t, d.Old)
 	}
@@ -211,15 +209,15 @@ func (f fold) apply(t *testing.T, d Change[*lw.Object]) {
 	f[object.Key()] = object
 }
 
-// equal holds the fold against the store.
+// equal checks that the fold equals the store.
 func (f fold) equal(t *testing.T, store *Store[*lw.Object]) {
 	t.Helper()
 	require.Equal(t, len(f), store.Len())
 	for key, want := range f {
 		got, _ := store.Get(key)
-		require.True(t, want == got, "%v in the store is what the changes say", key)
+		require.True(t, want == got, "%v: the store must equal the fold of the changes", key)
 	}
 }
 
-// plainLists are the options for scripts that know no streaming lists.
+// plainLists returns options for scripts without streaming lists.
 func plainLists() *lw.Options { return &lw.Options{NoStreamingList: true} }

@@ -6,11 +6,11 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/labels"
 )
 
-// Select returns the objects of a namespace that match a label selector such as "app=web,tier in (front,back)", in no
-// particular order. An empty namespace means all namespaces. The syntax is that of Kubernetes.
+// Select returns the objects of a namespace that match a label selector, in no particular order. An empty namespace
+// means all namespaces. The selector has the syntax of Kubernetes, for example "app=web,tier in (front,back)".
 //
-// T needs a method GetLabels() map[string]string or, like *lw.Object, Label(string) (string, bool). Select reads all objects
-// of the namespace; an index such as [ByLabel] finds the objects with one value faster.
+// T must have a method GetLabels() map[string]string or, like *lw.Object, Label(string) (string, bool). Select reads
+// all objects of the namespace. An index such as [ByLabel] finds the objects with one label value faster.
 func (l *Lister[T]) Select(namespace, selector string) ([]T, error) {
 	parsed, err := labels.Parse(selector)
 	if err != nil {
@@ -20,7 +20,7 @@ func (l *Lister[T]) Select(namespace, selector string) ([]T, error) {
 	for _, object := range l.List(namespace) {
 		get := labelsOf(object)
 		if get == nil {
-			return nil, errors.New("cache: Lister.Select needs objects with the method GetLabels() map[string]string")
+			return nil, errors.New("cache: Lister.Select needs objects with a method GetLabels() map[string]string")
 		}
 		if parsed.Matches(get) {
 			selected = append(selected, object)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// labelled is a struct with the method of the generated Kubernetes types.
+// labelled is a struct with the GetLabels method of the generated Kubernetes types.
 type labelled struct {
 	versioned
 	labels map[string]string
@@ -66,5 +66,5 @@ func TestSelectErrors(t *testing.T) {
 	require.EqualError(t, err, `cache: label selector: unable to parse requirement: "app=web=db", at "=db"`)
 	writer.Put(versioned{name: "a"})
 	_, err = lister.Select("", "app=web")
-	require.EqualError(t, err, "cache: Lister.Select needs objects with the method GetLabels() map[string]string")
+	require.EqualError(t, err, "cache: Lister.Select needs objects with a method GetLabels() map[string]string")
 }

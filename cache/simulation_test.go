@@ -15,18 +15,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// simulation is a server with a random life, the same for the same seed: a few keys that come, change and go, so that they
-// meet often, and requests that end in every way. It lives while it is being asked, in the asking goroutine.
+// simulation is a server with random behavior that depends only on the seed. It writes a few keys and ends requests in
+// every possible way. It runs in the goroutine of the caller.
 type simulation struct {
 	*rand.Rand
-	log      []lw.Event[*lw.Object] // all that ever happened; an event's version is its place, from 1
-	page     []*lw.Object           // what a list that is under way has still to give
-	requests int                    // how many are answered before end is called
+	log      []lw.Event[*lw.Object] // all events; the resourceVersion of an event is its position, starting at 1
+	page     []*lw.Object           // the remaining items of the current list
+	requests int                    // number of requests before end is called
 	end      func()
-	calm     bool // end requests in good order only, which is followed by another without a pause
+	calm     bool // requests only close cleanly, so the next one follows without a delay
 }
 
-// state is what was there at a version.
+// state returns the objects at a resourceVersion.
 func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 	objects := map[lw.Key]*lw.Object{}
 	for _, event := range w.log[:version] {
@@ -39,7 +39,7 @@ func (w *simulation) state(version int) map[lw.Key]*lw.Object {
 	return objects
 }
 
-// step writes something.
+// step writes a random change.
 func (w *simulation) step() {
 	key := lw.Key{Namespace: string(rune('a' + w.IntN(3))), Name: string(rune('x' + w.IntN(3)))}
 	version := strconv.Itoa(len(w.log) + 1)
@@ -54,7 +54,7 @@ func (w *simulation) step() {
 	w.log = append(w.log, event)
 }
 
-// fault returns an error, or nil for a request that goes well.
+// fault returns a random error, or nil if the request succeeds.
 func (w *simulation) fault() error {
 	switch w.IntN(12) {
 	case 0:
@@ -67,21 +67,21 @@ func (w *simulation) fault() error {
 
 func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.ListMeta) iter.Seq2[*lw.Object, error] {
 	return func(yield func(*lw.Object, error) bool) {
-		if opts.Continue == "" { // every page shows the version of the first
+		if opts.Continue == "" { // all pages show the resourceVersion of the first page
 			w.page = slices.SortedFunc(maps.Values(w.state(len(w.log))), func(a, b *lw.Object) int {
 				return cmp.Compare(a.Key().String(), b.Key().String())
 			})
 			opts.Continue = strconv.Itoa(len(w.log))
 		}
 		for n := 0; len(w.page) > 0 && (opts.Limit == 0 || n < opts.Limit); n++ {
-			w.step() // what is not in the list, the watch will tell
+			w.step() // a change that only the watch delivers
 			if err := w.fault(); err != nil && !w.calm {
 				yield(nil, err)
 				return
 			}
 			item := w.page[0]
 			w.page = w.page[1:]
-			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, as from a wire
+			if !yield(object(item.Key().String()+"@"+item.GetResourceVersion()+"#"+item.GetUID()), nil) { // a new pointer, like a decoded object
 				return
 			}
 		}
@@ -94,7 +94,8 @@ func (w *simulation) List(ctx context.Context, opts lw.ListOptions, meta *lw.Lis
 
 func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[lw.Event[*lw.Object], error] {
 	return func(yield func(lw.Event[*lw.Object], error) bool) {
-		if w.requests--; w.requests < 0 {
+		w.requests--
+		if w.requests < 0 {
 			w.end()
 		}
 		from, err := strconv.Atoi(opts.ResourceVersion)
@@ -107,7 +108,7 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 			}
 			event := w.log[i]
 			if event.Type == lw.Modified && w.IntN(8) == 0 {
-				event.Type = lw.Added // as in the synthetic beginning of a watch
+				event.Type = lw.Added // like the synthetic Added events of a new watch
 			}
 			again := w.IntN(8) == 0
 			if !yield(event, nil) || again && !yield(event, nil) {
@@ -122,13 +123,13 @@ func (w *simulation) Watch(ctx context.Context, opts lw.WatchOptions) iter.Seq2[
 			return
 		}
 		for range w.IntN(5) {
-			w.step() // while nobody watches
+			w.step() // a change between watches
 		}
 	}
 }
 
-// TestRandomSequences: whatever happens, the changes are legal and come to what the store holds; and but while a list is read,
-// that is what the server had at the version that the store tells.
+// The changes must be legal and add up to the store. Except during a list, the store must equal the server's state at
+// the store's resourceVersion.
 func TestRandomSequences(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,7 +148,7 @@ func TestRandomSequences(t *testing.T) {
 				}
 				sum.equal(t, store)
 				switch event.Type {
-				case lw.ListStarted: // until Synced, even if the list is interrupted and a pause follows
+				case lw.ListStarted: // until Synced, even if the list is interrupted
 					listing = true
 				case lw.Synced:
 					listing = false

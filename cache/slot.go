@@ -7,8 +7,8 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// What writes a slot first asks the indexes for their keys, which is the user's code and may panic, and only then changes
-// anything.
+// The methods that write a slot first call prepare of all indexes. It calls user code, which may panic, so they change
+// nothing before.
 
 // insertSlot stores a new object in a free slot. hash is the hash of its key.
 func (s *Store[T]) insertSlot(hash uint32, object T) (slot uint32) {
@@ -50,7 +50,7 @@ func (s *Store[T]) clearSlot(slot, hash uint32, old T) {
 	s.state.length--
 	s.free = append(s.free, slot)
 	s.commitIndexes(slot)
-	if !s.listing { // the marks of a list are by slot
+	if !s.listing { // listedSlots refers to slots by number
 		s.shrink()
 	}
 }
@@ -61,9 +61,9 @@ func (s *Store[T]) commitIndexes(slot uint32) {
 	}
 }
 
-const minSlots = 4096 // are never given back
+const minSlots = 4096 // fewer slots are never released
 
-// shrink moves the objects to new slots when most slots are empty, because slots and pages are not freed individually.
+// shrink moves the objects to new slots if most slots are empty, because slots are not freed individually.
 func (s *Store[T]) shrink() {
 	if s.next < minSlots || int(s.next) < 8*s.state.length {
 		return
@@ -83,16 +83,17 @@ func (s *Store[T]) shrink() {
 	}
 }
 
-// known finds the stored object of a key and a version, for package recall. It needs no lock, because it runs in the goroutine
-// of the Reflector, the only one that writes. The key shares the memory of the slices, which do not change during the call.
+// known returns the stored object with this key and resourceVersion, for package recall. It needs no lock, because it
+// runs in the goroutine of the Reflector, which is the only writer. The key shares the memory of the slices, which do
+// not change during the call.
 func (s *Store[T]) known(namespace, name, version []byte) (object T, ok bool) {
 	if s.distrusted || len(version) == 0 {
 		return object, false
 	}
 	key := lw.Key{Namespace: unsafe.String(unsafe.SliceData(namespace), len(namespace)), Name: unsafe.String(unsafe.SliceData(name), len(name))}
-	_, held, found := s.find(&s.state, s.hash(key), key)
-	if !found || s.compare.version(held) != string(version) {
+	_, stored, found := s.find(&s.state, s.hash(key), key)
+	if !found || s.compare.version(stored) != string(version) {
 		return object, false
 	}
-	return held, true
+	return stored, true
 }

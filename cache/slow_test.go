@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBlockedHandler: a million updates of a thousand keys cost it no more than its keys.
+// A million updates of 1,000 keys must not take more memory than the keys.
 func TestBlockedHandler(t *testing.T) {
 	source := &liveObjects{events: make(chan lw.Event[*lw.Object], 100)}
 	informer := NewInformer(source, plainLists())

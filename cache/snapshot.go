@@ -8,17 +8,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Snapshot is a store's content at one resource version: all objects, and all indexes by [Index.In]. It never changes. All
-// methods may run concurrently, also while the store is written. Two snapshots between which nothing changed are the same
-// pointer.
+// Snapshot is the immutable content of a store at one resourceVersion: all objects, and all indexes through [Index.In].
+// All methods may be called concurrently, even while the store changes. If nothing changed between two calls,
+// [Store.Snapshot] returns the same pointer.
 //
-// Taking one costs next to nothing; what is written after it copies what it shares with the store, a little at a time. So
-// take as many as are looked at, some tens a second say, rather than one for every event.
+// Taking a snapshot is cheap. Each later write to the store copies the small part of shared data that it changes. Take a
+// snapshot when you read it, for example 10 times per second, not for every event.
 type Snapshot[T any] struct {
 	store      *Store[T]
 	state      state[T]
 	indexes    []indexState[T]
-	incomplete bool // an object could not be decoded
+	incomplete bool // some objects could not be decoded
 }
 
 type indexState[T any] struct {
@@ -26,8 +26,8 @@ type indexState[T any] struct {
 	postings any
 }
 
-// Snapshot returns the last complete state of the store. During a list this is the state before the list. So it is empty
-// during the first list, unless the state was restored.
+// Snapshot returns the last complete state of the store. During a list, it returns the state before the list. During
+// the first list it is therefore empty, unless the state was restored.
 func (s *Store[T]) Snapshot() *Snapshot[T] {
 	if taken := s.snapshot.Load(); taken != nil {
 		return taken
@@ -64,13 +64,13 @@ func (s *Store[T]) invalidate() {
 	}
 }
 
-// Get returns the object with a key.
+// Get returns the object with this key. ok is false if there is none.
 func (sn *Snapshot[T]) Get(key lw.Key) (object T, ok bool) {
 	_, object, ok = sn.store.find(&sn.state, sn.store.hash(key), key)
 	return object, ok
 }
 
-// Len returns how many objects there are.
+// Len returns the number of objects.
 func (sn *Snapshot[T]) Len() int { return sn.state.length }
 
 // List returns all objects, in no particular order.
@@ -83,18 +83,18 @@ func (sn *Snapshot[T]) All() iter.Seq[T] {
 	}
 }
 
-// ResourceVersion returns the version of the collection that the snapshot shows; "" before the first list is complete.
+// ResourceVersion returns the resourceVersion of the collection, or "" before the first list is complete.
 func (sn *Snapshot[T]) ResourceVersion() string { return sn.state.version }
 
-// IndexSnapshot is an index as it was at a snapshot.
+// IndexSnapshot is the state of an index at a snapshot.
 type IndexSnapshot[T any, K comparable] struct {
 	index    *Index[T, K]
 	postings *postings[K]
 	objects  *slots.Vector[T]
 }
 
-// In returns the index as it was at a snapshot of its store. For a snapshot that is older than the index it is made anew,
-// at the cost of going through all objects.
+// In returns the index at a snapshot of its store. If the snapshot is older than the index, In rebuilds the index from
+// all objects of the snapshot. In panics if the snapshot is of another store.
 func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 	if snapshot.store != x.store {
 		panic(errForeignSnapshot)
@@ -106,13 +106,13 @@ func (x *Index[T, K]) In(snapshot *Snapshot[T]) IndexSnapshot[T, K] {
 			return view
 		}
 	}
-	again := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
-	again.build(0, &snapshot.state.objects)
-	view.postings = &again.postings
+	rebuilt := &Index[T, K]{store: x.store, keys: x.keys, seed: x.seed}
+	rebuilt.build(0, &snapshot.state.objects)
+	view.postings = &rebuilt.postings
 	return view
 }
 
-// List returns the objects with a key, in no particular order. It costs in proportion to their number.
+// List returns the objects with a key, in no particular order. Its cost is proportional to their number.
 func (v IndexSnapshot[T, K]) List(key K) []T {
 	_, p := v.index.find(v.postings, key)
 	if p == nil {
@@ -142,7 +142,7 @@ func (v IndexSnapshot[T, K]) each(p *posting[K], yield func(T) bool) {
 	})
 }
 
-// Len returns how many objects have a key.
+// Len returns the number of objects with a key.
 func (v IndexSnapshot[T, K]) Len(key K) int {
 	if _, p := v.index.find(v.postings, key); p != nil {
 		return p.slots.Len()
@@ -150,7 +150,7 @@ func (v IndexSnapshot[T, K]) Len(key K) int {
 	return 0
 }
 
-// Keys returns all keys that objects have, in no particular order.
+// Keys returns all keys of all objects, in no particular order.
 func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 	v.postings.cells.All(func(_ uint32, p *posting[K]) bool {
 		keys = append(keys, p.key)
@@ -159,11 +159,12 @@ func (v IndexSnapshot[T, K]) Keys() (keys []K) {
 	return keys
 }
 
-// errForeignSnapshot reports snapshots of two stores.
-var errForeignSnapshot = errors.New("cache: the snapshots are of two different stores, which have nothing in common to compare")
+// errForeignSnapshot reports that a snapshot is of another store.
+var errForeignSnapshot = errors.New("cache: the snapshot is of another store")
 
-// Diff returns what changed from one snapshot of a store to another one of the same store, whichever is the older. Either
-// may be nil, for the empty store. It costs in proportion to what was written in between. No deletion is marked as FinalStateUnknown.
+// Diff returns the changes between two snapshots of one store. from may be the newer snapshot. A nil snapshot stands
+// for an empty store. The cost is proportional to the data written between the snapshots. Diff never sets
+// FinalStateUnknown.
 func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	switch {
 	case from == nil && to == nil:
@@ -183,7 +184,8 @@ func Diff[T any](from, to *Snapshot[T]) ([]Change[T], error) {
 	return changes, nil
 }
 
-// appendChange tells what became of a slot's object. An object that moved to another slot is told where it was.
+// appendChange appends the change of one slot. before and after are valid if was and is are set. An object that moved
+// between slots is compared once, at its old slot.
 func appendChange[T any](changes []Change[T], from, to *Snapshot[T], before, after T, was, is bool) []Change[T] {
 	s := from.store
 	if was && is && s.key(before) == s.key(after) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUnchangedSnapshotIsReused, so that whoever draws them can compare references.
+// The same pointer lets callers detect an unchanged store.
 func TestUnchangedSnapshotIsReused(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		empty := s.store.Snapshot()
@@ -23,7 +23,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 		require.Zero(t, empty.Len())
 
 		s.run("list@3 a/y@2 a/x@1", "watch ~a/x@1 -b/z@3")
-		require.Same(t, first, s.store.Snapshot(), "a list of the same at the same version, and events that change nothing")
+		require.Same(t, first, s.store.Snapshot(), "an identical relist and events without changes")
 		s.run("list@3 a/x@1 a/y@2", "watch =5")
 		bookmarked := s.store.Snapshot()
 		require.Equal(t, []string{"3", "5"}, []string{first.ResourceVersion(), bookmarked.ResourceVersion()})
@@ -34,7 +34,7 @@ func TestUnchangedSnapshotIsReused(t *testing.T) {
 	})
 }
 
-// TestSnapshotsHidePartialLists: from Reset to Synced they show what was before, also after an interruption.
+// During a list, a snapshot shows the previous state, even after an interruption.
 func TestSnapshotsHidePartialLists(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var shown []string
@@ -52,7 +52,7 @@ func TestSnapshotsHidePartialLists(t *testing.T) {
 	})
 }
 
-// TestSnapshotsOfSameVersion: a list may tell something else at the version that is known, as after a restored backup.
+// A relist can change objects at the same resourceVersion, for example after a restored backup.
 func TestSnapshotsOfSameVersion(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	writer.Replace("1", object("x@1"))
@@ -61,7 +61,6 @@ func TestSnapshotsOfSameVersion(t *testing.T) {
 	require.Equal(t, []string{"y"}, names(store.Snapshot().All()))
 }
 
-// TestDiffOfTwoStores is a mistake that is told; from nothing, all is new.
 func TestDiffOfTwoStores(t *testing.T) {
 	one, writer := newLibrary()
 	other, _ := newLibrary()
@@ -74,8 +73,8 @@ func TestDiffOfTwoStores(t *testing.T) {
 	require.Equal(t, []Change[*book]{{Type: Added, New: b}}, changes)
 }
 
-// TestSnapshotsHaveTheIndexes of their store, also one that came later: else whoever looks at one would make it anew.
-func TestSnapshotsHaveTheIndexes(t *testing.T) {
+// A snapshot includes indexes that were added later. Otherwise each caller of In would rebuild them.
+func TestSnapshotsIncludeIndexes(t *testing.T) {
 	books, writer := newLibrary()
 	writer.Put(&book{isbn: "1", year: 7})
 	books.Snapshot()
@@ -91,10 +90,10 @@ func TestSnapshotsHaveTheIndexes(t *testing.T) {
 
 	byYear.Close()
 	writer.Put(&book{isbn: "2", year: 7})
-	require.Zero(t, asked, "one that is closed is kept up no longer")
+	require.Zero(t, asked, "a closed index is no longer updated")
 }
 
-// TestShrink: a store that lost most of its objects gives its memory back, and snapshots of before stay as they were.
+// A store that lost most of its objects frees memory. Earlier snapshots do not change.
 func TestShrink(t *testing.T) {
 	books, writer := newLibrary()
 	byYear := NewIndex(books, func(b *book, to []int) []int { return append(to, b.year) })
@@ -117,10 +116,10 @@ func TestShrink(t *testing.T) {
 	require.Equal(t, n/100, byYear.In(before).Len(7))
 	changes, err := Diff(before, books.Snapshot())
 	require.NoError(t, err)
-	require.Len(t, changes, n-100, "what has moved is not told")
+	require.Len(t, changes, n-100, "a moved object is not a change")
 }
 
-// TestShrinkAfterList: it marks what it has by slots, so these stay until it ends.
+// A list marks objects by slot, so slots must not move before it ends.
 func TestShrinkAfterList(t *testing.T) {
 	books, writer := newLibrary()
 	for i := range 10_000 {
@@ -132,15 +131,15 @@ func TestShrinkAfterList(t *testing.T) {
 	require.Equal(t, []*book{last}, books.List())
 }
 
-// snapshotModel is a store beside a map that does the same, and snapshots that are held.
+// snapshotModel compares a store and its snapshots with maps.
 type snapshotModel struct {
 	t       *testing.T
 	books   *Store[*book]
 	writer  *Writer[*book]
 	byYear  *Index[*book, int]
-	byFirst *Index[*book, string] // closed, and made anew, now and then
+	byFirst *Index[*book, string] // closed and recreated from time to time
 	model   map[string]*book
-	listing map[string]*book // what the list under way has had; nil: none is
+	listing map[string]*book // objects of the current list; nil if there is none
 	kept    []snapshotCopy
 }
 
@@ -159,7 +158,7 @@ func newSnapshotModel(t *testing.T) *snapshotModel {
 	return s
 }
 
-// step does what two bytes say.
+// step executes the operation that two bytes encode.
 func (s *snapshotModel) step(op, n byte) {
 	b := &book{isbn: strconv.Itoa(int(n % 120)), year: int(n) / 8}
 	switch op % 16 {
@@ -183,13 +182,14 @@ func (s *snapshotModel) step(op, n byte) {
 		delete(s.listing, b.isbn)
 	default:
 		s.writer.Put(b)
-		if s.model[b.isbn] = b; s.listing != nil {
+		s.model[b.isbn] = b
+		if s.listing != nil {
 			s.listing[b.isbn] = b
 		}
 	}
 }
 
-// keep takes a snapshot. While a list is under way it is that from before, whose model was held then.
+// keep takes a snapshot. During a list, the snapshot shows the state before it.
 func (s *snapshotModel) keep() {
 	snapshot := s.books.Snapshot()
 	require.Same(s.t, snapshot, s.books.Snapshot())
@@ -233,7 +233,8 @@ func (s *snapshotModel) compare(from, to snapshotCopy) {
 		}
 		require.True(s.t, state[key.isbn] == d.Old, "%v of %s", d.Type, key.isbn)
 		require.True(s.t, d.Old != d.New)
-		if state[key.isbn] = d.New; d.Type == Deleted {
+		state[key.isbn] = d.New
+		if d.Type == Deleted {
 			delete(state, key.isbn)
 		}
 	}
@@ -254,8 +255,7 @@ func runSnapshotModel(t *testing.T, steps []byte) {
 	}
 }
 
-// TestSnapshotsStayUnchanged stay what they were, with their indexes, whatever is written after them; and what Diff tells leads
-// from one to another.
+// Snapshots and their indexes must not change after later writes. Diff must lead from each snapshot to the next.
 func TestSnapshotsStayUnchanged(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Store holds the last known state of every object of one collection, found by key, by the indexes that [NewIndex] adds,
-// and as immutable snapshots. All methods may run concurrently. The objects are shared: do not change them. Only the
-// store's writer changes it, which is a [Reflector], or a [Writer].
+// Store holds the last known state of every object of one collection. It finds objects by key and by the indexes that
+// [NewIndex] adds. All methods may be called concurrently. Objects are shared and must not be modified. Only the writer
+// of the store changes it, which is a [Reflector] or a [Writer].
 type Store[T any] struct {
 	key     func(T) lw.Key
 	seed    maphash.Seed
@@ -21,44 +21,44 @@ type Store[T any] struct {
 	mu                       lock.RWMutex
 	state                    state[T]
 	indexes                  []indexer[T]
-	epoch                    uint64 // that owns what is written from now on; a snapshot begins another
+	epoch                    uint64 // owns the data that is written now; each snapshot starts the next epoch
 	waiters                  []waiter
 	synced                   chan struct{}
-	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // by key, in all and of the list that is being folded in
-	snapshot                 atomic.Pointer[Snapshot[T]] // of the present state; nil when it is not made yet
+	decodeErrors, listErrors map[lw.Key]*lw.DecodeError  // all decode errors, and those of the current list
+	snapshot                 atomic.Pointer[Snapshot[T]] // of the current state; nil until requested
 	beforeList               *Snapshot[T]                // the snapshot before the current list
-	changedByList            bool                        // the current list has changed something
+	changedByList            bool                        // the current list has changed the store
 
-	// The rest belongs to the writer.
-	free        []uint32 // slots below next that are empty
+	// The remaining fields belong to the writer.
+	free        []uint32 // empty slots below next
 	next        uint32   // the first slot that was never used
-	listing     bool     // between Reset and Synced
-	listedCount int      // objects of the current list
-	initial     bool     // it is the first list
-	listedSlots []uint64 // a bit for each slot whose object is in the current list
+	listing     bool     // between ListStarted and Synced
+	listedCount int      // number of objects in the current list
+	initial     bool     // the current list is the first one
+	listedSlots []uint64 // bitmap of the slots whose objects are in the current list
 	distrusted  bool     // objects may have changed without a new resourceVersion
 	changes     []Change[T]
-	removed     T // the stored object that the last Deleted event removed; the event has its final state
+	removed     T // the object that the last Deleted event removed from the store; the event has its final state
 }
 
-// state is what a snapshot copies.
+// state is the part of a store that a snapshot copies.
 type state[T any] struct {
 	objects slots.Vector[T]
-	table   slots.Table // from the hash of a key to a slot of objects
+	table   slots.Table // maps the hash of a key to a slot of objects
 	length  int
 	version string
 }
 
-// NewStore returns an empty store of objects of any type, and its only writer. key returns the key of an object. It may be nil
-// if objects have the methods of [lw.Keyed]. T may be an interface type.
+// NewStore returns an empty store and its only writer. key returns the key of an object. It may be nil if T implements
+// [lw.Keyed]. T may be an interface type.
 //
-// A type without these methods should be comparable by == or have a method Equal(T) bool. Otherwise every object that is
-// written again counts as changed.
+// If T does not implement lw.Keyed, it should support == or have a method Equal(T) bool. Otherwise each write of an
+// object counts as a change.
 func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
 	s := &Store[T]{key: key, seed: maphash.MakeSeed(), synced: make(chan struct{}), compare: newComparison[T]()}
 	if s.key == nil {
 		if s.compare.version == nil {
-			panic("cache: NewStore needs a key func for a type without GetNamespace, GetName and GetResourceVersion")
+			panic("cache: NewStore needs a key func for a type that does not implement lw.Keyed")
 		}
 		s.key = func(object T) lw.Key { return lw.KeyOf(any(object).(lw.Keyed)) }
 	}
@@ -67,7 +67,7 @@ func NewStore[T any](key func(T) lw.Key) (*Store[T], *Writer[T]) {
 
 func (s *Store[T]) hash(key lw.Key) uint32 { return uint32(maphash.Comparable(s.seed, key) >> 32) }
 
-// find returns the slot of an object, whose key has this hash.
+// find returns the object with a key and its slot. hash is the hash of the key.
 func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, object T, ok bool) {
 	slot, ok = in.table.Find(hash, func(slot uint32) bool {
 		object, _ = in.objects.Get(slot)
@@ -80,7 +80,7 @@ func (s *Store[T]) find(in *state[T], hash uint32, key lw.Key) (slot uint32, obj
 	return slot, object, ok
 }
 
-// Get returns the object with a key.
+// Get returns the object with this key. ok is false if there is none.
 func (s *Store[T]) Get(key lw.Key) (object T, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -88,7 +88,7 @@ func (s *Store[T]) Get(key lw.Key) (object T, ok bool) {
 	return object, ok
 }
 
-// Len returns how many objects there are.
+// Len returns the number of objects.
 func (s *Store[T]) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -111,8 +111,8 @@ func (in *state[T]) list() []T {
 	return objects
 }
 
-// All iterates over all objects as they were when the iteration began, in no particular order. The store may be used
-// within the loop.
+// All iterates over the objects that the store held when the iteration began, in no particular order. The loop body may
+// use the store.
 func (s *Store[T]) All() iter.Seq[T] { return iterate(s.List) }
 
 func iterate[T any](list func() []T) iter.Seq[T] {
@@ -125,13 +125,15 @@ func iterate[T any](list func() []T) iter.Seq[T] {
 	}
 }
 
-// Synced returns a channel that is closed when the first list is complete. Until then the store holds a part of it. It is not
-// closed when a run ends before that, as another may follow: wait for the run's context, too.
+// Synced returns a channel that is closed when the first list is complete. Until then the store holds only a part of
+// it. A run that ends early does not close the channel, because another run may follow. Wait for the context of the
+// run, too.
 func (s *Store[T]) Synced() <-chan struct{} { return s.synced }
 
-// ResourceVersion returns the version of the collection that the store has reached; "" before the first list is complete.
-// While a list is being folded in anew, the store may hold newer objects than this; a [Snapshot] never does, save of a source
-// that writes several objects at one version: in their midst it has the version before.
+// ResourceVersion returns the resourceVersion that the store has reached, or "" before the first list is complete.
+// During a relist the store may hold newer objects. A [Snapshot] has objects and a resourceVersion that match. If a
+// source writes several objects at one resourceVersion, a snapshot between their events has the previous
+// resourceVersion.
 func (s *Store[T]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

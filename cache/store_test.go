@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// names returns the keys of objects in order.
+// names returns the sorted keys of objects.
 func names(objects iter.Seq[*lw.Object]) []string {
 	var keys []string
 	for object := range objects {
@@ -48,12 +48,11 @@ func TestReading(t *testing.T) {
 
 		lister.Close()
 		s.run("list@5 a/y@2 b/x@3 node@4")
-		require.Len(t, lister.List("a"), 2, "as it was")
+		require.Len(t, lister.List("a"), 2, "the closed lister keeps its state")
 		require.Len(t, lister.List(""), 3)
 	})
 }
 
-// TestHashCollisions are different keys.
 func TestHashCollisions(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	x := object("x@1")
@@ -63,8 +62,8 @@ func TestHashCollisions(t *testing.T) {
 	require.Nil(t, found)
 }
 
-// TestLoopsAreConsistent: a loop may be left early, and may use the store, and does not see what is written meanwhile.
-func TestLoopsAreConsistent(t *testing.T) {
+// A loop may exit early and may use the store. It does not see later writes.
+func TestAllIsConsistent(t *testing.T) {
 	for _, loop := range []func(*Store[*lw.Object]) iter.Seq[*lw.Object]{
 		(*Store[*lw.Object]).All,
 		func(s *Store[*lw.Object]) iter.Seq[*lw.Object] { return NewIndex(s, ByNamespace[*lw.Object]).All("a") },
@@ -73,8 +72,9 @@ func TestLoopsAreConsistent(t *testing.T) {
 			s.run("list@4 a/x@1 a/y@2 a/z@3")
 			seen := 0
 			for object := range loop(s.store) {
-				if seen++; seen == 1 {
-					s.run("list@9 a/w@8") // all that the loop has yet to show goes
+				seen++
+				if seen == 1 {
+					s.run("list@9 a/w@8") // deletes all objects that the loop has not yet yielded
 					_, ok := s.store.Get(object.Key())
 					require.False(t, ok)
 				}
@@ -89,7 +89,6 @@ func TestLoopsAreConsistent(t *testing.T) {
 	}
 }
 
-// TestSyncedWaitsForFirstList, and is closed for good then.
 func TestSyncedWaitsForFirstList(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		synced := false
@@ -109,7 +108,7 @@ func TestSyncedWaitsForFirstList(t *testing.T) {
 	})
 }
 
-// TestResourceVersion is where a watch could begin that misses nothing, at every moment.
+// The resourceVersion must always be one from which a watch misses nothing.
 func TestResourceVersion(t *testing.T) {
 	withFixture(t, func(t *testing.T, s *fixture) {
 		var versions []string
@@ -119,7 +118,7 @@ func TestResourceVersion(t *testing.T) {
 			}
 			return true
 		}
-		s.run("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // a list's version counts when it is complete
+		s.run("list x@1 !reset", "list+@5 x@1", "list@5 y@2") // the resourceVersion of a list counts when it is complete
 		require.Equal(t, []string{"", "5"}, versions)
 		versions = nil
 		s.run("list x@9 !reset", "list@10 x@9", "watch +y@11 =12 -y@13 !reset", "watch !expired", "list+@21 x@20", "list@21 y@19", "watch")

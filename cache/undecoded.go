@@ -2,9 +2,9 @@ package cache
 
 import "github.com/seed-6d2a410a/listwatch/lw"
 
-// DecodeErrors returns what the codec could not decode, in no particular order: for each key the last try. What the store
-// holds under such a key is older than that, or nothing. An object is no longer among them when a later state of it was
-// decoded, or it was deleted.
+// DecodeErrors returns the last error of each object that the codec could not decode, in no particular order. The store
+// keeps the previous state of such an object, if any. The error is cleared when a later state is decoded or the object
+// is deleted.
 func (s *Store[T]) DecodeErrors() []*lw.DecodeError {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -21,7 +21,7 @@ func (s *Store[T]) applyDecodeError(err *lw.DecodeError) {
 	slot, old, ok := s.find(&s.state, hash, err.Key)
 	switch {
 	case err.Type != lw.Deleted:
-		s.invalidate() // what a snapshot may be used for
+		s.invalidate() // discards the snapshot, because it is no longer complete
 		setDecodeError(&s.decodeErrors, err)
 		if s.listing {
 			setDecodeError(&s.listErrors, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUndecodedObjectsAreKept as they were known, marked, until a later state is decoded, or they are gone.
+// The store keeps the previous state until a later state is decoded or the object is deleted.
 func TestUndecodedObjectsAreKept(t *testing.T) {
 	type event = lw.Event[*lw.Object]
 	store, writer := NewStore[*lw.Object](nil)
@@ -36,7 +36,7 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.ElementsMatch(t, []string{"x", "z"}, stale())
 
 	changes := writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "x"), event{Type: lw.Synced, ResourceVersion: "3"})
-	require.Len(t, changes, 1, "a list that has it does not sweep it, and nothing else is kept")
+	require.Len(t, changes, 1, "a list with the object keeps it and deletes all others")
 	holds("x")
 	require.Equal(t, []string{"x"}, stale())
 
@@ -53,12 +53,12 @@ func TestUndecodedObjectsAreKept(t *testing.T) {
 	require.Len(t, writer.Fold(event{Type: lw.Deleted, Object: object("x@9")}), 1)
 	require.Empty(t, stale())
 	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), event{Type: lw.ListStarted}, event{Type: lw.Synced, ResourceVersion: "9"})
-	require.Empty(t, stale(), "only the list that counts")
+	require.Empty(t, stale(), "only the complete list counts")
 	writer.Fold(event{Type: lw.ListStarted}, undecoded(lw.Added, "v"), added("v@10"), event{Type: lw.Synced, ResourceVersion: "11"})
-	require.Empty(t, stale(), "what came later in the list")
+	require.Empty(t, stale(), "a later state in the list was decoded")
 }
 
-// TestSaveRejectsUndecodedObjects: a run that resumed from it would never be sent what was not decoded.
+// A run that resumes from the saved state would never receive the missing objects.
 func TestSaveRejectsUndecodedObjects(t *testing.T) {
 	store, writer := NewStore[*lw.Object](nil)
 	save := func() error { return Save(io.Discard, store.Snapshot(), origin, (*lw.Object).Raw) }

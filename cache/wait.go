@@ -6,15 +6,16 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// waiter waits until the store has reached a version.
+// waiter is a caller that waits for a resourceVersion.
 type waiter struct {
 	version string
 	reached chan struct{}
 }
 
-// WaitFor returns when the store has seen a resource version, by an event, a bookmark or a list: reads then show all that
-// was written up to it. Versions are compared as KEP-5504 has it; one that cannot be compared is waited for exactly. ""
-// and "0", which are any version, wait for the first complete list. It returns context.Cause(ctx) when ctx ends before.
+// WaitFor blocks until the store has reached a resourceVersion through an event, a bookmark or a list. Later reads then
+// show every write up to it. ResourceVersions are compared as KEP-5504 defines. If they cannot be compared, WaitFor
+// waits until they are equal. "" and "0" wait for the first complete list. If ctx ends first, WaitFor returns
+// context.Cause(ctx).
 func (s *Store[T]) WaitFor(ctx context.Context, resourceVersion string) error {
 	w := waiter{version: resourceVersion, reached: make(chan struct{})}
 	s.mu.Lock()

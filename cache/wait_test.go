@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWaitFor: a version is reached by an event, a bookmark or a list, and one that is reached is not waited for.
+// An event, a bookmark or a list can reach a resourceVersion.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)
@@ -54,8 +54,7 @@ func TestWaitFor(t *testing.T) {
 	})
 }
 
-// TestWaitForEndsWithItsContext, and leaves nothing behind.
-func TestWaitForEndsWithItsContext(t *testing.T) {
+func TestWaitForReturnsContextCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, _ := NewStore[*lw.Object](nil)
 		enough := errors.New("enough")
@@ -65,12 +64,12 @@ func TestWaitForEndsWithItsContext(t *testing.T) {
 		require.Equal(t, enough, store.WaitFor(ctx, "5"))
 		require.Equal(t, time.Minute, time.Since(began))
 		require.Empty(t, store.waiters)
-		require.Zero(t, store.Len(), "nor a lock")
+		require.Zero(t, store.Len(), "no lock is held")
 	})
 }
 
-// TestWaitForAListWithoutAVersion, as the common store of a MergedStore has it.
-func TestWaitForAListWithoutAVersion(t *testing.T) {
+// The merged store of a MergedStore has no resourceVersion.
+func TestWaitForListWithoutResourceVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, writer := NewStore[*lw.Object](nil)
 		reached := make(chan error, 1)

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// isPermanent reports whether the server rejects every repetition of the request, for example because of an invalid selector.
+// isPermanent reports whether retrying cannot help, for example because of an invalid selector.
 func isPermanent(err error) bool {
 	status, ok := errors.AsType[*lw.StatusError](err)
 	return ok && (lw.IsPermanent(err) || status.Code == 400 || status.Code == 422)
 }
 
-// errorFields returns an error's code and text, and the status and reason of the response.
+// errorFields returns the code and message of an error, and the status code and reason of the response.
 func errorFields(err error) []string {
 	if status, ok := errors.AsType[*lw.StatusError](err); ok {
 		code := errorCode(err, "status")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// collection is one open collection of the page.
+// collection is one open collection of the host.
 type collection struct {
 	id      int32
 	command lw.Value
@@ -24,15 +24,15 @@ type collection struct {
 	cancel  context.CancelCauseFunc
 	wake    chan struct{}
 	rows    *rowPool
-	indexes []string // the paths by which the host indexes
+	indexes []string // paths of the host's indexes
 	synced  bool
-	turns   bool // the current watch takes turns with others
+	turns   bool // the current watch shares connections with others
 
-	batch   []byte // the outbox's
+	batch   []byte // guarded by the lock of out
 	records int
 }
 
-// run follows the collection until it is closed, or rejected before its first list is complete.
+// run follows the collection until it is closed, or until an error response before the first list is complete.
 func (c *collection) run(transport lw.Transport) {
 	reflector, err := c.reflector(transport)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *collection) run(transport lw.Transport) {
 		Bookmark: func(version string) { c.send(bookmark, version) },
 		Switched: func(cause error) { c.send(switched, cause.Error()) },
 	})
-	quiet := c.command.Get("restored").Bool() // until the host was told what it has told us
+	quiet := c.command.Get("restored").Bool() // true until the restored state is applied, because the host already has it
 	for event, changes := range reflector.Changes(ctx) {
 		switch event.Type {
 		case lw.ListStarted:
@@ -52,7 +52,7 @@ func (c *collection) run(transport lw.Transport) {
 		case lw.WatchStarted:
 			c.send(live, event.ResourceVersion)
 			if c.turns {
-				c.sendWaiting() // the host takes live for the end of every cause
+				c.sendWaiting() // the host clears the interruption when it receives a live record
 			}
 		case lw.Interrupted:
 			c.turns = false
@@ -66,7 +66,7 @@ func (c *collection) run(transport lw.Transport) {
 		if event.Type == lw.Synced {
 			version := event.ResourceVersion
 			if quiet {
-				version = "" // nothing was heard from the server
+				version = "" // the server has not sent anything yet
 			}
 			c.send(synced, version)
 			quiet, c.synced = false, true
@@ -77,7 +77,7 @@ func (c *collection) run(transport lw.Transport) {
 func (c *collection) reflector(transport lw.Transport) (*cache.Reflector[*row], error) {
 	c.indexes = c.stringFields("indexes")
 	paths := c.stringFields("project")
-	// Also without a projection it is an error if an index's path can find nothing.
+	// This validates the index paths even if there is no projection.
 	projection, err := lw.Project(append(paths, c.stringFields("needs")...)...)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,8 @@ func (c *collection) stringFields(name string) (all []string) {
 	return all
 }
 
-// restore restores the saved state of the host: the resourceVersion and five fields of each object.
+// restore reads the saved state from the host and restores it. It consists of the resourceVersion and five fields of
+// each object.
 func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 	text, err := jsx.Ask(c.ctx, "kept "+strconv.Itoa(int(c.id)))
 	if err != nil {
@@ -140,7 +141,8 @@ func (c *collection) restore(reflector *cache.Reflector[*row]) error {
 			return nil
 		}
 		n := int(text[0]) | int(text[1])<<8 | int(text[2])<<16 | int(text[3])<<24
-		if text = text[4:]; n > len(text) {
+		text = text[4:]
+		if n > len(text) {
 			err = io.ErrUnexpectedEOF
 			return nil
 		}
@@ -168,7 +170,7 @@ func (c *collection) send(kind byte, fields ...string) {
 	})
 }
 
-// sendChange sends a change of an object.
+// sendChange sends the record of a change.
 func (c *collection) sendChange(change *cache.Change[*row], version string) {
 	if change.Type == cache.Deleted {
 		finalStateUnknown := ""
@@ -179,7 +181,7 @@ func (c *collection) sendChange(change *cache.Change[*row], version string) {
 		return
 	}
 	if change.New.text == nil {
-		return // the host has this object already
+		return // the host already has this object
 	}
 	kind := byte(added)
 	if change.Type == cache.Modified {
@@ -221,14 +223,15 @@ func (c *collection) sendInterruption(b *lw.Interruption) {
 	c.send(kind, append(words, strconv.FormatInt(b.Delay.Milliseconds(), 10), again)...)
 }
 
-// sendWaiting reports that the watch shares connections with others. It is not interrupted, but changes arrive some seconds late.
+// sendWaiting reports that the watch shares connections with others. The watch is not interrupted, but its changes may
+// arrive some seconds late.
 func (c *collection) sendWaiting() {
 	c.turns = true
-	c.send(interrupted, []string{"turns", "watches take turns on two connections, because the server speaks HTTP/1.1, or hides its " +
-		"protocol, and WebSocket cannot be used: serve it over HTTP/2, or allow WebSockets", "", "", "0", ""}...)
+	c.send(interrupted, []string{"turns", "watches take turns on two connections, because neither HTTP/2 nor WebSocket is available; " +
+		"serve over HTTP/2 or allow WebSockets", "", "", "0", ""}...)
 }
 
-// sendStopped reports that no more records follow.
+// sendStopped reports an error after which no more records follow.
 func (c *collection) sendStopped(err error) {
 	if c.ctx != nil && c.ctx.Err() != nil && errors.Is(err, errStopped) {
 		return

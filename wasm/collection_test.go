@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// answer is a transport whose responses are all the same.
+// answer is a transport that returns the same response to every request.
 type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
@@ -43,6 +43,6 @@ func TestRowsKeepTextUntilSent(t *testing.T) {
 		told := record(cache.Change[*row]{Type: cache.Added, New: decoded[i]})
 		require.Equal(t, 2, strings.Count(told, node), "the index and the text of %s: %q", decoded[i].key, told)
 	}
-	require.Empty(t, record(cache.Change[*row]{Type: cache.Modified, Old: decoded[0], New: decoded[0]}), "the host has it")
-	require.NotNil(t, c.rows.spare, "the next object's text uses the buffer of the last one")
+	require.Empty(t, record(cache.Change[*row]{Type: cache.Modified, Old: decoded[0], New: decoded[0]}), "the host already has the object")
+	require.NotNil(t, c.rows.spare, "the buffer is reused for the next object")
 }

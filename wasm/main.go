@@ -1,8 +1,8 @@
 //go:build js
 
-// Command wasm is the program that a page, a worker or Node runs: it follows collections as its host commands, and tells
-// the host what happens to them as records. It keeps of an object its name and versions only; the objects live with the
-// host. The host is engine.js.
+// Command wasm is the WASM module for pages, workers and Node. It follows collections at the command of its host,
+// engine.js, and reports changes to the host as records. The host stores the objects. The module stores only their
+// names, UIDs, resourceVersions and checksums.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 	for {
 		text, err := jsx.Ask(ctx, "command")
 		if err != nil {
-			return // the host is going away
+			return // the host is shutting down
 		}
 		command, err := lw.ParseValue(text)
 		if err == nil {
@@ -36,7 +36,7 @@ type module struct {
 	outbox  outbox
 }
 
-// handle carries out one of the host's commands, of which engine.js has the forms.
+// handle executes one command of the host. engine.js defines the commands.
 func (m *module) handle(ctx context.Context, command lw.Value) {
 	id := int32(command.Get("id").Int())
 	switch command.Get("do").String() {
@@ -59,7 +59,7 @@ func (m *module) handle(ctx context.Context, command lw.Value) {
 		for _, c := range m.running {
 			select {
 			case c.wake <- struct{}{}:
-			default: // it has not looked since the last time
+			default: // a wake-up is already pending
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/internal/jsx"
 )
 
-// The kinds of records; records.js has the same.
+// The kinds of records. They must match records.js.
 const (
 	added = iota + 1
 	modified
@@ -23,8 +23,9 @@ const (
 	page
 )
 
-// outbox gathers records, and gives them to the host when everything else waits, or there are many. A record is its kind, a
-// byte, the number of its fields, another, and each field with its length in four bytes before it.
+// outbox batches records. It sends them to the host when all other goroutines are waiting or a batch is full. A record
+// starts with one byte for its kind and one byte for the number of fields. Each field is its length in 4 bytes,
+// followed by its bytes.
 type outbox struct {
 	mu      sync.Mutex
 	pending []*collection
@@ -32,7 +33,7 @@ type outbox struct {
 	once    sync.Once
 }
 
-// A batch that is larger is given to the host at once, so that neither side ever holds much.
+// A batch that reaches either limit is sent immediately.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 50
@@ -40,7 +41,7 @@ const (
 
 func (o *outbox) init() { o.once.Do(func() { o.due = make(chan struct{}, 1) }) }
 
-// add adds a record of a collection, whose fields write appends.
+// add adds a record of a collection. write appends the fields.
 func (o *outbox) add(c *collection, kind byte, fields int, write func([]byte) []byte) {
 	o.init()
 	o.mu.Lock()
@@ -64,8 +65,8 @@ func appendField[text string | []byte](b []byte, field text) []byte {
 	return append(append(b, byte(n), byte(n>>8), byte(n>>16), byte(n>>24)), field...)
 }
 
-// send gives what was gathered to the host. There is one thread, and goroutines are not interrupted on it: so this runs when
-// the others wait for what has not come yet.
+// send sends all batches to the host whenever records are due. Goroutines on the single thread are not preempted, so
+// send runs when all others are waiting.
 func (o *outbox) send() {
 	o.init()
 	for range o.due {
@@ -85,6 +86,6 @@ func (o *outbox) flush(c *collection) {
 	jsx.Emit(c.id, c.batch)
 	c.batch, c.records = c.batch[:0], 0
 	if cap(c.batch) > 2*batchBytes {
-		c.batch = nil // one large object is no reason to keep as much for ever
+		c.batch = nil // do not keep a large buffer for one large object
 	}
 }

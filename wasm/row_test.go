@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What differs by one bit, by two words that changed places, or by its length differs in its hash.
+// Texts that differ in one bit, in the order of two words or in their length must have different hashes.
 func TestHash(t *testing.T) {
 	text := []byte("twenty-four bytes at the beginning, and some that fill no word")
 	seen := map[uint64]string{hash(text): string(text)}

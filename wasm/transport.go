@@ -15,14 +15,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/transport/ws"
 )
 
-// server is what the streams to one server have learned about it.
+// server caches the capabilities of one server for all its streams.
 type server struct {
 	verdict *verdict.Verdict
 	sockets *turns.Support
 }
 
-// transport returns the transport that an endpoint of a command describes. waits is called when a watch begins to take turns
-// on the connections.
+// transport returns the transport for the endpoint of a command. waits is called when a watch starts to share
+// connections.
 func (m *module) transport(description lw.Value, waits func()) (lw.Transport, error) {
 	url, headers := description.Get("server").String(), header(description.Get("headers"))
 	over, err := http.New(url, &http.Options{
@@ -41,7 +41,7 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 		return ws.New(over, nil), nil
 	case "auto":
 		if len(headers) > 0 {
-			return bounded, nil // a WebSocket would go without them, as another user if one is impersonated
+			return bounded, nil // WebSockets cannot send these headers, so the user may differ, for example with impersonation
 		}
 		at := string(description.Get("server")) + string(description.Get("credentials"))
 		known := m.servers[at]
@@ -53,11 +53,11 @@ func (m *module) transport(description lw.Value, waits func()) (lw.Transport, er
 		bounded.First = fallback.New(verdict.Shared{Transport: free, Verdict: known.verdict}, &turns.Sockets{WebSocket: ws.New(over, nil), Support: known.sockets})
 		return bounded, nil
 	default:
-		return nil, errors.New("there is no transport " + kind)
+		return nil, errors.New("unknown transport " + kind)
 	}
 }
 
-// slotRequester returns a function that requests a connection slot from the host. slots.js answers it.
+// slotRequester returns a func that requests a connection slot from the host. slots.js answers the request.
 func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) {
 	return func(ctx context.Context, wait bool) (*turns.Slot, error) {
 		question := "slot " + url
@@ -80,7 +80,7 @@ func slotRequester(url string) func(context.Context, bool) (*turns.Slot, error) 
 	}
 }
 
-// token asks the host for the token of that name.
+// token returns a func that requests a token by name from the host.
 func token(name string) func(context.Context) (string, error) {
 	if name == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 const templates = 1000
 
-// endless is a watch that brings the same Pods again and again.
+// endless is a watch that repeats the same Pods forever.
 type endless struct {
 	text string
 	at   int
@@ -26,7 +26,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// events lets a codec decode so many events at a call, and returns the time that they took.
+// events returns a func that decodes n events with a codec and returns the elapsed time.
 func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Duration {
 	var text strings.Builder
 	for _, pod := range sample.Templated(1, 2000, templates) {
@@ -42,12 +42,14 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 		defer close(took)
 		n, began := <-left, time.Now()
 		for range client.Watch(b.Context(), lw.WatchOptions{}) {
-			if n--; n >= 0 {
+			n--
+			if n >= 0 {
 				continue
 			}
 			took <- time.Since(began)
 			var more bool
-			if n, more = <-left; !more {
+			n, more = <-left
+			if !more {
 				return
 			}
 			began = time.Now()
@@ -59,12 +61,12 @@ func events[T lw.Keyed](b *testing.B, codec lw.Codec[T]) func(n int) time.Durati
 	}
 }
 
-// BenchmarkEventOverRaw takes turns between RawCodec and this one, over whole watch events, and reports how many times the
-// former's time one costs.
+// BenchmarkEventOverRaw alternates between RawCodec and this codec. It reports the ratio of their times per watch
+// event.
 func BenchmarkEventOverRaw(b *testing.B) {
 	const turn = 2000
 	raw, compact := events(b, lw.RawCodec{}), events(b, newCodec(lw.RawCodec{}, nil))
-	compact(5000) // past the lessons
+	compact(5000) // after the first trainings
 	var least, all time.Duration
 	for b.Loop() {
 		least += raw(turn)
@@ -73,10 +75,10 @@ func BenchmarkEventOverRaw(b *testing.B) {
 	b.ReportMetric(float64(all)/float64(least), "x-raw")
 	b.ReportMetric(float64(least.Nanoseconds())/float64(b.N*turn), "raw-ns/event")
 	b.ReportMetric(float64(all.Nanoseconds())/float64(b.N*turn), "ns/event")
-	b.ReportMetric(0, "ns/op") // of a turn of both: of no interest
+	b.ReportMetric(0, "ns/op") // the time of a pair of runs has no meaning
 }
 
-// BenchmarkRead reads a field near the end of a Pod: from text, from one that is hot, and from one that is not.
+// BenchmarkRead reads a field near the end of a Pod: uncompressed, hot and cold.
 func BenchmarkRead(b *testing.B) {
 	pods := sample.Templated(1, 5000, templates)
 	texts := decode(b, lw.RawCodec{}, pods)
@@ -95,14 +97,15 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkDecompress is the part of a cold read that is not the reading of the text's metadata.
+// BenchmarkDecompress measures decompression without parsing the metadata.
 func BenchmarkDecompress(b *testing.B) {
 	objects := decode(b, newCodec(lw.RawCodec{}, neverHot()), sample.Templated(1, 5000, templates))
 	var text []byte
 	for i := 0; b.Loop(); i++ {
 		object := objects[len(objects)-200+i%200]
 		var err error
-		if text, err = object.dictionary.decoder.DecodeAll([]byte(object.held[object.resourceVersion:]), text[:0]); err != nil {
+		text, err = object.dictionary.decoder.DecodeAll([]byte(object.held[object.resourceVersion:]), text[:0])
+		if err != nil {
 			b.Fatal(err)
 		}
 	}

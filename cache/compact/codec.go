@@ -6,21 +6,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Options configure a codec of [NewCodec].
+// Options configures a codec of [NewCodec].
 type Options struct {
-	// HotBytes bounds the memory of the objects that are kept as they are read, beside the compressed ones; 1 MiB if zero,
-	// none if negative.
+	// HotBytes limits the memory of recently used objects that are also kept uncompressed. Zero means 1 MiB, and a
+	// negative value disables this cache.
 	HotBytes int
 }
 
 const defaultHotBytes = 1 << 20
 
-// codec decodes objects into compressed ones.
+// codec decodes objects and compresses them.
 type codec struct {
 	inner   lw.Codec[*lw.Object]
 	trainer trainer
 	hot     *objectCache
-	plain   *dictionary // that of objects that are held as they are
+	plain   *dictionary // for objects that are stored uncompressed
 }
 
 var _ interface {
@@ -28,9 +28,9 @@ var _ interface {
 	Same(*Object, *lw.Scanned) bool
 } = (*codec)(nil)
 
-// NewCodec returns a codec that compresses the objects of inner, which is [lw.RawCodec] or the codec of [lw.Project]. opts may
-// be nil. Many goroutines may use the codec, and they take turns when they compress. Each collection needs its own codec,
-// because the codec learns from the objects that it decodes.
+// NewCodec returns a codec that compresses the objects of inner, which is [lw.RawCodec] or the codec of [lw.Project].
+// opts may be nil. The codec is safe for concurrent use, but compresses one object at a time. Each collection needs its
+// own codec, because the codec learns from the objects that it decodes.
 func NewCodec(inner lw.Codec[*lw.Object], opts *Options) lw.Codec[*Object] {
 	return newCodec(inner, opts)
 }
@@ -47,18 +47,18 @@ func newCodec(inner lw.Codec[*lw.Object], opts *Options) *codec {
 	return &codec{inner: inner, hot: hot, plain: &dictionary{cache: hot}, trainer: trainer{alive: new(atomic.Int32)}}
 }
 
-// Decode implements [lw.Codec]. It fails where the inner codec fails.
+// Decode implements [lw.Codec]. It returns the errors of the inner codec.
 func (c *codec) Decode(s *lw.Scanned) (*Object, error) {
 	text, err := c.inner.Decode(s)
 	if err != nil {
 		return nil, err
 	}
 	object := c.compress(text)
-	c.hot.put(object, text) // whoever follows a collection reads an object when it comes
+	c.hot.put(object, text) // a program often reads an object when its event arrives
 	return object, nil
 }
 
-// Same reports whether Decode would return an equal object. It decompresses nothing.
+// Same reports whether Decode would return an equal object. It does not decompress the stored object.
 func (c *codec) Same(o *Object, s *lw.Scanned) bool {
 	text, err := c.inner.Decode(s)
 	return err == nil && o.digest == digestOf(text.Raw())

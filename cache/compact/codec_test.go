@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answers is a transport that gives each request the next body.
+// answers is a transport that returns the next body for each request.
 type answers []io.Reader
 
 func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error) {
@@ -28,7 +28,7 @@ func (a *answers) Open(ctx context.Context, _ *lw.Request) (io.ReadCloser, error
 	return io.NopCloser(body), nil
 }
 
-// watched decodes events, as of a watch.
+// watched decodes the events of a watch.
 func watched[T lw.Keyed](t testing.TB, codec lw.Codec[T], events string) (objects []T, err error) {
 	client, err := lw.NewClient(&answers{strings.NewReader(events)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -54,11 +54,11 @@ func decode[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) []T 
 	return objects
 }
 
-// requireSame holds a compressed object against the text that it stands for.
+// requireSame compares a compressed object with its original.
 func requireSame(t testing.TB, text *lw.Object, object *Object) {
 	t.Helper()
 	require.Equal(t, text.Raw(), object.Object().Raw())
-	require.Equal(t, text, object.Object(), "all that is read out")
+	require.Equal(t, text, object.Object(), "decompressed object")
 	require.Equal(t, text.Key(), object.Key())
 	require.Equal(t, text.GetUID(), object.GetUID())
 	require.Equal(t, text.GetResourceVersion(), object.GetResourceVersion())
@@ -66,8 +66,7 @@ func requireSame(t testing.TB, text *lw.Object, object *Object) {
 
 func neverHot() *Options { return &Options{HotBytes: -1} }
 
-// TestRoundTrip: every object reads as the text that it was, those from before the first dictionary, under it and after it
-// included.
+// Objects are decoded before, during and after the use of the first dictionary.
 func TestRoundTrip(t *testing.T) {
 	projection, err := lw.Project("metadata.labels", "spec.containers[*].image", "status")
 	require.NoError(t, err)
@@ -82,13 +81,13 @@ func TestRoundTrip(t *testing.T) {
 				requireSame(t, texts[i], object)
 				dictionaries[object.dictionary]++
 			}
-			require.Len(t, dictionaries, 3, "none, one after 16 objects, and one after 256 more")
+			require.Len(t, dictionaries, 3, "no dictionary, one after 16 objects, and one after 256 more")
 			require.Less(t, len(objects[599].held), len(texts[599].Raw())/2)
 		})
 	}
 }
 
-// TestConcurrentUse: several goroutines decode with one codec, and read what each other decoded.
+// Several goroutines decode with one codec and read each other's objects.
 func TestConcurrentUse(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: 50_000})
 	pods := sample.Templated(1, 200, 50)
@@ -100,7 +99,7 @@ func TestConcurrentUse(t *testing.T) {
 		all.Go(func() {
 			for i, object := range <-decoded {
 				if object.Object().Raw() != texts[i].Raw() {
-					t.Error("another text than was decoded")
+					t.Error("the text differs from the original")
 				}
 			}
 		})
@@ -108,8 +107,9 @@ func TestConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// TestFaultOfTheCompressor: what cannot be read back is held as it is. Here the two sides have different dictionaries.
-func TestFaultOfTheCompressor(t *testing.T) {
+// An object that does not decompress correctly is stored uncompressed. Here the compressor and the decompressor have
+// different dictionaries.
+func TestCompressorFault(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	content := []byte(sample.Pods(1, 1)[0].JSON())
 	faulty := newCompressor(content, codec.hot)
@@ -122,8 +122,7 @@ func TestFaultOfTheCompressor(t *testing.T) {
 	}
 }
 
-// TestLessIsNotMore: a text that compresses to no less is held as it is.
-func TestLessIsNotMore(t *testing.T) {
+func TestIncompressibleTextStaysUncompressed(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	decode(t, codec, sample.Pods(1, samples))
 	require.NotNil(t, codec.trainer.current.Load())
@@ -133,8 +132,8 @@ func TestLessIsNotMore(t *testing.T) {
 	require.Equal(t, `{"metadata":{"name":"xq"}}`, objects[0].Object().Raw())
 }
 
-// TestLargeObjects: copies reach back no further than the window. The sizes are those around the dictionary's, the
-// window's, both of them, and a block's.
+// Back-references must not exceed the window. The sizes are close to those of the dictionary, the window, their sum and
+// a block.
 func TestLargeObjects(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	var items strings.Builder
@@ -153,7 +152,6 @@ type failing struct{ err error }
 
 func (f failing) Decode(*lw.Scanned) (*lw.Object, error) { return nil, f.err }
 
-// TestErrors: they are the inner codec's, and come out as those of any codec.
 func TestErrors(t *testing.T) {
 	cause := errors.New("no")
 	_, err := watched(t, newCodec(failing{cause}, nil), sample.Pods(1, 1)[0].Event("ADDED"))
@@ -173,13 +171,13 @@ func TestEqual(t *testing.T) {
 	before, again, other := decode(t, codec, pods), decode(t, codec, pods), decode(t, codec, changed)
 	foreign := decode(t, newCodec(lw.RawCodec{}, nil), pods)
 	for i := range before {
-		require.True(t, before[i].Equal(again[i]), "also when another dictionary was there")
-		require.True(t, before[i].Equal(foreign[i]), "also when another codec made it")
+		require.True(t, before[i].Equal(again[i]), "equal with another dictionary")
+		require.True(t, before[i].Equal(foreign[i]), "equal with another codec")
 		require.False(t, before[i].Equal(other[i]))
 	}
 }
 
-// FuzzRoundTrip: whatever object a server can send reads as RawCodec has it.
+// Every object that a server can send must equal the object of RawCodec.
 func FuzzRoundTrip(f *testing.F) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	decode(f, codec, sample.Templated(1, 300, 100))

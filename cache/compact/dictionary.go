@@ -8,20 +8,21 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// dictionary is what an object needs to be read. Every object holds the one that it was compressed against, so that the
-// collector frees a dictionary with the last of its objects.
+// dictionary decompresses objects. Each object refers to the dictionary that it was compressed with, so the garbage
+// collector frees a dictionary with its last object.
 type dictionary struct {
-	cache   *objectCache  // the codec's
-	decoder *zstd.Decoder // nil if the objects are held as they are
+	cache   *objectCache  // shared by all dictionaries of the codec
+	decoder *zstd.Decoder // nil if the objects are uncompressed
 }
 
-// compressor compresses against a dictionary. It is large, so that only the codec holds the current one.
+// compressor compresses with a dictionary. It is large, so only the codec refers to the current one.
 type compressor struct {
 	*dictionary
 	encoder *zstd.Encoder
 }
 
-// windowSize is how far back a copy may reach in a large object. Beyond it more memory gains little.
+// windowSize limits the distance of back-references in a large object. A larger window uses more memory and gains
+// little.
 const windowSize = 2 * maxDictionary
 
 func newCompressor(content []byte, hot *objectCache) *compressor {
@@ -37,13 +38,13 @@ func newCompressor(content []byte, hot *objectCache) *compressor {
 	return &compressor{&dictionary{cache: hot, decoder: decoder}, encoder}
 }
 
-// buffers are reused by compressions.
+// buffers is scratch memory for one compression.
 type buffers struct{ raw, packed, decompressed []byte }
 
 var bufferPool = sync.Pool{New: func() any { return new(buffers) }}
 
-// compress compresses a text and verifies the result, because a fault of the compressor must not corrupt an object. It returns
-// false if the text is better stored as it is.
+// compress compresses a text into w.packed and verifies the result, because a fault of the compressor must not corrupt
+// an object. It returns false if the text should be stored uncompressed.
 func (w *buffers) compress(by *compressor, text string) bool {
 	w.raw = append(w.raw[:0], text...)
 	w.packed = by.encoder.EncodeAll(w.raw, w.packed[:0])
@@ -55,7 +56,7 @@ func (w *buffers) compress(by *compressor, text string) bool {
 	return err == nil && string(w.decompressed) == text
 }
 
-// read returns the object whose text was compressed.
+// read decompresses and parses an object.
 func (d *dictionary) read(packed string) *lw.Object {
 	w := bufferPool.Get().(*buffers)
 	defer bufferPool.Put(w)
@@ -70,7 +71,7 @@ func (d *dictionary) read(packed string) *lw.Object {
 		object, err = lw.ParseObject(text)
 	}
 	if err != nil {
-		panic("compact: an object that could be read when it came cannot be read any more: " + err.Error())
+		panic("compact: cannot read an object that was verified when it was stored: " + err.Error())
 	}
 	return object
 }

@@ -1,4 +1,4 @@
-// Package compact holds objects compressed, for collections that are large and of which few objects are read at a time.
+// Package compact stores objects compressed. It suits large collections of which a program reads few objects at a time.
 //
 //	codec := compact.NewCodec(lw.RawCodec{}, nil)
 //	client, err := lw.NewClient(transport, lw.Pods(""), codec, nil)
@@ -8,13 +8,15 @@
 //		fmt.Println(pod.Key(), pod.Object().Get("status.phase"))
 //	}
 //
-// The metadata that every object has are read without decompressing. [Object.Object] is the whole of it, as the inner codec
-// made it, to the byte. The objects that were read last, or have just come, are kept as they are read, within a bound.
+// The namespace, name, UID and resourceVersion can be read without decompression. [Object.Object] returns the complete
+// object, with exactly the text that the inner codec returned. A cache of limited size keeps recently read and recently
+// received objects uncompressed.
 //
-// # What it takes
+// # Memory and CPU time
 //
-// Sample Pods of 6.5 kB, 5 kB without managedFields, of as many templates as said; all of the heap that the store adds,
-// with the dictionaries, a compressor of 0.9 MB and 1 MiB of hot objects, divided by the number of Pods:
+// The benchmark stores sample Pods of 6.5 kB, or 5 kB without managedFields, which derive from 1 to 10,000 templates.
+// The table shows the heap memory of the store per Pod. It includes the dictionaries, a compressor of 0.9 MB and 1 MiB
+// of hot objects.
 //
 //	templates               1     100   1,000  10,000
 //	text, 10,000 Pods   5,306   5,002   5,023   5,043 bytes each
@@ -24,23 +26,25 @@
 //
 //	go test ./cache/compact -run '^$' -bench Retained -benchtime 1x
 //
-// A watch event takes about 50 µs of CPU time, 6 to 7 times as much as with text (BenchmarkEventOverRaw). Reading an object that
-// is not hot takes about 20 µs (BenchmarkRead). A program that reads all objects again and again should keep text or a projection.
+// A watch event takes about 50 µs of CPU time, 6 to 7 times as much as without compression (BenchmarkEventOverRaw).
+// Reading an object that is not hot takes about 20 µs (BenchmarkRead). A program that repeatedly reads all objects
+// should store text or a projection instead.
 //
 // # Compression
 //
-// The codec compresses text with zstd at its fastest level. The dictionary of 64 kB consists of sixteen objects of the
-// collection. The codec makes a dictionary after 16 objects, after 256 more and after 4,096 more. Later it makes one only if
-// 4,096 objects in a row take a quarter more space than after the last one. A dictionary takes about 0.1 MB and is freed with
-// its last object. The codec makes no more while eight are in use. The first sixteen objects, and objects that do not shrink,
-// are kept as text. BenchmarkChoice compares other compressors and levels.
+// The codec compresses text with zstd at its fastest level. The dictionary of 64 kB consists of 16 objects of the
+// collection. The codec creates a dictionary after 16 objects, after 256 more and after 4,096 more. Later it creates
+// one only if the compressed size of the last 4,096 objects grew by a quarter. A dictionary takes about 0.1 MB and is
+// freed with its last object. The codec creates no more while 8 are in use. The first 16 objects, and objects that do
+// not shrink, are stored uncompressed. BenchmarkChoice compares other compressors and levels.
 //
-// The codec decompresses each text once to verify it. If the result differs, the text is kept uncompressed. So a fault in the
-// compressor costs memory, but no data.
+// The codec decompresses each text once to verify it. If the result differs, the text is stored uncompressed. A fault
+// in the compressor can therefore cost memory, but no data.
 //
 // # Comparison
 //
-// Two objects are equal if their texts have the same length and the same hash of 128 bits. Two different texts of one length
-// have the same hash with a probability of 2^-128. A change between them would be missed if the key and the resourceVersion
-// were the same, too. The hash is [hash/maphash] with two random seeds, so nobody can prepare such texts.
+// Two objects are equal if their texts have the same length and the same 128-bit hash. Two different texts of the same
+// length have the same hash with a probability of 2^-128. Such a change would be missed if the key and the
+// resourceVersion were also the same. The hash is [hash/maphash] with two random seeds, so an attacker cannot construct
+// such texts.
 package compact

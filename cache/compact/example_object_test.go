@@ -10,18 +10,18 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// answer is a transport that answers everything with the same text.
+// answer is a transport that returns the same response to every request.
 type answer string
 
 func (a answer) Open(context.Context, *lw.Request) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(a))), nil
 }
 
-// The metadata of a compressed object are there as ever; what else it has is there when it is asked for.
+// The metadata of a compressed object can be read directly. Object decompresses the rest.
 func ExampleObject() {
 	list := answer(`{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[
 		{"metadata":{"namespace":"shop","name":"web-0","resourceVersion":"7"},"status":{"phase":"Running"}}]}`)
-	codec := compact.NewCodec(lw.RawCodec{}, &compact.Options{HotBytes: -1}) // keeps nothing as it was read
+	codec := compact.NewCodec(lw.RawCodec{}, &compact.Options{HotBytes: -1}) // disables the cache of uncompressed objects
 	client, err := lw.NewClient(list, lw.Pods(""), codec, nil)
 	if err != nil {
 		panic(err)

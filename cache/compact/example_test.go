@@ -1,6 +1,6 @@
 //go:build !js
 
-// Not under js: the embedded server listens on a socket.
+// Excluded from js, because the embedded server listens on a socket.
 
 package compact_test
 
@@ -15,7 +15,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A store of compressed Pods, found by a field.
+// A store of compressed Pods with an index by a field.
 func ExampleCodec() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -46,7 +46,7 @@ func ExampleCodec() {
 		return append(keys, pod.Object().Get("spec.nodeName").String())
 	})
 	for event := range pods.Changes(context.Background()) {
-		if event.Type == lw.WatchStarted { // the list is complete, and a watch is open: let something happen
+		if event.Type == lw.WatchStarted { // the list is complete and the watch is open, so change something
 			fmt.Println("on node-3:", byNode.Len("node-3"))
 			put("web-3", "node-4")
 		}

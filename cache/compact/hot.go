@@ -7,13 +7,13 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// objectCache holds the objects that were decompressed last.
+// objectCache keeps the most recently used objects uncompressed.
 type objectCache struct {
 	mu      sync.Mutex
 	limit   int // bytes
 	size    int
 	entries map[*Object]*list.Element
-	order   list.List // of hotObject, the latest first
+	order   list.List // of cachedObject, most recently used first
 }
 
 type cachedObject struct {
@@ -21,7 +21,7 @@ type cachedObject struct {
 	text *lw.Object
 }
 
-// entryOverhead is the memory of a cache entry without its text.
+// entryOverhead is the approximate memory of a cache entry without its text, in bytes.
 const entryOverhead = 256
 
 func (h cachedObject) size() int { return len(h.text.Raw()) + entryOverhead }
@@ -49,7 +49,7 @@ func (h *objectCache) put(held *Object, text *lw.Object) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, ok := h.entries[held]; ok {
-		return // another goroutine read it at the same time
+		return // another goroutine added it first
 	}
 	h.entries[held] = h.order.PushFront(entry)
 	for h.size += entry.size(); h.size > h.limit; {

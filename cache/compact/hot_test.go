@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// TestCacheIsBounded: in bytes, whatever is read, and those read last stay.
+// The limit is in bytes, and the most recently used objects remain.
 func TestCacheIsBounded(t *testing.T) {
 	const limit = 20_000
 	codec := newCodec(lw.RawCodec{}, &Options{HotBytes: limit})
@@ -18,7 +18,7 @@ func TestCacheIsBounded(t *testing.T) {
 	text := favourite.Object()
 	for _, object := range objects[1:] {
 		require.Same(t, object.Object(), object.Object())
-		require.Same(t, text, favourite.Object(), "it is read all the time")
+		require.Same(t, text, favourite.Object(), "a frequently read object stays cached")
 
 		size := 0
 		for _, element := range codec.hot.entries {
@@ -32,7 +32,7 @@ func TestCacheIsBounded(t *testing.T) {
 	require.Nil(t, codec.hot.get(objects[1]))
 }
 
-// TestJustDecodedIsHot: the first read after an event decompresses nothing.
+// The first read after an event must not decompress the object.
 func TestJustDecodedIsHot(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, nil)
 	decode(t, codec, sample.Pods(1, 20))

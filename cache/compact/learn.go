@@ -9,38 +9,40 @@ import (
 )
 
 const (
-	samples       = 16       // of which a dictionary is made
-	maxSample     = 16 << 10 // bytes of one
-	maxDictionary = 64 << 10 // bytes; larger ones take longer to compress with, and gain little
-	maxAlive      = 8        // dictionaries that objects are compressed against at one time
+	samples       = 16       // number of objects in a dictionary
+	maxSample     = 16 << 10 // bytes of one object
+	maxDictionary = 64 << 10 // bytes; larger dictionaries slow compression down and gain little
+	maxAlive      = 8        // maximum number of dictionaries in use
 )
 
-// trainAfter lists after how many more objects a dictionary is trained. A list is sorted, so that its first objects are a poor
-// sample.
+// trainAfter lists the numbers of objects between trainings. The first objects of a list are a poor sample, because a
+// list is sorted.
 var trainAfter = [...]int{samples, 256, 4096}
 
-// trainer trains dictionaries on decoded objects: first after the counts of trainAfter, then when the compression ratio drops by
-// a quarter.
+// trainer trains dictionaries on decoded objects: first at the intervals of trainAfter, then when the compressed size
+// grows by a quarter.
 type trainer struct {
-	current atomic.Pointer[compressor] // nil before the first lesson
-	alive   *atomic.Int32              // dictionaries that are not collected yet
+	current atomic.Pointer[compressor] // nil before the first training
+	alive   *atomic.Int32              // number of dictionaries that are still referenced
 
 	mu         sync.Mutex
-	trained    int             // lessons
-	sample     [samples]string // random ones of the objects seen
-	seen       int             // objects since the last lesson, or since it was found not to be time for one
-	raw        int             // bytes of these
-	compressed int             // bytes held for these
-	expected   float64         // held by raw after the last lesson; zero while that is not known
+	trained    int             // number of trainings
+	sample     [samples]string // random sample of the objects seen
+	seen       int             // objects in the current interval
+	raw        int             // uncompressed bytes in the interval
+	compressed int             // stored bytes in the interval
+	expected   float64         // compressed/raw after the last training; zero if unknown
 }
 
 // observe records an object and trains a dictionary when it is due.
 func (l *trainer) observe(raw string, held int, hot *objectCache) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.seen; at < samples {
-		l.addSample(at, raw)
-	} else if at = rand.IntN(at + 1); at < samples {
+	at := l.seen
+	if at >= samples {
+		at = rand.IntN(at + 1)
+	}
+	if at < samples {
 		l.addSample(at, raw)
 	}
 	l.seen++

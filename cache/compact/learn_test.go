@@ -13,42 +13,43 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// trainedAt returns after how many of n objects there was another dictionary, when each takes so many of its 1000 bytes.
+// trainedAt observes n objects of 1,000 bytes with a compressed size of held. It returns the counts after which a
+// dictionary was trained.
 func trainedAt(l *trainer, n, held int) (at []int) {
 	raw := strings.Repeat("0123456789", 100)
 	for i := range n {
 		before := l.current.Load()
-		if l.observe(raw, held, nil); l.current.Load() != before {
+		l.observe(raw, held, nil)
+		if l.current.Load() != before {
 			at = append(at, i+1)
 		}
 	}
 	return at
 }
 
-// TestTrainingSchedule: three at the beginning, and one more only when the collection has changed for good.
+// There are three trainings at the start, and another one only if the collection changes permanently.
 func TestTrainingSchedule(t *testing.T) {
 	const last = 4096
 	l := &newCodec(lw.RawCodec{}, nil).trainer
 	require.Equal(t, []int{16, 16 + 256, 16 + 256 + last}, trainedAt(l, 16+256+last, 500))
-	require.Empty(t, trainedAt(l, 5*last, 200), "what is expected is known after the first so many")
+	require.Empty(t, trainedAt(l, 5*last, 200), "the first interval sets the expected size")
 	require.Empty(t, trainedAt(l, 5*last, 240))
 	require.Equal(t, []int{last}, trainedAt(l, last, 260))
-	require.Empty(t, trainedAt(l, 5*last, 900), "nothing better is to be had")
+	require.Empty(t, trainedAt(l, 5*last, 900), "another dictionary would not help")
 }
 
-// TestDictionariesAreBounded: no more are made while objects need the old ones, and the collector frees those that none
-// needs.
+// No dictionary is trained while objects use the maximum number. Unused dictionaries are freed.
 func TestDictionariesAreBounded(t *testing.T) {
 	codec := newCodec(lw.RawCodec{}, neverHot())
 	codec.trainer.trained = len(trainAfter)
 	pod := decode(t, lw.RawCodec{}, sample.Pods(1, 1))[0]
 	var kept []*Object
-	lesson := func() { // as if 4096 objects had come, and were less alike than expected
+	train := func() { // simulates 4,096 objects that compressed worse than expected
 		codec.trainer.seen, codec.trainer.expected = trainAfter[len(trainAfter)-1]-1, 0.001
 		kept = append(kept, codec.compress(pod), codec.compress(pod))
 	}
 	for range 3 * maxAlive {
-		lesson()
+		train()
 	}
 	require.EqualValues(t, maxAlive, codec.trainer.alive.Load())
 	for _, object := range kept {
@@ -59,12 +60,12 @@ func TestDictionariesAreBounded(t *testing.T) {
 		runtime.GC()
 		return codec.trainer.alive.Load() == 1
 	}
-	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all but the present one")
-	lesson()
+	require.Eventually(t, collected, 20*time.Second, 5*time.Millisecond, "all but the current dictionary are freed")
+	train()
 	require.EqualValues(t, 2, codec.trainer.alive.Load())
 }
 
-// TestSamplesAreBounded: a few large objects are no large dictionary, and are not kept alive.
+// Large objects must not make a dictionary larger, and samples must not keep them alive.
 func TestSamplesAreBounded(t *testing.T) {
 	l := &newCodec(lw.RawCodec{}, nil).trainer
 	large := strings.Repeat("0123456789", maxDictionary)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// listed is the body of a list, whose items come sorted as a server's do, and are made while they are read.
+// listed returns the body of a list. Its items are sorted and generated while they are read.
 func listed(pods []sample.Pod) io.Reader {
 	slices.SortFunc(pods, func(a, b sample.Pod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
@@ -47,13 +47,13 @@ func (i *item) Read(p []byte) (int, error) {
 
 func heap() int {
 	runtime.GC()
-	runtime.GC() // what pools hold survives the first
+	runtime.GC() // objects in pools survive the first collection
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int(stats.HeapAlloc)
 }
 
-// retained is what a store takes for each object: everything, also the dictionaries, the compressor, and what is hot.
+// retained returns the bytes of heap per object of a store. They include dictionaries, the compressor and hot objects.
 func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) int {
 	client, err := lw.NewClient(&answers{listed(pods)}, lw.Pods(""), codec, nil)
 	require.NoError(t, err)
@@ -71,18 +71,17 @@ func retained[T lw.Keyed](t testing.TB, codec lw.Codec[T], pods []sample.Pod) in
 	return each
 }
 
-// TestRetained: what the package is for.
 func TestRetained(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads 70 MB: run it without -short")
+		t.Skip("reads 70 MB; run without -short")
 	}
 	const n = 10_000
 	each := retained(t, newCodec(lw.RawCodec{}, nil), sample.Templated(1, n, templates))
-	t.Logf("%d Pods of %d templates: %d bytes each", n, templates, each)
+	t.Logf("%d Pods of %d templates: %d bytes per Pod", n, templates, each)
 	require.Less(t, each, 1150)
 }
 
-// BenchmarkRetained reports bytes of heap for each Pod.
+// BenchmarkRetained reports bytes of heap per Pod.
 func BenchmarkRetained(b *testing.B) {
 	for _, n := range []int{10_000, 50_000} {
 		for _, templates := range []int{1, 100, 1000, 10_000} {

@@ -7,17 +7,17 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Object is one API object, whose text is held compressed. It is immutable and safe to share.
+// Object is an API object that is stored compressed. It is immutable and safe for concurrent use.
 type Object struct {
 	dictionary *dictionary
-	held       string // the metadata that is read out, one after the other, and the compressed text
-	digest     digest // of the text
+	held       string // the metadata strings, followed by the compressed text
+	digest     digest // of the uncompressed text
 
-	// Where each of the metadata ends in held. Four strings would be twice as large as what they say of a Pod.
+	// The end offset of each metadata string in held. Offsets take less memory than four string headers.
 	namespace, name, uid, resourceVersion uint32
 }
 
-// newObject copies what an object is to hold: two allocations.
+// newObject copies the metadata and the compressed text, with two allocations.
 func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	var held strings.Builder
 	held.Grow(len(text.GetNamespace()) + len(text.GetName()) + len(text.GetUID()) + len(text.GetResourceVersion()) + len(packed))
@@ -33,7 +33,7 @@ func newObject(text *lw.Object, by *dictionary, packed []byte) *Object {
 	return o
 }
 
-// GetNamespace, GetName, GetUID and GetResourceVersion return the metadata of that name. They decompress nothing.
+// GetNamespace, GetName, GetUID and GetResourceVersion return metadata without decompressing the object.
 func (o *Object) GetNamespace() string { return o.held[:o.namespace] }
 
 func (o *Object) GetName() string { return o.held[o.namespace:o.name] }
@@ -42,11 +42,11 @@ func (o *Object) GetUID() string { return o.held[o.name:o.uid] }
 
 func (o *Object) GetResourceVersion() string { return o.held[o.uid:o.resourceVersion] }
 
-// Key returns the object's namespace and name.
+// Key returns the namespace and name.
 func (o *Object) Key() lw.Key { return lw.KeyOf(o) }
 
-// Object returns the whole object: the one that was returned before if it is still hot, or else decompressed. It does not
-// fail, as the text was read back once when it was compressed, and one that was not the same was not held compressed.
+// Object returns the complete object, decompressed unless it is still hot. It cannot fail, because the codec verified
+// the compressed text.
 func (o *Object) Object() *lw.Object {
 	hot := o.dictionary.cache
 	if text := hot.get(o); text != nil {
@@ -57,7 +57,7 @@ func (o *Object) Object() *lw.Object {
 	return text
 }
 
-// Equal reports whether two objects are the same text, by its length and a hash of 128 bits.
+// Equal reports whether the texts of two objects have the same length and the same 128-bit hash.
 func (o *Object) Equal(other *Object) bool { return o == other || o.digest == other.digest }
 
 // digest identifies a text by its length and a seeded 128-bit hash.

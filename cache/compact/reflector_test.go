@@ -16,8 +16,8 @@ import (
 
 const tooOld = `{"type":"ERROR","object":{"kind":"Status","status":"Failure","reason":"Expired","code":410}}`
 
-// TestRelist: a new list of what is held changes nothing; where a text is another one under the same version, as after a
-// restored backup, it is told.
+// A relist of the same objects causes no changes. Different text at the same resourceVersion, for example after a
+// restored backup, is a change.
 func TestRelist(t *testing.T) {
 	pods := sample.Templated(1, 1000, 100)
 	first, again := listed(pods), listed(pods)
@@ -50,7 +50,7 @@ func TestRelist(t *testing.T) {
 	})
 }
 
-// TestSame: it tells by the text that would be kept, so an object that came by watch is known in a list.
+// Same compares the text that would be stored, so a list recognizes an object from a watch.
 func TestSame(t *testing.T) {
 	pod := sample.Pods(1, 1)[0]
 	codec := newCodec(lw.RawCodec{}, neverHot())
@@ -65,10 +65,10 @@ func TestSame(t *testing.T) {
 	for _, err := range client.List(t.Context(), lw.ListOptions{}, &meta) {
 		require.NoError(t, err)
 	}
-	require.Equal(t, []bool{true, true, false, true}, *same.told, "managedFields are not kept")
+	require.Equal(t, []bool{true, true, false, true}, *same.told, "managedFields are not stored")
 }
 
-// sameAs asks a codec about every object, beside decoding it.
+// sameAs calls Same for every object that it decodes.
 type sameAs struct {
 	*codec
 	held *Object

@@ -1,6 +1,6 @@
 //go:build !js
 
-// Not under js: the embedded server listens on a socket.
+// Excluded from js, because the embedded server listens on a socket.
 
 package compact
 
@@ -18,9 +18,9 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// TestFollowsAServer: by a list, by watch events, and by a second list, half of which came by watch before; it tells only
-// what was written meanwhile. An index by a field finds all the same.
-func TestFollowsAServer(t *testing.T) {
+// The store is filled by a list and by watch events. Then a relist must report only the objects that changed in
+// between.
+func TestRelistAfterServerRestart(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)
 	defer server.Close()
@@ -43,10 +43,10 @@ func TestFollowsAServer(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	lists, told := 0, 0
+	lists, changed := 0, 0
 	for event, changes := range reflector.Changes(ctx) {
-		told += len(changes)
-		if event.Type == lw.WatchStarted && told == 200 {
+		changed += len(changes)
+		if event.Type == lw.WatchStarted && changed == 200 {
 			put(200, 400, "Pending")
 		}
 		if event.Type == lw.Synced {
@@ -55,16 +55,16 @@ func TestFollowsAServer(t *testing.T) {
 		if lists == 2 {
 			break
 		}
-		if lists == 1 && told == 400 { // now what is written is missed, and expires
+		if lists == 1 && changed == 400 { // the watch misses the next writes, and its resourceVersion expires
 			server.Stop()
 			put(300, 310, "Failed")
 			server.Compact()
 			require.NoError(t, server.Restart())
-			told = 0 // from here on
+			changed = 0 // count only changes of the relist
 		}
 	}
 	require.Equal(t, 2, lists)
-	require.Equal(t, 10, told)
+	require.Equal(t, 10, changed)
 	require.Equal(t, []int{200, 190, 10}, []int{byPhase.Len("Running"), byPhase.Len("Pending"), byPhase.Len("Failed")})
 	_, state := server.State("pods")
 	require.Len(t, state, store.Len())

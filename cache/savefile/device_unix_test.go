@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDevicesAreNotReplaced, as a pipe or a device, of which root would make a file.
+// A rename by root would replace a pipe or a device with a file.
 func TestDevicesAreNotReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")
+	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 	info, err := os.Lstat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.ModeNamedPipe, info.Mode().Type())

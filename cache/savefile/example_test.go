@@ -1,6 +1,6 @@
 //go:build !js
 
-// Not under js: the embedded server listens on a socket.
+// Excluded from js, because the embedded server listens on a socket.
 
 package savefile_test
 
@@ -18,7 +18,7 @@ import (
 	lwhttp "github.com/seed-6d2a410a/listwatch/transport/http"
 )
 
-// A process that goes on where the one before it ended: without a list, and told of all that it has missed.
+// The second process resumes from the file of the first one. It receives the missed changes without a list.
 func Example() {
 	server, err := lwtest.Start(nil)
 	if err != nil {
@@ -32,7 +32,7 @@ func Example() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "pods")
 
-	process := func(until int) { // so many objects are there
+	process := func(until int) { // runs until the store has this many objects
 		transport, err := lwhttp.New(server.URL, nil)
 		if err != nil {
 			panic(err)
@@ -46,7 +46,7 @@ func Example() {
 		origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
 		switch err := savefile.Restore(path, pods, origin, lw.ParseObject); {
 		case errors.Is(err, os.ErrNotExist):
-			fmt.Println("there is no file yet")
+			fmt.Println("no file yet")
 		case err != nil:
 			fmt.Println(err)
 		}
@@ -74,7 +74,7 @@ func Example() {
 	process(3)
 	fmt.Println(len(server.Requests(lwtest.Lists)), "list")
 	// Output:
-	// there is no file yet
+	// no file yet
 	// ADDED Added shop/web-0
 	// ADDED Added shop/web-1
 	// ADDED Added shop/web-0

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const savesFor = "LISTWATCH_SAVES_TO" // makes the test's binary one that saves until it is killed
+const savesFor = "LISTWATCH_SAVES_TO" // makes the test binary save until it is killed
 
-// TestSaveSurvivesKill: whenever a process is killed while it saves, the file is whole.
+// The file must be complete whenever the process is killed.
 func TestSaveSurvivesKill(t *testing.T) {
 	if path := os.Getenv(savesFor); path != "" {
 		saveLoop(path)
@@ -34,7 +34,7 @@ func TestSaveSurvivesKill(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
 		lines := bufio.NewScanner(out)
-		for n := 0; n <= saves && lines.Scan(); n++ { // the first line is told before the first save
+		for n := 0; n <= saves && lines.Scan(); n++ { // the first line is printed before the first save
 		}
 		require.NoError(t, cmd.Process.Kill())
 		require.Error(t, cmd.Wait())
@@ -46,7 +46,7 @@ func both(t testing.TB) [2]*cache.Snapshot[*lw.Object] {
 	return [2]*cache.Snapshot[*lw.Object]{pods(t, "7", 3_000_000), pods(t, "8", 2_000_000)}
 }
 
-// saveLoop tells a line before each save, so that whoever reads it may strike within the save.
+// saveLoop prints a line before each save, so that the reader can kill it during the save.
 func saveLoop(path string) {
 	snapshots := both(nil)
 	for i := 0; ; i++ {

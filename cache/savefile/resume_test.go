@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process is one that follows the pods of a server, from a file on if there is one, until it is live and has reached the
-// server's version; then it saves and ends.
+// process simulates a process. It restores the file if there is one, follows the Pods up to the server's
+// resourceVersion, saves the file and returns the events.
 func process(t *testing.T, server *lwtest.Server, path string) (events []string) {
 	transport, err := lwhttp.New(server.URL, nil)
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func process(t *testing.T, server *lwtest.Server, path string) (events []string)
 	require.NoError(t, err)
 	informer := cache.NewInformer(client, nil)
 	origin := cache.Origin{Server: server.URL, Resource: lw.Pods("shop")}
-	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // what is wrong with it costs a list
+	_ = savefile.Restore(path, informer, origin, lw.ParseObject) // an error only causes a list
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- informer.Run(ctx) }()
@@ -43,12 +43,12 @@ func process(t *testing.T, server *lwtest.Server, path string) (events []string)
 	return events
 }
 
-// listed counts the lists that a server was asked for, streaming ones included.
+// listed returns the number of lists that the server received, including streaming lists.
 func listed(server *lwtest.Server) int {
 	return len(server.Requests(lwtest.Lists)) + len(server.Requests(func(r lwtest.Request) bool { return r.URL.Query().Get("sendInitialEvents") == "true" }))
 }
 
-// TestResumeWithoutList, until the version is too old, or the file is another collection's.
+// A list is necessary only if the resourceVersion has expired or the file belongs to another collection.
 func TestResumeWithoutList(t *testing.T) {
 	server, err := lwtest.Start(nil)
 	require.NoError(t, err)

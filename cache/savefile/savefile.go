@@ -1,8 +1,8 @@
-// Package savefile keeps a collection's saved state in a file, so that the next process goes on where this one ended. A
-// file is replaced whole or not at all, whenever the process or the machine dies.
+// Package savefile saves the state of a collection to a file, so that the next process can resume from it. A file is
+// replaced atomically: after a crash it holds either the previous or the new state.
 //
-// The package needs files, and so is none for a browser: there [cache.Save] and [cache.Reflector.Restore] work on whatever
-// stores bytes.
+// The package requires a file system. In a browser, use [cache.Save] and [cache.Reflector.Restore] with any storage for
+// bytes.
 package savefile
 
 import (
@@ -20,15 +20,14 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw"
 )
 
-// Save writes a snapshot to a file in place of what it held; see [cache.Save]. Only the file's owner may read it, as
-// objects may be Secrets. The text goes to a temporary file in the same folder first, and the name is given to it when all
-// of it is on the disk. After an error the file is as it was before, or, where only the folder could not be written through
-// to the disk, the new one.
+// Save writes a snapshot to a file and replaces its previous content, see [cache.Save]. Only the owner of the file can
+// read it, because objects may be Secrets. Save first writes a temporary file in the same folder, and renames it when
+// its data is on disk. After an error the file is unchanged, unless only the sync of the folder failed.
 //
-// Several processes may save to the same path at the same time: the last one to finish counts.
+// Several processes may save to the same path at the same time. The last one to finish wins.
 func Save[T any](path string, snapshot *cache.Snapshot[T], origin cache.Origin, text func(T) string) error {
 	if err := replace(path, func(w io.Writer) error { return cache.Save(w, snapshot, origin, text) }); err != nil {
-		return fmt.Errorf("savefile: saving to %q: %w", path, err)
+		return fmt.Errorf("savefile: save to %q: %w", path, err)
 	}
 	return nil
 }
@@ -38,45 +37,46 @@ type restorer[T lw.Keyed] interface {
 	Restore(from io.Reader, origin cache.Origin, parse func(text []byte) (T, error)) error
 }
 
-// Restore reads the file that Save wrote into a *[cache.Reflector] or a *[cache.Informer]. See [cache.Reflector.Restore]. Where there is no such file, the error matches
-// [os.ErrNotExist]. No error needs to be more than a message: without a saved state a run begins with a list.
+// Restore restores a *[cache.Reflector] or a *[cache.Informer] from a file that [Save] wrote. See
+// [cache.Reflector.Restore]. If the file does not exist, the error matches [os.ErrNotExist]. A caller may log an error
+// and continue, because a run without a saved state starts with a list.
 func Restore[T lw.Keyed](path string, to restorer[T], origin cache.Origin, parse func(text []byte) (T, error)) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("savefile: %w: a list takes its place", err)
+		return fmt.Errorf("savefile: %w", err)
 	}
 	defer file.Close()
 	if err := to.Restore(file, origin, parse); err != nil {
-		return fmt.Errorf("savefile: restoring from %q: %w", path, err)
+		return fmt.Errorf("savefile: restore from %q: %w", path, err)
 	}
 	return nil
 }
 
-// Tests replace these to observe their order, and to let them fail.
+// Tests replace these to observe their order and to inject failures.
 var (
 	syncFile = (*os.File).Sync
 	rename   = os.Rename
 )
 
-// replace makes a file hold what write writes, or leaves it as it is.
+// replace atomically replaces the content of a file with the output of write.
 func replace(path string, write func(io.Writer) error) (err error) {
 	folder, name := filepath.Split(path)
 	if name == "" {
-		return errors.New("the path must name a file")
+		return errors.New("the path has no file name")
 	}
 	if folder == "" {
 		folder = "."
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return errors.New("it is no file, and would be replaced by one")
+		return errors.New("not a regular file")
 	}
 	removeLeftovers(folder, name)
-	file, err := os.CreateTemp(folder, name+".*"+temporary) // with mode 0600
+	file, err := os.CreateTemp(folder, name+".*"+temporary) // mode 0600
 	if err != nil {
 		return err
 	}
 	renamed := false
-	defer func() { // also when write panics
+	defer func() { // runs even if write panics
 		if !renamed {
 			file.Close()
 			os.Remove(file.Name())
@@ -98,9 +98,9 @@ func replace(path string, write func(io.Writer) error) (err error) {
 	return syncFolder(folder)
 }
 
-// syncFolder writes a folder through to the disk, so that the new name outlives a loss of power, as far as the system can.
+// syncFolder syncs a folder to disk if the system supports it, so that a rename survives a power failure.
 func syncFolder(path string) error {
-	if runtime.GOOS == "windows" { // folders cannot be synced there
+	if runtime.GOOS == "windows" { // Windows cannot sync folders
 		return nil
 	}
 	folder, err := os.Open(path)
@@ -116,11 +116,11 @@ func syncFolder(path string) error {
 
 const (
 	temporary = ".tmp"
-	leftover  = time.Hour // since when a file was not written that is nobody's any more: who saves, writes all the time
+	leftover  = time.Hour // minimum time since the last write; an active process writes continuously
 )
 
-// removeLeftovers removes the temporary files of processes that died while they saved, as they would fill the disk in time.
-// One that cannot be removed does no harm today.
+// removeLeftovers removes temporary files of processes that died during Save. It ignores errors, because a remaining
+// file is harmless.
 func removeLeftovers(folder, name string) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -134,7 +134,7 @@ func removeLeftovers(folder, name string) {
 	}
 }
 
-// isTemporary reports whether a file has the name of a temporary one of another file: name.123.tmp.
+// isTemporary reports whether file is a temporary file for name, such as name.123.tmp.
 func isTemporary(file, name string) bool {
 	middle, ok := strings.CutPrefix(file, name+".")
 	if !ok {

@@ -20,7 +20,7 @@ import (
 
 var origin = cache.Origin{Server: "https://a.example.com", Resource: lw.Pods("")}
 
-// pods is a snapshot at a version, of which an object's text has so many bytes, and some more.
+// pods returns a snapshot of one object, whose text has slightly more than size bytes.
 func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 	store, writer := cache.NewStore[*lw.Object](nil)
 	object, err := lw.ParseObject([]byte(`{"metadata":{"name":"web-0","resourceVersion":"` + version + `","uid":"` + strings.Repeat("u", size) + `"}}`))
@@ -29,7 +29,7 @@ func pods(t testing.TB, version string, size int) *cache.Snapshot[*lw.Object] {
 	return store.Snapshot()
 }
 
-// target is a Restorer that only tells the text of what it was given.
+// target is a restorer that records the text of each object.
 type target struct{ texts []string }
 
 func (to *target) Restore(from io.Reader, origin cache.Origin, parse func([]byte) (*lw.Object, error)) error {
@@ -39,7 +39,7 @@ func (to *target) Restore(from io.Reader, origin cache.Origin, parse func([]byte
 	})
 }
 
-// held is what a file holds: the text of its one object.
+// held returns the text of the single object in a file.
 func held(t testing.TB, path string) string {
 	to := &target{}
 	require.NoError(t, Restore(path, to, origin, lw.ParseObject))
@@ -73,7 +73,7 @@ func TestSaveAndRestore(t *testing.T) {
 		require.Equal(t, os.FileMode(0o600), info.Mode(), "objects may be Secrets")
 	}
 	t.Chdir(folder)
-	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "a name alone is a path too")
+	require.NoError(t, Save("here", pods(t, "9", 1), origin, (*lw.Object).Raw), "a path without a folder")
 	held(t, "here")
 }
 
@@ -84,7 +84,7 @@ func TestNoSuchFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// TestDamagedFiles: cut at every byte, and another collection's.
+// A file is truncated at every byte, or belongs to another collection.
 func TestDamagedFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pods")
 	require.NoError(t, Save(path, pods(t, "7", 10), origin, (*lw.Object).Raw))
@@ -94,15 +94,15 @@ func TestDamagedFiles(t *testing.T) {
 	other.Resource.Namespace = "shop"
 	err = Restore(path, &target{}, other, lw.ParseObject)
 	require.ErrorIs(t, err, cache.ErrForeign)
-	require.ErrorContains(t, err, strconv.Quote(path), "of several files it says which")
+	require.ErrorContains(t, err, strconv.Quote(path), "the error names the file")
 	for n := len(whole) - 1; n >= 0; n-- {
 		require.NoError(t, os.Truncate(path, int64(n)))
 		require.ErrorIs(t, Restore(path, &target{}, origin, lw.ParseObject), cache.ErrCorrupt)
 	}
 }
 
-// TestFailedSaveLeavesTheOldFile, wherever it fails, and nothing beside it.
-func TestFailedSaveLeavesTheOldFile(t *testing.T) {
+// A failed save must leave no temporary file.
+func TestFailedSaveKeepsOldFile(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	old := pods(t, "7", 100)
@@ -123,14 +123,13 @@ func TestFailedSaveLeavesTheOldFile(t *testing.T) {
 	store, _ := cache.NewStore[*lw.Object](nil)
 	err := Save(path, store.Snapshot(), origin, (*lw.Object).Raw)
 	require.ErrorIs(t, err, cache.ErrNotSynced)
-	require.ErrorContains(t, err, "savefile: saving to \""+path+"\"")
-	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "must name a file")
-	require.Panics(t, func() { _ = Save(path, old, origin, func(*lw.Object) string { panic("no text") }) })
+	require.ErrorContains(t, err, "savefile: save to \""+path+"\"")
+	require.ErrorContains(t, Save("", store.Snapshot(), origin, (*lw.Object).Raw), "no file name")
+	require.Panics(t, func() { _ = Save(path, old, origin, func(*lw.Object) string { panic("text failed") }) })
 	require.Equal(t, text(old), held(t, path))
 	require.Equal(t, []string{"pods"}, names(t, folder))
 }
 
-// TestFailedRename: the file cannot be synced, closed or renamed.
 func TestFailedRename(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -138,22 +137,22 @@ func TestFailedRename(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.Empty(t, names(t, folder))
 	err = replace(path, func(io.Writer) error { return os.MkdirAll(filepath.Join(path, "within"), 0o700) })
-	require.Error(t, err, "a folder is in the way, since then")
+	require.Error(t, err, "a folder has replaced the file")
 	require.Equal(t, []string{"pods"}, names(t, folder))
-	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "it is no file")
+	require.ErrorContains(t, Save(path, pods(t, "7", 1), origin, (*lw.Object).Raw), "not a regular file")
 }
 
-// TestLeftovers of processes that died do no harm, and go with the next save when they are surely nobody's any more.
+// Temporary files of dead processes are removed by a later save, when they are old enough.
 func TestLeftovers(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
 	long := time.Now().Add(-leftover - time.Minute)
-	files := map[string]bool{ // whether they stay
+	files := map[string]bool{ // value: the file remains
 		"pods.123.tmp": false, "pods.456.tmp": true, "pods.x.123.tmp": true, "pods..tmp": true, "pods.123": true, "other.123.tmp": true, "pods.12x.tmp": true,
 	}
 	for name := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("listwatch st"), 0o600))
-		if name != "pods.456.tmp" { // it is being written
+		if name != "pods.456.tmp" { // recently written
 			require.NoError(t, os.Chtimes(filepath.Join(folder, name), long, long))
 		}
 	}
@@ -172,7 +171,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestConcurrentSaves: the file is one of them at any moment.
+// The file must always be one of the saved states.
 func TestConcurrentSaves(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// disk records the operations that make a save survive a loss of power.
+// disk records the operations that protect a save against a power failure.
 type disk struct {
 	done   []string
 	synced string           // the content of the file when it was synced
-	fails  map[string]error // by operation
+	fails  map[string]error // errors by operation
 }
 
-// record replaces the operations of the package for a test.
+// record replaces the file operations of the package for one test.
 func record(t *testing.T) *disk {
 	d := &disk{fails: map[string]error{}}
 	oldSync, oldRename := syncFile, rename
@@ -51,8 +51,7 @@ func (d *disk) do(operation string, f func() error) error {
 	return f()
 }
 
-// TestSaveSurvivesPowerLoss checks the order of a save: the whole file is synced before it is renamed, and the folder is
-// synced afterwards.
+// The complete file must be synced before it is renamed, and the folder afterwards.
 func TestSaveSurvivesPowerLoss(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -68,8 +67,8 @@ func TestSaveSurvivesPowerLoss(t *testing.T) {
 	require.Equal(t, string(saved), disk.synced)
 }
 
-// TestFailedSync checks that a file that cannot be synced does not replace the old one. A folder that cannot be synced is
-// an error, unless its file system cannot sync folders.
+// A file that cannot be synced must not replace the old one. An unsynced folder is an error, unless its file system
+// does not support it.
 func TestFailedSync(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "pods")
@@ -84,7 +83,7 @@ func TestFailedSync(t *testing.T) {
 	require.Equal(t, []string{"pods"}, names(t, folder))
 	delete(disk.fails, "sync file")
 
-	if runtime.GOOS == "windows" { // folders are not synced there
+	if runtime.GOOS == "windows" { // Windows cannot sync folders
 		return
 	}
 	for failure, reported := range map[error]bool{broken: true, syscall.EINVAL: false, errors.ErrUnsupported: false} {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Add asks for work on a key: now, or, if it is being worked on, right after. It changes nothing if the key is ready
-// already, or the queue is closed.
+// Add queues a key. If a worker is processing the key, it becomes ready again when the worker finishes. Add does
+// nothing if the key is already ready or the queue is closed.
 func (q *Queue[K]) Add(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -15,8 +15,8 @@ func (q *Queue[K]) Add(key K) {
 	}
 }
 
-// AddAfter asks for work on a key after a delay, whatever else is asked for until then. A key has one delay at a time, of
-// which the one that ends first counts.
+// AddAfter queues a key after a delay, even if Add queues it earlier, too. A key has only one pending delay. If there are
+// several, the earliest counts.
 func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -29,9 +29,9 @@ func (q *Queue[K]) AddAfter(key K, delay time.Duration) {
 	}
 }
 
-// Retry says that the work on a key failed. It comes again after the key's delay, which doubles with every failure in a row,
-// and no earlier than the limiter of all keys allows. Call it in the body of Keys, where the delay begins at the end of
-// the body, or elsewhere, where it begins at once.
+// Retry reports that the work on a key failed, and queues the key again after a delay. The delay doubles with each
+// consecutive failure and also respects Options.Limiter. During the loop body of Keys, the delay starts when the body
+// ends. Otherwise it starts immediately.
 func (q *Queue[K]) Retry(key K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -46,7 +46,8 @@ func (q *Queue[K]) Retry(key K) {
 	q.retry(e)
 }
 
-// Failures returns how often in a row the work on a key has failed, up to its last end: for those who give up at a number.
+// Failures returns the number of consecutive failures of a key. It does not count a loop body that is still running.
+// Use it to give up after a number of attempts.
 func (q *Queue[K]) Failures(key K) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -56,7 +57,7 @@ func (q *Queue[K]) Failures(key K) int {
 	return 0
 }
 
-// entry returns a key's entry, and makes it if need be.
+// entry returns the entry of a key, and creates it if necessary.
 func (q *Queue[K]) entry(key K) *entry[K] {
 	e := q.entries[key]
 	if e == nil {
@@ -94,7 +95,7 @@ func (q *Queue[K]) push(e *entry[K], since offset) {
 	}
 }
 
-// promote makes the keys ready whose delay has ended.
+// promote makes all keys ready whose delay has ended.
 func (q *Queue[K]) promote(now offset) {
 	for len(q.delayed.heap) > 0 && q.delayed.heap[0].due <= now {
 		e := q.delayed.pop()
@@ -119,16 +120,16 @@ func (q *Queue[K]) retry(e *entry[K]) {
 	q.delay(e, max(min(delay, q.opts.MaxDelay), q.opts.Limiter.Reserve().Delay()))
 }
 
-// delay makes a key ready after a delay, unless it becomes ready earlier.
+// delay makes a key ready after a delay unless it becomes ready earlier.
 func (q *Queue[K]) delay(e *entry[K], delay time.Duration) {
 	due := q.now()
-	due += min(delay, math.MaxInt64-due) // a limiter that never allows anything says so by the longest duration
+	due += min(delay, math.MaxInt64-due) // a limiter that never allows an event returns the maximum duration
 	if q.delayed.set(e, due) && q.delayed.heap[0] == e && (q.timerDue == 0 || due < q.timerDue) {
 		q.setTimer(due)
 	}
 }
 
-// setTimer sets the only timer.
+// setTimer schedules onTimer.
 func (q *Queue[K]) setTimer(due offset) {
 	q.timerDue = due
 	if q.timer == nil {
@@ -138,7 +139,7 @@ func (q *Queue[K]) setTimer(due offset) {
 	}
 }
 
-// onTimer runs when the timer fires.
+// onTimer promotes the keys that are due and schedules the next ones.
 func (q *Queue[K]) onTimer() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package workqueue hands the keys of what changed to a controller's workers.
+// Package workqueue distributes keys of changed objects to the workers of a controller.
 //
-// A [Queue] holds every key once, however often it is added, and never gives one key to two workers at the same time. A
-// worker is a loop; the end of the loop's body is the end of the work on its key:
+// A [Queue] holds each key at most once, and never gives the same key to two workers at the same time. A worker is a
+// loop over [Queue.Keys]. The work on a key ends with the loop body:
 //
 //	for range workers {
 //		go func() {
@@ -14,7 +14,7 @@
 //		}()
 //	}
 //
-// A body that ends without [Queue.Retry] has succeeded, and its key is forgotten. One that called it has failed: the key
-// comes again after a delay that grows with every failure in a row. A key that is added while it is being worked on comes
-// again right after.
+// If the body calls [Queue.Retry], the work has failed. The key becomes ready again after a delay that grows with each
+// consecutive failure. Otherwise the work has succeeded. A key that is added during its work becomes ready again when
+// the body ends.
 package workqueue

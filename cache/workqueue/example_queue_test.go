@@ -10,11 +10,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A key that failed comes again, later each time, and whoever works on it may give up.
+// A failed key is retried after increasing delays. A worker may give up.
 func ExampleQueue_Retry() {
 	queue := workqueue.New[string](&workqueue.Options{
 		BaseDelay: time.Millisecond,
-		Limiter:   rate.NewLimiter(rate.Inf, 0), // no pace for all keys together
+		Limiter:   rate.NewLimiter(rate.Inf, 0), // no limit across all keys
 	})
 	queue.Add("web-0")
 	for key := range queue.Keys(context.Background()) {
@@ -23,7 +23,7 @@ func ExampleQueue_Retry() {
 		if queue.Failures(key) < 2 {
 			queue.Retry(key)
 		} else {
-			queue.Close() // what is ready is worked on still, and then the loop ends
+			queue.Close() // ready keys are still processed, and then the loop ends
 		}
 	}
 	// Output:
@@ -32,7 +32,7 @@ func ExampleQueue_Retry() {
 	// web-0 conflict after 2 failures
 }
 
-// A key that is added while it waits is held once; one that is added while it is worked on comes again.
+// A key that is added twice while it waits is queued once. A key that is added during its work is processed again.
 func ExampleQueue_Add() {
 	queue := workqueue.New[string](nil)
 	queue.Add("web-0")
@@ -42,7 +42,8 @@ func ExampleQueue_Add() {
 	times := 0
 	for key := range queue.Keys(context.Background()) {
 		fmt.Println(key)
-		if times++; times == 1 {
+		times++
+		if times == 1 {
 			queue.Add(key)
 			queue.Close()
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-6d2a410a/listwatch/cache/workqueue"
 )
 
-// Two workers on one queue. The first try at b fails, and it comes again.
+// Two workers share one queue. The first attempt at b fails and is retried.
 func Example() {
 	queue := workqueue.New[string](nil)
 	for _, key := range []string{"a", "b", "a"} {
@@ -25,7 +25,8 @@ func Example() {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if reconciled[key] = true; len(reconciled) == 2 {
+		reconciled[key] = true
+		if len(reconciled) == 2 {
 			stop()
 		}
 		return nil

@@ -13,26 +13,26 @@ import (
 // TestMain fails the package if its tests leave goroutines behind.
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// unlimited is a limiter that never delays.
+// unlimited returns a limiter that never delays.
 func unlimited() *rate.Limiter { return rate.NewLimiter(rate.Inf, 0) }
 
-// body is the body of a loop over a queue, which a test ends when it likes.
+// body is a running loop body that a test can end.
 type body struct {
 	key string
 	end func()
 }
 
-// begin takes the next key, which must be ready.
+// begin starts a loop body with the next key, which must be ready.
 func begin(t *testing.T, q *Queue[string]) body {
 	t.Helper()
-	require.NotZero(t, q.Len(), "no key is ready")
+	require.NotZero(t, q.Len(), "expected a ready key")
 	next, stop := iter.Pull(q.Keys(context.Background()))
 	key, ok := next()
 	require.True(t, ok)
 	return body{key, stop}
 }
 
-// takes works on the keys that are ready, and returns them.
+// takes processes all ready keys and returns them.
 func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	t.Helper()
 	for q.Len() > 0 {
@@ -43,7 +43,7 @@ func takes(t *testing.T, q *Queue[string]) (keys []string) {
 	return keys
 }
 
-// requireForgotten checks that a queue holds nothing.
+// requireForgotten checks that a queue is empty.
 func requireForgotten(t *testing.T, q *Queue[string]) {
 	t.Helper()
 	require.Zero(t, q.Len())

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// model is a queue that is simple, slow, and used by one goroutine.
+// model is a simple reference queue for one goroutine.
 type model struct {
 	limiter  *rate.Limiter
 	ready    []string
-	since    map[string]time.Time // of those that are ready
+	since    map[string]time.Time // when each ready key became ready
 	working  map[string]bool
 	dirty    map[string]bool
 	failed   map[string]bool
 	failures map[string]int
-	delays   []delayed // in the order of their times, then of their setting
+	delays   []delayed // sorted by due time, then by order of the calls
 }
 
 type delayed struct {
@@ -97,7 +97,7 @@ func (m *model) done(key string) {
 	}
 }
 
-// checker plays the same on a queue and on the model, and compares them after every move.
+// checker applies operations to a queue and its model, and compares them after each.
 type checker struct {
 	*testing.T
 	q      *Queue[string]
@@ -144,7 +144,7 @@ func (g *checker) take() {
 		return
 	}
 	b := begin(g.T, g.q)
-	require.False(g, g.m.working[b.key], "twice at once")
+	require.False(g, g.m.working[b.key], "the key is already active")
 	require.Equal(g, g.m.take(), b.key)
 	g.bodies = append(g.bodies, b)
 }
@@ -171,7 +171,7 @@ func (g *checker) compare() {
 	}
 }
 
-// finish works on all that is left.
+// finish processes all remaining keys.
 func (g *checker) finish() {
 	for len(g.bodies)+len(g.m.ready)+len(g.m.delays) > 0 {
 		time.Sleep(time.Second)
@@ -200,7 +200,6 @@ func play(t *testing.T, moves []byte) {
 	})
 }
 
-// TestModel plays random moves.
 func TestModel(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{})
 	for range 300 {

@@ -2,8 +2,7 @@ package workqueue
 
 import "container/heap"
 
-// fifo is the keys that are ready, first come, first served. It is a list through the entries, so that a burst leaves
-// nothing behind.
+// fifo is the queue of ready keys. It links the entries, so it allocates no memory.
 type fifo[K comparable] struct {
 	first, last *entry[K]
 	length      int
@@ -24,20 +23,21 @@ func (f *fifo[K]) pop() *entry[K] {
 	if e == nil {
 		return nil
 	}
-	if f.first, e.next = e.next, nil; f.first == nil {
+	f.first, e.next = e.next, nil
+	if f.first == nil {
 		f.last = nil
 	}
 	f.length--
 	return e
 }
 
-// delays is the keys that will be ready, the earliest first.
+// delays holds the delayed keys, ordered by due time.
 type delays[K comparable] struct {
 	heap     []*entry[K]
 	sequence uint64
 }
 
-// set delays a key. It returns false if the key becomes ready earlier already.
+// set delays a key. It returns false if the key already has an earlier due time.
 func (d *delays[K]) set(e *entry[K], due offset) bool {
 	if e.delayed && due >= e.due {
 		return false

@@ -10,55 +10,57 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Options of [New]. The zero value of a field is its default.
+// Options configures a queue of [New]. A zero field selects its default.
 type Options struct {
-	// BaseDelay is the delay after a key's first failure; each one after it in a row doubles it. Default 5 ms.
+	// BaseDelay is the delay after the first failure of a key. Each consecutive failure doubles it. The default is 5
+	// ms.
 	BaseDelay time.Duration
-	// MaxDelay is where the doubling ends. Default 1,000 s.
+	// MaxDelay is the maximum delay. The default is 1,000 s.
 	MaxDelay time.Duration
-	// Limiter paces the retries of all keys together, so that a server that fails everything is not overrun: each takes a
-	// token, and a key whose token comes later than its own delay waits for it. Default 10 a second, 100 at once.
+	// Limiter limits the rate of retries across all keys, to protect a server that fails every request. Each retry
+	// takes a token. A key waits for its token if that takes longer than its delay. The default is 10 tokens per second
+	// with a burst of 100.
 	Limiter *rate.Limiter
 }
 
-// Queue holds keys that ask to be worked on. Its size is bounded by the number of different keys. All methods may run
-// concurrently. It has no goroutine of its own, and one timer.
+// Queue holds keys for workers. The number of distinct keys bounds its size. All methods may be called concurrently. A
+// Queue uses one timer and no goroutine.
 type Queue[K comparable] struct {
 	opts Options
 
 	mu       sync.Mutex
-	changed  sync.Cond // a key became ready, the queue was closed, or a context ended
+	changed  sync.Cond // signals that a key became ready, the queue was closed, or a context ended
 	entries  map[K]*entry[K]
 	ready    fifo[K]
 	delayed  delays[K]
 	timer    *time.Timer
-	timerDue offset // when timer will fire; 0 if it will not
+	timerDue offset // when timer fires; zero if it is not set
 	created  time.Time
-	active   int // keys
+	active   int // number of keys that workers are processing
 	closed   bool
 }
 
-// offset is a time since the creation of the queue. It needs a third of the memory of a time.Time.
+// offset is the time since the creation of the queue. It takes a third of the memory of a time.Time.
 type offset = time.Duration
 
-// entry is a key that is ready, delayed, being worked on, or several of these: each is independent of the others, but a
-// key that is being worked on is marked as dirty in place of being ready.
+// entry is the state of a key. A key may be delayed and also ready or active. If a key is added while it is active, it
+// becomes dirty instead of ready.
 type entry[K comparable] struct {
 	key      K
-	failures int // in a row
+	failures int // consecutive failures
 
 	ready bool
-	since offset    // when it became so
-	next  *entry[K] // that became ready after it
+	since offset    // when the key became ready
+	next  *entry[K] // the next ready key
 
 	active bool
-	dirty  bool // was added meanwhile
-	failed bool // was given to Retry meanwhile
+	dirty  bool // added while active
+	failed bool // passed to Retry while active
 
 	delayed  bool
 	due      offset
-	sequence uint64 // among those that are due at the same time
-	index    int    // in delays
+	sequence uint64 // order among keys with the same due time
+	index    int    // position in delays
 }
 
 // New returns an empty queue. opts may be nil.
@@ -76,11 +78,11 @@ func New[K comparable](opts *Options) *Queue[K] {
 	return q
 }
 
-// Keys yields keys in the order in which they became ready, waiting for the next one as long as it takes, until ctx ends or
-// the queue is closed and empty. Range over it in as many goroutines as there shall be workers. What is left when ctx ends
-// stays in the queue.
+// Keys yields keys in the order in which they became ready, and waits for more. It ends when ctx ends, or when the
+// queue is closed and all work is finished. Each goroutine that ranges over Keys is a worker. Keys that remain when ctx
+// ends stay in the queue.
 //
-// A body that panics has failed, as if it had called [Queue.Retry].
+// A loop body that panics counts as failed, as if it had called [Queue.Retry].
 func (q *Queue[K]) Keys(ctx context.Context) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		stop := context.AfterFunc(ctx, q.wakeAll)
@@ -103,7 +105,7 @@ func (q *Queue[K]) runBody(e *entry[K], yield func(K) bool) (more bool) {
 	return more
 }
 
-// take blocks until a key is ready. It returns nil if no key will be.
+// take blocks until a key is ready. It returns nil if ctx ends or the queue is drained.
 func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,15 +121,15 @@ func (q *Queue[K]) take(ctx context.Context) *entry[K] {
 		q.changed.Wait()
 	}
 	if q.ready.length > 0 {
-		q.changed.Signal() // this worker may have been woken for a key, which another one must take now
+		q.changed.Signal() // pass on a signal that this worker may have received
 	}
 	return nil
 }
 
-// drained reports whether nothing can become ready any more: a key that is being worked on may be dirty.
+// drained reports whether the queue is closed and no key can become ready. An active key may still be dirty.
 func (q *Queue[K]) drained() bool { return q.closed && q.active == 0 && q.ready.length == 0 }
 
-// done ends the work on a key.
+// done records the result of the work on a key.
 func (q *Queue[K]) done(e *entry[K], failed bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,8 +151,8 @@ func (q *Queue[K]) done(e *entry[K], failed bool) {
 	}
 }
 
-// Close takes no keys any more and drops those that are delayed, retries too. Those that are ready are still yielded; then
-// all Keys end.
+// Close rejects further keys and drops delayed keys, including retries. Ready keys are still yielded. Then all Keys
+// loops end.
 func (q *Queue[K]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,14 +167,15 @@ func (q *Queue[K]) Close() {
 	q.changed.Broadcast()
 }
 
-// Len returns how many keys are ready and wait for a worker.
+// Len returns the number of ready keys that wait for a worker.
 func (q *Queue[K]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ready.length
 }
 
-// Oldest returns for how long the next key has been ready; 0 if none is. When it grows, there are too few workers.
+// Oldest returns how long the next key has been ready, or zero if no key is ready. A growing value means that there are
+// too few workers.
 func (q *Queue[K]) Oldest() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()

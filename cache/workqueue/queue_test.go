@@ -43,15 +43,15 @@ func TestDelayedKeysAreOrderedByTime(t *testing.T) {
 		q.AddAfter("late", 3*time.Second)
 		q.AddAfter("early", time.Second)
 		q.AddAfter("same", time.Second)
-		q.AddAfter("late", 2*time.Second)  // the earlier one counts
-		q.AddAfter("early", 4*time.Second) // as before
+		q.AddAfter("late", 2*time.Second)  // the earlier delay counts
+		q.AddAfter("early", 4*time.Second) // ignored
 		q.AddAfter("now", 0)
 		require.Equal(t, []string{"now"}, takes(t, q))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Equal(t, []string{"early", "same"}, takes(t, q))
 		time.Sleep(500 * time.Millisecond)
-		q.Add("late") // now, and when its delay ends
+		q.Add("late") // ready now, and again after its delay
 		require.Equal(t, []string{"late"}, takes(t, q))
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
@@ -96,9 +96,9 @@ func TestRetryBackoff(t *testing.T) {
 		for failures, delay := range []time.Duration{1, 2, 4, 5, 5} {
 			b := begin(t, q)
 			q.Retry("a")
-			q.Retry("a") // is the same failure
+			q.Retry("a") // counts as the same failure
 			require.Equal(t, failures, q.Failures("a"))
-			time.Sleep(10 * time.Second) // the delay begins at the end of the body
+			time.Sleep(10 * time.Second) // the delay starts when the body ends
 			b.end()
 			require.Equal(t, failures+1, q.Failures("a"))
 			time.Sleep(delay*time.Second - time.Nanosecond)
@@ -110,7 +110,7 @@ func TestRetryBackoff(t *testing.T) {
 		require.Equal(t, []string{"a"}, takes(t, q))
 		requireForgotten(t, q)
 		require.Zero(t, q.Failures("a"))
-		q.Retry("a") // outside of a body
+		q.Retry("a") // outside of a loop body
 		require.Equal(t, 1, q.Failures("a"))
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -133,7 +133,7 @@ func TestLimiterDelaysRetries(t *testing.T) {
 		time.Sleep(time.Second - time.Millisecond)
 		synctest.Wait()
 		require.Equal(t, []string{"c"}, takes(t, q))
-		q.Add("new") // is no retry
+		q.Add("new") // Add does not consume a token
 		require.Equal(t, []string{"new"}, takes(t, q))
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -141,17 +141,17 @@ func TestLimiterDelaysRetries(t *testing.T) {
 	})
 }
 
-// TestLongDelaysDoNotOverflow checks that the longest delays do not end at once: of AddAfter, of a limiter that allows no
-// retry, and of a key that failed so often that its doubled delay exceeds a time.Duration.
+// The longest delays must not overflow: those of AddAfter, of a limiter that allows no retry, and of a key with many
+// failures.
 func TestLongDelaysDoNotOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](&Options{BaseDelay: time.Second, MaxDelay: math.MaxInt64, Limiter: unlimited()})
 		never := New[string](&Options{Limiter: rate.NewLimiter(0, 0)})
-		time.Sleep(time.Second) // after the start of the queues, so that a due time can overflow
+		time.Sleep(time.Second) // advances the clock, so that a due time could overflow
 		q.AddAfter("a", math.MaxInt64)
 		never.Retry("b")
 		for range 100 {
-			q.Retry("c") // the first delay, of a second, is the earliest
+			q.Retry("c") // its first delay, one second, ends earliest
 		}
 		time.Sleep(time.Second - time.Nanosecond)
 		synctest.Wait()
@@ -167,7 +167,7 @@ func TestLongDelaysDoNotOverflow(t *testing.T) {
 
 func TestPanicAndGoexitRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, leave := range []func(){func() { panic("as tests do") }, runtime.Goexit} {
+		for _, leave := range []func(){func() { panic("failed") }, runtime.Goexit} {
 			q := New[string](nil)
 			q.Add("a")
 			var worker sync.WaitGroup
@@ -201,7 +201,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 			}
 			worked = append(worked, "end")
 		}()
-		synctest.Wait() // it waits for a key
+		synctest.Wait() // the worker waits for a key
 		q.Add("a")
 		q.Add("b")
 		synctest.Wait()
@@ -210,7 +210,7 @@ func TestKeysStopsWithContext(t *testing.T) {
 	})
 }
 
-// endedUnheard is a context that has ended, of which those who asked to be told were not told yet.
+// endedUnheard is a context that has ended but has not yet called its AfterFuncs.
 type endedUnheard struct {
 	context.Context
 	ended atomic.Bool
@@ -223,7 +223,7 @@ func (c *endedUnheard) Err() error {
 	return c.Context.Err()
 }
 
-// TestStoppedWorkerLosesNoKey: the one that is woken for it may end by its context, while another one waits.
+// A worker that is woken for a key may end instead. Another waiting worker must receive the key.
 func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
@@ -236,7 +236,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 					worked <- key
 				}
 			})
-			synctest.Wait() // they wait in this order
+			synctest.Wait() // both wait, in this order
 		}
 		leaving.ended.Store(true)
 		q.Add("a")
@@ -246,7 +246,7 @@ func TestStoppedWorkerLosesNoKey(t *testing.T) {
 	})
 }
 
-// TestLateTimerKeepsOrder: what was due comes before what is added later.
+// A key that was due must come before a key that is added later.
 func TestLateTimerKeepsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New[string](nil)
@@ -269,7 +269,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		q.AddAfter("late", time.Hour)
 		begins := time.Now()
 		b := begin(t, q)
-		q.Add("a") // dirty
+		q.Add("a") // makes it dirty
 		q.Close()
 		q.Close()
 		q.Add("d")
@@ -280,7 +280,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		worker.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				worked = append(worked, key)
-				q.Retry(key) // no more
+				q.Retry(key) // ignored after Close
 			}
 		})
 		synctest.Wait()
@@ -291,7 +291,7 @@ func TestCloseDrainsReadyKeys(t *testing.T) {
 		require.Equal(t, begins, time.Now())
 		requireForgotten(t, q)
 		for range q.Keys(t.Context()) {
-			t.Error("it is closed")
+			t.Error("the queue is closed")
 		}
 	})
 }

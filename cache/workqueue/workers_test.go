@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorkers lets many goroutines add and work at the same time. What a key's last addition asked for must have been
-// worked on in the end, and no key may have been in two loops at once.
+// Many goroutines add and process keys. The last addition of each key must be processed, and no key may be in two loop
+// bodies at once.
 func TestWorkers(t *testing.T) {
 	const keys, producers, workers, additions = 50, 4, 8, 5_000
 	q := New[int](&Options{BaseDelay: time.Microsecond, MaxDelay: 10 * time.Microsecond, Limiter: unlimited()})
@@ -22,7 +22,7 @@ func TestWorkers(t *testing.T) {
 		working.Go(func() {
 			for key := range q.Keys(t.Context()) {
 				if !busy[key].CompareAndSwap(false, true) {
-					t.Error("twice at once")
+					t.Error("the key is already active")
 				}
 				version := asked[key].Load()
 				if rand.IntN(4) == 0 && version < additions {
@@ -48,7 +48,7 @@ func TestWorkers(t *testing.T) {
 		})
 	}
 	producing.Wait()
-	for key := range keys { // the last word, without delays and failures
+	for key := range keys { // the last addition of each key, without delays and failures
 		asked[key].Add(additions)
 		q.Add(key)
 	}

@@ -2,8 +2,8 @@ package slots
 
 import "unsafe"
 
-// An array is a tree of a fixed height whose inner nodes are small, so that a write after a snapshot copies little, however
-// much there is: of a million slots a chunk, a branch and a top of 1 kB, where one flat top would be 60 kB.
+// An array is a tree of fixed height with small inner nodes, so that a write after a snapshot copies little. For a
+// million slots, it copies a chunk, a branch and a top of 1 kB. A flat array would copy 60 kB.
 const (
 	chunkBits, branchBits = 4, 6
 	topBits               = chunkBits + branchBits
@@ -11,29 +11,29 @@ const (
 	chunkMask, branchMask = 1<<chunkBits - 1, 1<<branchBits - 1
 )
 
-// array leads from places, which are numbers from zero, to nodes. The zero value is empty.
+// array maps indexes, which start at zero, to nodes. The zero value is empty.
 type array[N any] struct{ tree }
 
-// get returns the node at a place; nil if there is none.
+// get returns the node at an index, or nil.
 func (a *array[N]) get(at uint32) *N { return (*N)(a.tree.get(at)) }
 
-// set puts a node to a place.
+// set stores a node at an index.
 func (a *array[N]) set(epoch uint64, at uint32, node *N) { a.tree.set(epoch, at, unsafe.Pointer(node)) }
 
-// all calls each with every node, by ascending places, until it returns false. It returns whether all were seen.
+// all calls each for every node in index order until each returns false. It reports whether it visited all nodes.
 func (a *array[N]) all(each func(at uint32, node *N) bool) bool {
 	return a.tree.all(func(at uint32, node unsafe.Pointer) bool { return each(at, (*N)(node)) })
 }
 
-// changed calls each with every place at which two states of one array have not the same node. What both have is skipped.
+// changed calls each for every index at which two states of one array have different nodes. It skips shared subtrees.
 func changed[N any](older, newer *array[N], each func(at uint32, before, after *N)) {
 	changedNodes(&older.tree, &newer.tree, func(at uint32, before, after unsafe.Pointer) { each(at, (*N)(before), (*N)(after)) })
 }
 
-// tree is an array of nodes of whatever type: its code is in a program once, and not for each of them.
+// tree is an array of untyped nodes. Its code is compiled only once instead of once per node type.
 type tree struct {
 	top   []*branch
-	epoch uint64 // that made top
+	epoch uint64 // the epoch that created top
 }
 
 type branch struct {
@@ -58,7 +58,7 @@ func (a *tree) get(at uint32) unsafe.Pointer {
 	return c.nodes[at&chunkMask]
 }
 
-// set lets a place lead to a node. What leads there is made or, if it belongs to an earlier epoch, copied.
+// set stores a node at an index. It creates missing inner nodes and copies those of earlier epochs.
 func (a *tree) set(epoch uint64, at uint32, node unsafe.Pointer) {
 	i := int(at >> topBits)
 	if a.epoch != epoch {

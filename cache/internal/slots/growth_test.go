@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSetsAreTrees: in any order, with snapshots in between, and back to nothing.
-func TestSetsAreTrees(t *testing.T) {
-	const n = 20_000 // three levels, in order or not
+// Sets grow and shrink in different orders, with snapshots between the writes.
+func TestLargeSets(t *testing.T) {
+	const n = 20_000 // three levels in any order
 	up := make([]uint32, n)
 	for i := range up {
 		up[i] = uint32(i * 3)
@@ -58,7 +58,7 @@ func requireMembers(t *testing.T, name string, s Set, want []uint32) {
 	}
 }
 
-// TestSequentialInsertFillsNodes, as most of an index is when a list comes: half-filled ones would cost twice as much.
+// A list mostly inserts in order. Half-filled nodes would double the memory.
 func TestSequentialInsertFillsNodes(t *testing.T) {
 	var s Set
 	for i := range uint32(nodeSize * nodeSize) {
@@ -70,13 +70,13 @@ func TestSequentialInsertFillsNodes(t *testing.T) {
 	}
 }
 
-// TestWriteAfterSnapshotCopiesLittle, however much there is.
+// The number of copied bytes must not depend on the size of the structure.
 func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 	const n = 1 << 18
 	var v Vector[*int]
 	var table Table
 	var s Set
-	hash := hashes["spread"]
+	hash := hashes["distinct hashes"]
 	for i := range uint32(n) {
 		v.Set(0, i, new(int))
 		table.Insert(0, hash(i), i)
@@ -97,7 +97,7 @@ func TestWriteAfterSnapshotCopiesLittle(t *testing.T) {
 		const times = 1000
 		before := allocated()
 		for i := range uint64(times) {
-			write(i+1, random.Uint32N(n)) // each in an epoch of its own, as after a snapshot
+			write(i+1, random.Uint32N(n)) // a new epoch, like after a snapshot
 		}
 		each := (allocated() - before) / times
 		t.Logf("%s: %d bytes", name, each)

@@ -1,19 +1,18 @@
 package slots
 
-// nodeSize is how many members, or children, a node of a Set has at most.
+// nodeSize is the maximum number of members or children of a node.
 const nodeSize = 64
 
-// Set is a sorted set of slots. The zero value is empty. Most sets of an index are small, and many have one member, which
-// costs no memory but the Set's own. Others have as many members as there are objects, so it is a tree, of which a write
-// after a snapshot copies a few nodes.
+// Set is a sorted set of slots. The zero value is empty. Many sets of an index have only one member, which a Set stores
+// without further memory. A larger set is a tree, so that a write after a snapshot copies only a few nodes.
 type Set struct {
 	length uint32
 	one    uint32 // the only member, if length is 1
-	root   *node  // of all members, if there are more
+	root   *node  // contains all members if length is greater than 1
 }
 
-// node is a leaf with its members in order, or has children, and the last member of each of them, side by side, so that a
-// search need not look into the children. No node is empty, and all leaves are equally deep.
+// node is a leaf with sorted members, or an inner node with children. The members of an inner node are the last members
+// of its children, so that a search compares within one node. No node is empty, and all leaves have the same depth.
 type node struct {
 	epoch    uint64
 	members  []uint32
@@ -23,7 +22,7 @@ type node struct {
 // Len returns the number of members.
 func (s *Set) Len() int { return int(s.length) }
 
-// All calls each with every member in order, until it returns false. It returns whether all were seen.
+// All calls each for every member in order until each returns false. It reports whether it visited all members.
 func (s *Set) All(each func(slot uint32) bool) bool {
 	switch s.length {
 	case 0:
@@ -68,7 +67,7 @@ func (s *Set) Has(slot uint32) bool {
 	}
 }
 
-// Insert adds a member, which must not be there.
+// Insert adds a slot, which must not be a member.
 func (s *Set) Insert(epoch uint64, slot uint32) {
 	s.length++
 	switch s.length {
@@ -85,7 +84,7 @@ func (s *Set) Insert(epoch uint64, slot uint32) {
 	}
 }
 
-// Remove takes a member out, which must be there.
+// Remove removes a slot, which must be a member.
 func (s *Set) Remove(epoch uint64, slot uint32) {
 	s.length--
 	if s.length == 0 {
@@ -101,7 +100,7 @@ func (s *Set) Remove(epoch uint64, slot uint32) {
 	}
 }
 
-// own returns a node for writing: itself, or a copy if it belongs to an earlier epoch.
+// own returns the node for writing, or a copy of it if it belongs to an earlier epoch.
 func (n *node) own(epoch uint64) *node {
 	if n.epoch == epoch {
 		return n
@@ -114,14 +113,14 @@ func (n *node) own(epoch uint64) *node {
 	return made
 }
 
-// ownChild does the same with a child.
+// ownChild returns a child for writing, like own.
 func (n *node) ownChild(epoch uint64, at int) *node {
 	child := n.children[at].own(epoch)
 	n.children[at] = child
 	return child
 }
 
-// insert adds a member to a node of this epoch. If it had to be split, its right part is returned.
+// insert adds a member to a node of this epoch. If the node was split, insert returns the right part.
 func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	at := n.find(slot)
 	if n.children == nil {
@@ -137,8 +136,8 @@ func (n *node) insert(epoch uint64, slot uint32) (right *node) {
 	return n.put(epoch, at+1, split.last(), split)
 }
 
-// put puts a member into a leaf, or a child with its last member into another node. A full node is split in the middle, or,
-// if it comes last, behind all: what is added in order fills its nodes.
+// put inserts a member into a leaf, or a child and its last member into an inner node. A full node is split in the
+// middle. If the insertion is at the end, the split is at the end instead, so that ascending insertions fill the nodes.
 func (n *node) put(epoch uint64, at int, member uint32, child *node) (right *node) {
 	if len(n.members) < nodeSize {
 		n.place(at, member, child)
@@ -174,12 +173,13 @@ func (n *node) place(at int, member uint32, child *node) {
 	}
 }
 
-// remove takes a member out of a node of this epoch, which may be empty then.
+// remove removes a member from a node of this epoch. The node may become empty.
 func (n *node) remove(epoch uint64, slot uint32) {
 	at := n.find(slot)
 	if n.children != nil {
 		child := n.ownChild(epoch, at)
-		if child.remove(epoch, slot); len(child.members) > 0 {
+		child.remove(epoch, slot)
+		if len(child.members) > 0 {
 			n.members[at] = child.last()
 			return
 		}
@@ -190,7 +190,7 @@ func (n *node) remove(epoch uint64, slot uint32) {
 	n.members = append(n.members[:at], n.members[at+1:]...)
 }
 
-// find returns the first place whose member is not less than a slot; the number of members if there is none.
+// find returns the first index whose member is not less than slot, or the number of members.
 func (n *node) find(slot uint32) int {
 	low, high := 0, len(n.members)
 	for low < high {

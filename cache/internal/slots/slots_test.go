@@ -9,21 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// model is a key-value store made of the three structures as an index makes use of them, beside maps that do the same.
+// model applies the same operations to the three structures and to maps, so that a test can compare them.
 type model struct {
 	t        *testing.T
 	hash     func(key uint32) uint32
 	epoch    uint64
-	elements Vector[uint32] // a key in each slot
+	elements Vector[uint32] // one key per slot
 	table    Table
-	set      Set // the slots of odd keys
+	set      Set // slots of odd keys
 
-	slots map[uint32]uint32 // by key
+	slots map[uint32]uint32 // key to slot
 	free  []uint32
 	kept  []keptSnapshot
 }
 
-// keptSnapshot is a snapshot with what it must show.
+// keptSnapshot is a snapshot with its expected content.
 type keptSnapshot struct {
 	elements Vector[uint32]
 	table    Table
@@ -89,9 +89,9 @@ func (h *keptSnapshot) find(m *model, key uint32) (uint32, bool) {
 	})
 }
 
-// compare holds Changed against the difference of the models.
+// compare compares Changed with the difference of the models.
 func (m *model) compare(older, newer keptSnapshot) {
-	type change struct{ before, after uint32 } // plus one; zero: none
+	type change struct{ before, after uint32 } // the key plus one, or zero for none
 	want := map[uint32]change{}
 	for key, slot := range older.slots {
 		want[slot] = change{before: key + 1}
@@ -119,7 +119,7 @@ func (m *model) compare(older, newer keptSnapshot) {
 	require.Equal(m.t, want, got)
 }
 
-// runModel takes steps as a source of bytes tells, and checks all snapshots in the end.
+// runModel executes the operations that steps encodes, and then checks all snapshots.
 func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 	m := &model{t: t, hash: hash, slots: map[uint32]uint32{}}
 	next := uint32(0)
@@ -127,7 +127,7 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 		switch op, n := steps[i]%16, uint32(steps[i+1]); {
 		case op == 0:
 			m.keep()
-		case op < 3: // many at once, so that nodes and pages are split
+		case op < 3: // many writes, to split nodes and pages
 			for range n {
 				m.insert(next)
 				next++
@@ -153,13 +153,13 @@ func runModel(t *testing.T, steps []byte, hash func(uint32) uint32) {
 }
 
 var hashes = map[string]func(uint32) uint32{
-	"spread": func(key uint32) uint32 { return key * 2654435761 },
-	"equal":  func(uint32) uint32 { return 0xdeadbeef },
-	"few":    func(key uint32) uint32 { return key % 5 << 30 },
-	"low":    func(key uint32) uint32 { return key },
+	"distinct hashes": func(key uint32) uint32 { return key * 2654435761 },
+	"equal hashes":    func(uint32) uint32 { return 0xdeadbeef },
+	"five hashes":     func(key uint32) uint32 { return key % 5 << 30 },
+	"small hashes":    func(key uint32) uint32 { return key },
 }
 
-// TestSnapshotsStayUnchanged, whatever is written after them, and however hashes are spread.
+// Later writes must not change a snapshot, with any distribution of hashes.
 func TestSnapshotsStayUnchanged(t *testing.T) {
 	for name, hash := range hashes {
 		t.Run(name, func(t *testing.T) {

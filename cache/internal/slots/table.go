@@ -2,28 +2,28 @@ package slots
 
 const pageSize = 32
 
-// Table leads from hashes to slots. It knows no keys: whoever asks compares the keys of the slots that it offers. The zero
+// Table maps hashes to slots. It does not store keys, so callers compare the keys of the candidate slots. The zero
 // value is empty.
 //
-// It is an extendible hash: the first bits of a hash lead, by a directory, to a page of entries. A page that is full is
-// split in two, and only when a page has as many bits as the directory, the directory doubles. As hashes may be equal, it
-// does so only while it is small for the number of entries; otherwise the page overflows.
+// Table is an extendible hash table. A directory maps the first bits of a hash to a page of entries. A full page is
+// split in two. If the page uses as many bits as the directory, the directory doubles first. Because hashes may be
+// equal, it does not double if it is already large for the number of entries. The page then overflows.
 type Table struct {
 	directory array[page]
-	depth     uint8 // how many bits lead to a page
+	depth     uint8 // number of hash bits that select a page
 	length    int
 }
 
 type page struct {
 	epoch  uint64
-	next   *page // what did not fit
-	depth  uint8 // how many first bits the page's hashes have in common
+	next   *page // overflow page
+	depth  uint8 // number of leading bits that all hashes of the page share
 	length uint8
 	hashes [pageSize]uint32
 	slots  [pageSize]uint32
 }
 
-// Find offers the slots of all entries with a hash, until one is accepted.
+// Find calls accept for each slot with a hash until accept returns true.
 func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, ok bool) {
 	for p := t.directory.get(t.at(hash)); p != nil; p = p.next {
 		for i, h := range p.hashes[:p.length] {
@@ -35,12 +35,13 @@ func (t *Table) Find(hash uint32, accept func(slot uint32) bool) (slot uint32, o
 	return 0, false
 }
 
-// at returns where in the directory a hash leads.
+// at returns the directory index of a hash.
 func (t *Table) at(hash uint32) uint32 { return uint32(uint64(hash) >> (32 - t.depth)) }
 
-// Insert adds an entry. The same slot must not be there under the same hash.
+// Insert adds an entry. The table must not contain the same hash and slot.
 func (t *Table) Insert(epoch uint64, hash, slot uint32) {
-	if t.length++; t.directory.get(0) == nil {
+	t.length++
+	if t.directory.get(0) == nil {
 		t.directory.set(epoch, 0, &page{epoch: epoch})
 	}
 	for {
@@ -55,7 +56,7 @@ func (t *Table) Insert(epoch uint64, hash, slot uint32) {
 
 func (t *Table) canDouble() bool { return 4<<t.depth <= t.length }
 
-// Remove takes an entry out. It must be there.
+// Remove removes an entry, which must exist.
 func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	t.length--
 	for p := t.page(epoch, t.at(hash)); ; p = p.ownNext(epoch) {
@@ -69,8 +70,7 @@ func (t *Table) Remove(epoch uint64, hash, slot uint32) {
 	}
 }
 
-// page returns the page at a place of the directory for writing. One that is copied replaces its original wherever the
-// directory has that.
+// page returns the page at a directory index for writing. A copy replaces the original at all its directory indexes.
 func (t *Table) page(epoch uint64, at uint32) *page {
 	p := t.directory.get(at)
 	if p.epoch != epoch {
@@ -80,7 +80,7 @@ func (t *Table) page(epoch uint64, at uint32) *page {
 	return p
 }
 
-// place lets all places of the directory lead to a page that share its bits with the place at.
+// place stores a page at all directory indexes that share its leading bits with at.
 func (t *Table) place(epoch uint64, at uint32, p *page) {
 	n := uint32(1) << (t.depth - p.depth)
 	first := at &^ (n - 1)
@@ -102,7 +102,7 @@ func (p *page) ownNext(epoch uint64) *page {
 	return p.next
 }
 
-// add puts an entry into a page of this epoch, or behind it.
+// add adds an entry to a page of this epoch or to its overflow pages.
 func (p *page) add(epoch uint64, hash, slot uint32) {
 	for p.length == pageSize {
 		if p.next == nil {
@@ -114,7 +114,7 @@ func (p *page) add(epoch uint64, hash, slot uint32) {
 	p.length++
 }
 
-// split divides a page, to which a hash leads, by the next bit.
+// split splits the page of a hash by its next bit.
 func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	if p.depth == t.depth {
 		t.double(epoch)
@@ -131,7 +131,7 @@ func (t *Table) split(epoch uint64, hash uint32, p *page) {
 	t.place(epoch, first+n, halves[1])
 }
 
-// double makes the directory lead by one more bit.
+// double doubles the directory, so that it uses one more hash bit.
 func (t *Table) double(epoch uint64) {
 	old, size := t.directory, uint32(1)<<t.depth
 	t.directory = array[page]{}

@@ -2,22 +2,22 @@ package slots
 
 import "math/bits"
 
-// Leaves are small, as the first write to one after a snapshot copies it.
+// Leaves are small, because the first write after a snapshot copies a leaf.
 const (
 	leafBits = 3
 	leafMask = 1<<leafBits - 1
 )
 
-// Vector holds elements by slot number. The zero value is empty.
+// Vector maps slot numbers to elements. The zero value is empty.
 type Vector[E any] struct{ leaves array[leaf[E]] }
 
 type leaf[E any] struct {
 	epoch uint64
-	used  uint32 // a bit for each slot
+	used  uint32 // one bit per slot
 	slots [1 << leafBits]E
 }
 
-// Get returns the element in a slot, if there is one.
+// Get returns the element in a slot, if any.
 func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	if l := v.leaves.get(slot >> leafBits); l != nil && l.used>>(slot&leafMask)&1 != 0 {
 		return l.slots[slot&leafMask], true
@@ -25,7 +25,7 @@ func (v *Vector[E]) Get(slot uint32) (element E, ok bool) {
 	return element, false
 }
 
-// Set puts an element into a slot.
+// Set stores an element in a slot.
 func (v *Vector[E]) Set(epoch uint64, slot uint32, element E) {
 	l := v.own(epoch, slot)
 	l.used |= 1 << (slot & leafMask)
@@ -40,7 +40,7 @@ func (v *Vector[E]) Clear(epoch uint64, slot uint32) {
 	l.slots[slot&leafMask] = none
 }
 
-// own returns the leaf of a slot, for writing: it makes what is not there, and copies what belongs to an earlier epoch.
+// own returns the leaf of a slot for writing. It creates a missing leaf and copies a leaf of an earlier epoch.
 func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	l := v.leaves.get(slot >> leafBits)
 	switch {
@@ -55,7 +55,7 @@ func (v *Vector[E]) own(epoch uint64, slot uint32) *leaf[E] {
 	return l
 }
 
-// All calls each with every element, in the order of slots, until it returns false. It returns whether all were seen.
+// All calls each for every element in slot order until each returns false. It reports whether it visited all elements.
 func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	return v.leaves.all(func(at uint32, l *leaf[E]) bool {
 		for used := l.used; used != 0; used &= used - 1 {
@@ -68,8 +68,8 @@ func (v *Vector[E]) All(each func(slot uint32, element E) bool) bool {
 	})
 }
 
-// Changed calls each with every slot that may differ between two states of one vector, with what it holds in either. Nodes
-// that both have are skipped, so it costs in proportion to what was written between them.
+// Changed calls each for every slot that may differ between two states of one vector. was and is report whether before
+// and after exist. It skips shared nodes, so its cost is proportional to the writes between the two states.
 func Changed[E any](older, newer *Vector[E], each func(slot uint32, before, after E, was, is bool)) {
 	none := &leaf[E]{}
 	changed(&older.leaves, &newer.leaves, func(at uint32, x, y *leaf[E]) {

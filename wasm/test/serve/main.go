@@ -1,7 +1,7 @@
 //go:build !js
 
-// Command serve runs the embedded API server for the package's tests, and prints its URL. Each line of its standard input
-// is a command, which is answered by a line; it ends with its standard input.
+// Command serve runs the embedded API server for the tests of the package and prints its URL. It reads one command per
+// line from standard input and answers each with a line. It exits at the end of its input.
 package main
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/seed-6d2a410a/listwatch/lw/lwtest"
 )
 
-// watching is the number of watches that are open.
+// watching is the number of open watches.
 var watching atomic.Int64
 
 func main() {
 	options := &lwtest.Options{}
-	if len(os.Args) > 1 { // a token that is good, and one that is known but may do nothing
+	if len(os.Args) > 1 { // one token with full access and one without permissions
 		options.Tokens = map[string]lwtest.Access{"good": lwtest.FullAccess, "weak": lwtest.NoAccess}
 	}
 	server, err := lwtest.Start(options)
@@ -66,7 +66,7 @@ func do(server *lwtest.Server, words []string) (answer any, err error) {
 	case "watching":
 		return watching.Load(), nil
 	default:
-		err = fmt.Errorf("there is no command %s", words[0])
+		err = fmt.Errorf("unknown command %s", words[0])
 	}
 	return "done", err
 }
