@@ -13,7 +13,7 @@ import (
 const (
 	endOfInitial = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}` + "\n"
 	falseEnd     = `{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"false"}}}}` + "\n"
-	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark where it ends @"
+	refusedEnd   = "INTERRUPTED the streaming list has no initial-events-end bookmark at its end @"
 )
 
 // TestStreamingList: the collection comes as a watch, out of the order of versions; what changes or goes before the end is

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-6d2a410a/listwatch/internal/verdict"
+	"github.com/seed-6d2a410a/listwatch/internal/preference"
 	"github.com/seed-6d2a410a/listwatch/lw"
 	"github.com/stretchr/testify/require"
 )
@@ -213,12 +213,12 @@ func TestLateAnswers(t *testing.T) {
 	}
 }
 
-// TestStreamsSharePreference checks that transports with a shared verdict use the same transport.
+// TestStreamsSharePreference checks that transports with a shared preference use the same transport.
 func TestStreamsSharePreference(t *testing.T) {
-	known := new(verdict.Verdict)
-	ann := New(verdict.Shared{Transport: &stub{err: refusal(501)}, Verdict: known}, &stub{text: "events"})
+	known := new(preference.Preference)
+	ann := New(preference.Shared{Transport: &stub{err: refusal(501)}, Preference: known}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
-	bob := New(verdict.Shared{Transport: first, Verdict: known}, second)
+	bob := New(preference.Shared{Transport: first, Preference: known}, second)
 	_, _, switched := watch(t, ann)
 	require.Error(t, switched)
 	text, _, _ := watch(t, bob)

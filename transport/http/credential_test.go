@@ -94,7 +94,7 @@ func TestCredentialFuncAfterRejection(t *testing.T) {
 		}, 1, "log in first"},
 		"a certificate beside a Client": {func(*lwhttp.Credential) (*lwhttp.Credential, error) {
 			return credential(t, certs.NewAuthority(t), "jane", ""), nil
-		}, 0, "can give no certificate"},
+		}, 0, "must not return a certificate"},
 	} {
 		sent, answer = 0, c.answer
 		_, err := get(t, transport, pods)

@@ -29,7 +29,7 @@ func TestPathKeepsServer(t *testing.T) {
 	bothProtocols(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) }, func(t *testing.T, server *httptest.Server, transport *lwhttp.Transport) {
 		for _, path := range []string{"@" + server.Listener.Addr().String() + "/x", "x", ":1/x", ".example/x"} {
 			_, err := transport.Open(t.Context(), &lw.Request{Path: path})
-			require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods", path)
+			require.EqualError(t, err, "http: the request path must start with a slash, for example /api/v1/pods", path)
 		}
 		require.Zero(t, asked.Load())
 	})

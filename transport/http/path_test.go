@@ -14,5 +14,5 @@ func TestPathIsNotParsedAsHost(t *testing.T) {
 	require.NoError(t, err)
 	defer transport.Close()
 	_, err = transport.Open(t.Context(), &lw.Request{Path: "@127.0.0.1:2/x"})
-	require.EqualError(t, err, "http: the path of a request must begin with a slash, as /api/v1/pods")
+	require.EqualError(t, err, "http: the request path must start with a slash, for example /api/v1/pods")
 }

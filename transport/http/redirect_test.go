@@ -142,7 +142,7 @@ func TestTraceReportsRedirects(t *testing.T) {
 	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told = append(told, origin) }})
 	_, err := transport.Open(ctx, requestFor("/to", other.URL+"/x?y"))
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
-	require.EqualError(t, err, "http: redirected to "+other.URL+", which gets no credentials: the server answered 401")
+	require.EqualError(t, err, "http: redirected to "+other.URL+" without credentials: the server answered 401")
 	require.Equal(t, []string{other.URL}, told)
 
 	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))

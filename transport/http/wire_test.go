@@ -123,7 +123,7 @@ func TestTokenIsRequestedAgain(t *testing.T) {
 // TestInvalidTokens are not shown in the error.
 func TestInvalidTokens(t *testing.T) {
 	_, err := lwhttp.New("http://127.0.0.1", &lwhttp.Options{Token: "secret\nsecret"})
-	require.EqualError(t, err, "http: the token has a character that no header may have")
+	require.EqualError(t, err, "http: the token contains an invalid character")
 	given := func(context.Context) (string, error) { return "secret\nsecret", nil }
 	_, err = ask(t, dial(t, &lwhttp.Options{TokenFunc: given}), &lw.Request{Path: "/echo"})
 	require.Error(t, err)

@@ -159,7 +159,7 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		require.Equal(t, c.who, text, name)
 	}
 	for want, opts := range map[string]kubeflags.Options{
-		"contradict each other":                 {CAFile: ca, Insecure: true},
+		"cannot be combined with insecure-skip-tls-verify":                 {CAFile: ca, Insecure: true},
 		"certificate-authority: open /none":     {CAFile: "/none"},
 		"must look like https://host:port":      {Server: "https://"},
 		"there is a group to impersonate, and ": {AsGroups: []string{"a"}},

@@ -151,7 +151,7 @@ func TestPluginsTokens(t *testing.T) {
 	s.refused.Store("t3")
 	_, err = who(t.Context(), t, config)
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
-	require.ErrorContains(t, err, "in its place it gave one that expired at 2001-01-01T00:00:00Z")
+	require.ErrorContains(t, err, "the new credential expired at 2001-01-01T00:00:00Z")
 }
 
 // TestPluginsCertificates are used, and kept no longer than they are valid.
@@ -212,11 +212,11 @@ func TestPluginsFailures(t *testing.T) {
 	}{
 		"fails":             {[]string{"say a", "say b", "say ", "say c", "say d", "exit 2"}, ": exit status 1: b; c; d"},
 		"fails silently":    {[]string{"exit 2"}, ": exit status 1"},
-		"prints nothing":    {[]string{"say b"}, "what it printed is no ExecCredential in JSON: b"},
-		"prints garbage":    {[]string{"print pa55word"}, "what it printed is no ExecCredential in JSON"},
-		"another kind":      {[]string{`print {"kind":"pa55word"}`}, "what it printed is no ExecCredential"},
-		"another version":   {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "is not of the version client.authentication.k8s.io/v1,"},
-		"no status":         {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it gave neither a token nor"},
+		"prints nothing":    {[]string{"say b"}, "its output is not an ExecCredential in JSON: b"},
+		"prints garbage":    {[]string{"print pa55word"}, "its output is not an ExecCredential in JSON"},
+		"another kind":      {[]string{`print {"kind":"pa55word"}`}, "its output is not an ExecCredential"},
+		"another version":   {[]string{`print {"kind":"ExecCredential","apiVersion":"pa55word"}`}, "must have the apiVersion client.authentication.k8s.io/v1 "},
+		"no status":         {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}`}, "it returned neither a token nor"},
 		"a bad time":        {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"pa55word","expirationTimestamp":"pa55word"}}`}, "no ExecCredential"},
 		"half a pair":       {[]string{`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"clientKeyData":"pa55word"}}`}, "is broken"},
 		"a flood":           {[]string{"flood"}, "it printed more than 1 MiB"},
@@ -240,7 +240,7 @@ func TestPluginsFailures(t *testing.T) {
 	_, err := who(t.Context(), t, load(t, file(t, server, p.user(""))))
 	var typed *kubeconfig.Error
 	require.ErrorAs(t, err, &typed, "through the transport")
-	require.Equal(t, "log in again with what "+os.Args[0]+" belongs to, or run it by hand", typed.Hint)
+	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
 }
 
 // TestHangingPlugins are killed when the context ends, with children that hold their output.
@@ -314,7 +314,7 @@ func TestMissingPlugins(t *testing.T) {
 		"missing path":       {"exec: {command: ./no-such-plugin, " + good + "}", "no such file or directory"},
 		"no command":         {"exec: {" + good + "}", "exec.command: it is missing"},
 		"no version":         {p.user(", apiVersion: ''"), "exec.apiVersion: it must be client.authentication.k8s.io/v1 or "},
-		"old version":        {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes has dropped v1alpha1"},
+		"old version":        {p.user(", apiVersion: client.authentication.k8s.io/v1alpha1"), "Kubernetes no longer supports v1alpha1"},
 		"no mode":            {p.user(", interactiveMode: ''"), "exec.interactiveMode: it must be Never, IfAvailable or Always"},
 		"variable unnamed":   {"exec: {command: x, env: [{value: pa55word}], " + good + "}", "exec.env.name: it is missing"},
 		"args that are text": {"exec: {command: x, args: pa55word, " + good + "}", "exec.args: it must be a list"},
@@ -332,7 +332,7 @@ func TestMissingPlugins(t *testing.T) {
 	p.gives(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))
 	_, err = ask(t.Context(), config)
-	require.ErrorContains(t, err, "it asks a human, and the standard input is no terminal")
+	require.ErrorContains(t, err, "it requires user input, but standard input is not a terminal")
 	config = load(t, file(t, "server: http://127.0.0.1:1", "exec: {command: no-such-plugin, "+good+"}"))
 	require.Nil(t, config.HTTP.CredentialFunc, "nothing is sent over plain HTTP")
 	config = load(t, file(t, "server: https://127.0.0.1:1", "token: t1; exec: {command: no-such-plugin, "+good+"}"))
