@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCredentialFilesAreRegular: a named pipe would block, and a device has no end.
+// Reading a named pipe would block, and a device has no end.
 func TestCredentialFilesAreRegular(t *testing.T) {
 	folder := t.TempDir()
 	pipe, large := filepath.Join(folder, "pipe"), filepath.Join(folder, "large")
@@ -38,7 +38,6 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	}
 }
 
-// TestTokenFileReplacedByPipe: the token that was read last stays in use.
 func TestTokenFileReplacedByPipe(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +51,7 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 	})
 }
 
-// TestBlockedFiles: a request ends with its context while a file system hangs. The next one uses the old token.
+// The file system hangs. The next request uses the old token.
 func TestBlockedFiles(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
@@ -88,7 +87,7 @@ func TestBlockedFiles(t *testing.T) {
 	}
 }
 
-// TestRejectedTokenRereadsFile until the context ends, because only the file can have another token.
+// The request waits for the file until its context ends.
 func TestRejectedTokenRereadsFile(t *testing.T) {
 	path := write(t, t.TempDir(), "token", []byte("first"))
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +96,7 @@ func TestRejectedTokenRereadsFile(t *testing.T) {
 		answer := make(chan struct{})
 		defer func() { close(answer); synctest.Wait() }()
 		lwhttp.ReadFiles(t, func(string, string) ([]byte, error) { <-answer; return nil, nil })
-		for range 2 { // the second one waits for the first one's reading
+		for range 2 { // the second request waits for the first read
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			_, err := transport.Open(ctx, pods)
 			cancel()
