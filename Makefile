@@ -132,7 +132,7 @@ test-metrics: ## the adapters to Prometheus and OpenTelemetry
 	cd examples/metrics && $(GO) test -count 1 $(if $(COMPILER),-race) -timeout 5m ./...
 
 # In simulated time the module finds no entropy, which it takes from the jitter of clocks; and WebSocket takes SHA-1.
-NO_FIPS = TestDeadConnectionIsFound|TestDialsAtOnce
+NO_FIPS = TestDetectsDeadConnection|TestLimitsConcurrentDials
 NO_STRICT_FIPS = $(NO_FIPS)|TestKubeconfigProxies
 
 .PHONY: test-fips

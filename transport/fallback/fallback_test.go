@@ -151,7 +151,7 @@ func (s *slow) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, error)
 
 // Before a transport is confirmed, an unanswered watch switches all later watches. After that, it uses the other
 // transport only for itself.
-func TestUnansweredWatches(t *testing.T) {
+func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := &slow{after: time.Hour}, &slow{stub: stub{text: "events"}}
 		over := New(first, second)
@@ -179,7 +179,7 @@ func TestUnansweredWatches(t *testing.T) {
 }
 
 // An error response wins only if both transports fail.
-func TestLateAnswers(t *testing.T) {
+func TestFirstResponseWins(t *testing.T) {
 	wrong := refusal(502)
 	for _, c := range []struct {
 		first, second slow
@@ -221,7 +221,7 @@ func TestStreamsSharePreference(t *testing.T) {
 	require.Zero(t, first.asked)
 }
 
-func TestContextThatEnded(t *testing.T) {
+func TestEndedContextDoesNotSwitch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	first, second := &stub{err: refusal(403)}, &stub{text: "events"}

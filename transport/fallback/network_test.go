@@ -107,7 +107,8 @@ func play(t *testing.T, p proxy, wsFirst bool, do func(*fixture)) {
 		client := &http.Client{Transport: front.client(t)}
 		over, err := lwhttp.New("http://proxy", &lwhttp.Options{Client: client})
 		require.NoError(t, err)
-		if s.over = New(over, ws.New(over, nil)); wsFirst {
+		s.over = New(over, ws.New(over, nil))
+		if wsFirst {
 			s.over = New(ws.New(over, nil), over)
 		}
 		do(s)

@@ -84,7 +84,7 @@ func swallowing(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProx
 
 // Two clients share a transport. Both must follow the server's state while watches end, the server restarts, and the
 // server temporarily rejects requests. The transport must switch at most once.
-func TestProxies(t *testing.T) {
+func TestFollowsServerBehindProxies(t *testing.T) {
 	for name, c := range map[string]struct {
 		proxy   proxy
 		wsFirst bool
@@ -156,7 +156,7 @@ func (s *fixture) runScenario(stores ...*cache.Store[*lw.Object]) {
 }
 
 // Without data from any transport, there is no reason to switch.
-func TestUnavailableServer(t *testing.T) {
+func TestUnavailableServerDoesNotSwitch(t *testing.T) {
 	for name, away := range map[string]http.HandlerFunc{
 		"refuses":          func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"no response":      func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
@@ -187,7 +187,7 @@ func TestUnavailableServer(t *testing.T) {
 
 // If one transport is silent and the other is rejected, the client must not switch repeatedly. Its state comes from
 // lists.
-func TestNoTransportStreams(t *testing.T) {
+func TestDoesNotSwitchRepeatedly(t *testing.T) {
 	for _, wsFirst := range []bool{false, true} {
 		hopeless := func(w http.ResponseWriter, r *http.Request, to *httputil.ReverseProxy) {
 			if upgrades(r) {

@@ -47,7 +47,8 @@ func (r *race) run(using int) (won *attempt, err error) {
 			if a.err == nil {
 				return a, nil
 			}
-			if err = a.err; r.ctx.Err() != nil || !isTransportError(err) || len(r.attempts) == 2 && other == nil {
+			err = a.err
+			if r.ctx.Err() != nil || !isTransportError(err) || len(r.attempts) == 2 && other == nil {
 				return nil, err
 			}
 			first = nil

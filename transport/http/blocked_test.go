@@ -52,7 +52,7 @@ func TestTokenFileReplacedByPipe(t *testing.T) {
 }
 
 // The file system hangs. The next request uses the old token.
-func TestBlockedFiles(t *testing.T) {
+func TestContextEndsWaitForBlockedFile(t *testing.T) {
 	folder := t.TempDir()
 	token, authority := write(t, folder, "token", []byte("first")), write(t, folder, "ca", certs.NewAuthority(t).PEM)
 	for name, opts := range map[string]*lwhttp.Options{

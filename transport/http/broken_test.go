@@ -44,7 +44,7 @@ func TestConnectionRefused(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 }
 
-func TestBodyCutShort(t *testing.T) {
+func TestTruncatedBodyFails(t *testing.T) {
 	proceed := make(chan struct{})
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		hello(w)
@@ -124,7 +124,8 @@ func TestContextEnds(t *testing.T) {
 
 		ctx, stop := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, errOurs)
 		defer stop()
-		if body, err = transport.Open(ctx, requestFor("/late", "")); err == nil { // the deadline may pass at any point
+		body, err = transport.Open(ctx, requestFor("/late", ""))
+		if err == nil { // the deadline may pass at any point
 			_, err = io.Copy(io.Discard, body)
 			require.NoError(t, body.Close())
 		}

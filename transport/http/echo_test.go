@@ -122,7 +122,7 @@ func TestRedirectsShowNoToken(t *testing.T) {
 }
 
 // net/http quotes an invalid status line.
-func TestBrokenAnswersShowNoToken(t *testing.T) {
+func TestInvalidResponsesShowNoToken(t *testing.T) {
 	secrets := canary.Secrets{}
 	token := secrets.New("token")
 	for _, line := range []string{"HTTP/1.1 " + token, token + " 200 OK", "HTTP/1.1 200 OK\r\n" + token, "HTTP/1.1 200 OK\r\nContent-Length: " + token} {
@@ -162,7 +162,7 @@ func answering(t *testing.T, answer string) string {
 }
 
 // net/http copies the status text of a CONNECT response to its error.
-func TestProxiesStatusLineShowsNoPassword(t *testing.T) {
+func TestProxyStatusLineShowsNoPassword(t *testing.T) {
 	secrets := canary.Secrets{}
 	password := secrets.New("password")
 	basic := base64.StdEncoding.EncodeToString([]byte("jane:" + password))

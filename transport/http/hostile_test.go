@@ -56,7 +56,7 @@ func raw(t *testing.T, config *tls.Config, heap *hostile.Heap, most int64, first
 }
 
 // Invalid responses must fail with an error of net/http and use a limited amount of memory.
-func TestHostileAnswers(t *testing.T) {
+func TestInvalidResponsesUseBoundedMemory(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
 	for name, c := range map[string]struct{ first, then string }{
@@ -94,7 +94,7 @@ func TestHostileAnswers(t *testing.T) {
 }
 
 // The header continues in CONTINUATION frames.
-func TestHostileHeadersOfHTTP2(t *testing.T) {
+func TestEndlessHTTP2Header(t *testing.T) {
 	frame := func(kind, flags byte, stream byte, payload string) string {
 		n := len(payload)
 		return string([]byte{byte(n >> 16), byte(n >> 8), byte(n), kind, flags, 0, 0, 0, stream}) + payload

@@ -178,7 +178,7 @@ func TestRequestHeaders(t *testing.T) {
 }
 
 // Servers indent lists for Mozilla/5.0, curl and Wget, which doubles their size.
-func TestUserAgentIsNoBrowser(t *testing.T) {
+func TestUserAgentIsNotABrowser(t *testing.T) {
 	bothProtocols(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, r.UserAgent())
 	}, func(t *testing.T, _ *httptest.Server, transport *lwhttp.Transport) {

@@ -94,7 +94,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 // This includes a token that is not a valid header value.
-func TestErrorsOfRequestsShowNoToken(t *testing.T) {
+func TestRequestErrorsShowNoToken(t *testing.T) {
 	token := func(context.Context) (string, error) { return "pa55word\nof two lines", nil }
 	transport, err := lwhttp.New("http://127.0.0.1:1", &lwhttp.Options{TokenFunc: token, Header: http.Header{"X-Key": {"pa55word"}}})
 	require.NoError(t, err)

@@ -161,7 +161,7 @@ func TestRequestsWithAConnectionDoNotWait(t *testing.T) {
 
 // 300 HTTP/1.1 watches need 300 connections, but at most 100 dials are concurrent. Over TLS, the first dial shows that
 // the server uses HTTP/1.1.
-func TestDialsAtOnce(t *testing.T) {
+func TestLimitsConcurrentDials(t *testing.T) {
 	const watches = 300
 	certificate := testCertificate()
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, SessionTicketsDisabled: true}
@@ -211,7 +211,7 @@ func answerHTTP1(conn net.Conn) {
 }
 
 // Each upgrade needs its own connection, so it does not wait for the dial of an HTTP/2 connection.
-func TestUpgradesDialApart(t *testing.T) {
+func TestUpgradesDialSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		hung := &network{dial: func(context.Context, int) (net.Conn, error) {

@@ -19,7 +19,7 @@ import (
 
 // The server answers one ping and then becomes silent. The watch must fail within 45 seconds. The test uses simulated
 // time.
-func TestDeadConnectionIsFound(t *testing.T) {
+func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {
 		ours, theirs := net.Pipe()

@@ -95,7 +95,7 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 	}
 }
 
-func TestOrigins(t *testing.T) {
+func TestRedirectOrigins(t *testing.T) {
 	for _, c := range []struct {
 		server, location string
 		own              bool

@@ -50,7 +50,8 @@ func (f *tokenFile) current(ctx context.Context, refused string) (string, error)
 	var token string
 	var err error
 	ended := f.lock.do(ctx, func() {
-		if token = f.cached(refused); token == "" {
+		token = f.cached(refused)
+		if token == "" {
 			token, err = f.load()
 		}
 	})

@@ -60,7 +60,8 @@ func (t *Transport) Address(ctx context.Context, req *lw.Request) (url, token st
 		return "", "", errPath
 	}
 	url = t.server + req.Path + "?" + req.Query
-	if token = t.opts.Token; t.opts.TokenFunc != nil {
+	token = t.opts.Token
+	if t.opts.TokenFunc != nil {
 		token, err = t.opts.TokenFunc(ctx)
 	}
 	if !isToken(token) {

@@ -124,7 +124,7 @@ func TestUnauthorized(t *testing.T) {
 }
 
 // http.Client accepts such responses from a custom transport.
-func TestAnswersWithoutBody(t *testing.T) {
+func TestResponsesWithoutBody(t *testing.T) {
 	for _, answer := range []*http.Response{{StatusCode: http.StatusUnauthorized}, nil} {
 		sent := 0
 		transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{TokenFunc: tokens("old", "new"), Client: &http.Client{
@@ -141,7 +141,7 @@ func TestAnswersWithoutBody(t *testing.T) {
 }
 
 // Even if the file changes often, an Open call reads it at most once more and sends at most two requests.
-func TestUnauthorizedStorm(t *testing.T) {
+func TestRetriesUnauthorizedOnce(t *testing.T) {
 	directory, writes := t.TempDir(), 0
 	rotate := func() {
 		writes++

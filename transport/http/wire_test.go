@@ -149,7 +149,7 @@ func TestBrokenBodies(t *testing.T) {
 }
 
 // An endless response must block while the caller does not read.
-func TestReaderPulls(t *testing.T) {
+func TestSlowReaderBlocksServer(t *testing.T) {
 	transport := dial(t, nil)
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/endless", Watch: true})
 	require.NoError(t, err)

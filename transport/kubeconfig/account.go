@@ -33,7 +33,8 @@ func (o *options) inCluster(c *kubeflags.Config) (*kubeflags.Config, error) {
 		}
 	}
 	l.impersonate(fields)
-	if c.HTTP.Token = o.Token; o.Token == "" {
+	c.HTTP.Token = o.Token
+	if o.Token == "" {
 		c.HTTP.TokenFile = token
 	}
 	if o.Namespace == "" {

@@ -27,7 +27,8 @@ func (l *loader) cluster() error {
 	}
 	c.Server = l.Server
 	if c.Server == "" {
-		if c.Server = fields.string("server"); c.Server == "" {
+		c.Server = fields.string("server")
+		if c.Server == "" {
 			fields.fail("server", nil, "it is missing")
 		}
 		http.ServerName = fields.string("tls-server-name")

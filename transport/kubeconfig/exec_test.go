@@ -109,7 +109,7 @@ func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, err
 	return config.HTTP.CredentialFunc(ctx, nil)
 }
 
-func TestPluginsTokens(t *testing.T) {
+func TestPluginTokens(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
 	p.gives(`"token":"t1"`)
@@ -154,7 +154,7 @@ func TestPluginsTokens(t *testing.T) {
 }
 
 // A certificate is used until it expires.
-func TestPluginsCertificates(t *testing.T) {
+func TestPluginCertificates(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
 	give := func(name string, until time.Time) {
@@ -201,7 +201,7 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 }
 
 // The errors contain the last lines of stderr, but no secrets.
-func TestPluginsFailures(t *testing.T) {
+func TestPluginFailures(t *testing.T) {
 	onlyFile(t)
 	const server = "server: https://127.0.0.1:1"
 	for name, c := range map[string]struct {
@@ -338,7 +338,7 @@ func TestMissingPlugins(t *testing.T) {
 }
 
 // Paths are relative to the kubeconfig. The plugin's stderr is forwarded.
-func TestPluginsByPath(t *testing.T) {
+func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
 	p.does("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)

@@ -79,7 +79,8 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	if t.writer != nil {
 		_, _ = t.writer.Write(p) // the plugin continues even if its output cannot be shown
 	}
-	if t.text = append(t.text, p...); len(t.text) > 8<<10 {
+	t.text = append(t.text, p...)
+	if len(t.text) > 8<<10 {
 		t.text = t.text[len(t.text)-4<<10:]
 		_, rest, _ := bytes.Cut(t.text, []byte("\n")) // a truncated secret could not be redacted
 		t.text = bytes.Clone(rest)
@@ -91,7 +92,8 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 func (t *tailBuffer) lines(secrets []string) string {
 	var lines []string
 	for line := range strings.Lines(string(t.text)) {
-		if line = strings.TrimSpace(printable(redact(line, secrets))); line != "" {
+		line = strings.TrimSpace(printable(redact(line, secrets)))
+		if line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -22,7 +22,8 @@ type fields struct {
 // read returns the fields of a node.
 func read(node *yaml.Node, prefix string, place *Error) *fields {
 	f := &fields{members: map[string]*yaml.Node{}, prefix: prefix, location: place}
-	if node = resolve(node); node == nil {
+	node = resolve(node)
+	if node == nil {
 		return f
 	}
 	if node.Kind != yaml.MappingNode {
@@ -56,7 +57,8 @@ func (f *fields) add(node *yaml.Node, depth int) {
 		}
 	}
 	for _, node := range merged {
-		if node = resolve(node); node == nil || node.Kind != yaml.MappingNode || depth > 8 {
+		node = resolve(node)
+		if node == nil || node.Kind != yaml.MappingNode || depth > 8 {
 			f.fail("<<", node, "it must be a mapping, and must not be deeply nested")
 			return
 		}

@@ -63,7 +63,8 @@ func newBody(ctx context.Context, conn *websocket.Conn, hand *handshake, limit i
 func (b *body) resetIdle(waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.lastRead = time.Now(); !waits {
+	b.lastRead = time.Now()
+	if !waits {
 		b.lastRead = time.Time{}
 	}
 }

@@ -57,7 +57,8 @@ type scriptedConn struct {
 
 func (s *scriptedConn) Read(p []byte) (int, error) {
 	n := copy(p[:min(len(p), s.step)], s.text)
-	if s.text = s.text[n:]; s.text == "" && (n == 0 || s.eager) {
+	s.text = s.text[n:]
+	if s.text == "" && (n == 0 || s.eager) {
 		return n, io.EOF
 	}
 	return n, nil

@@ -47,10 +47,12 @@ func (h *handshake) Write(p []byte) (int, error) {
 		defer late.Stop()
 		return h.upgraded.Write(p)
 	}
-	if h.request = append(h.request, p...); !bytes.HasSuffix(h.request, []byte("\r\n\r\n")) {
+	h.request = append(h.request, p...)
+	if !bytes.HasSuffix(h.request, []byte("\r\n\r\n")) {
 		return len(p), nil
 	}
-	if h.err = h.upgrade(); h.err != nil {
+	h.err = h.upgrade()
+	if h.err != nil {
 		return 0, h.err
 	}
 	return len(p), nil
@@ -71,7 +73,8 @@ func (h *handshake) upgrade() error {
 	}
 	var answer bytes.Buffer
 	answer.WriteString("HTTP/1.1 101 Switching Protocols\r\n")
-	if err = checkOffers(asked.Header, header); err == nil {
+	err = checkOffers(asked.Header, header)
+	if err == nil {
 		err = handshakeHeaders(header).Write(&answer)
 	}
 	if err != nil {
@@ -117,7 +120,8 @@ func checkOffers(asked, answer http.Header) error {
 func elementsOf(values []string) (all []string) {
 	for element := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		name, _, _ := strings.Cut(element, ";")
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			all = append(all, name)
 		}
 	}

@@ -78,7 +78,7 @@ func TestEndlessResponses(t *testing.T) {
 }
 
 // The response arrives byte by byte until the context ends.
-func TestSlowAnswer(t *testing.T) {
+func TestSlowHandshakeResponse(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
@@ -93,7 +93,7 @@ func TestSlowAnswer(t *testing.T) {
 	require.Equal(t, enough, err)
 }
 
-func TestFramesWithTheAnswer(t *testing.T) {
+func TestFramesWithHandshakeResponse(t *testing.T) {
 	transport := newTransport(t, func(w http.ResponseWriter, r *http.Request) {
 		conn, _, _ := w.(http.Hijacker).Hijack()
 		defer conn.Close()

@@ -62,7 +62,7 @@ func TestHostileFrames(t *testing.T) {
 
 // TLS may return the end of the connection with the last bytes. Without code 1000 this is an error, between messages
 // and within one.
-func TestEndWithTheLastBytes(t *testing.T) {
+func TestEndWithLastBytesIsNotClean(t *testing.T) {
 	for _, sent := range []string{frame(0x81, strings.Repeat("x", 5000)), frame(0x01, strings.Repeat("x", 5000))} {
 		body, err := open(t.Context(), t, &scriptedConn{text: sent, step: 1 << 20, eager: true}, nil, nil)
 		require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestEndWithTheLastBytes(t *testing.T) {
 	}
 }
 
-func TestEndStays(t *testing.T) {
+func TestFinalErrorIsRepeated(t *testing.T) {
 	body, err := open(t.Context(), t, &scriptedConn{text: frame(0x83, ""), step: 100}, nil, nil)
 	require.NoError(t, err)
 	defer body.Close()

@@ -15,7 +15,7 @@ import (
 )
 
 // The server requires a client certificate.
-func TestHandshakesHaveTheTLSOfHTTP(t *testing.T) {
+func TestHandshakesUseTLSOptions(t *testing.T) {
 	server := httptest.NewUnstartedServer(upgraded(say(1000, "one")))
 	authority := certs.NewAuthority(t)
 	server.TLS = authority.Config(t, "127.0.0.1")

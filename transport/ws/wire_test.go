@@ -48,7 +48,7 @@ func follow(t *testing.T, transport *ws.Transport, path string, query url.Values
 	return string(text), err
 }
 
-func TestMessagesOfBothForms(t *testing.T) {
+func TestTextAndBinaryMessages(t *testing.T) {
 	long := strings.Repeat("lang wie öd ", 5000)
 	for _, query := range []url.Values{{}, {"binary": {""}}} {
 		query["say"], query["close"] = []string{"one\n", "zwölf", "", long}, []string{"1000"}
@@ -58,7 +58,7 @@ func TestMessagesOfBothForms(t *testing.T) {
 	}
 }
 
-func TestEnds(t *testing.T) {
+func TestEndErrors(t *testing.T) {
 	for code, want := range map[int]error{
 		0: io.ErrUnexpectedEOF, 1000: nil,
 		1001: &ws.CloseError{Code: 1001, Reason: "reason"}, 1011: &ws.CloseError{Code: 1011, Reason: "reason"},
@@ -73,7 +73,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func TestMessagesAboveTheLimit(t *testing.T) {
+func TestTooLargeMessages(t *testing.T) {
 	query := url.Values{"say": {"small", strings.Repeat("x", 101)}}
 	text, err := follow(t, dial(t, nil, &ws.Options{MaxMessage: 100}), "/ws", query)
 	require.Equal(t, "small", text)
@@ -101,7 +101,7 @@ func TestRejectedHandshakes(t *testing.T) {
 }
 
 // Without headers, the token is a subprotocol next to exactly one other.
-func TestTokens(t *testing.T) {
+func TestTokenHeaderOrSubprotocol(t *testing.T) {
 	text, err := follow(t, dial(t, &lwhttp.Options{Token: "a~b?"}, nil), "/echo", nil)
 	require.NoError(t, err)
 	var seen wire.Request

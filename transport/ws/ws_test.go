@@ -253,7 +253,7 @@ func TestDeadPeer(t *testing.T) {
 	require.Equal(t, 5, pings)
 }
 
-func TestClosedTwice(t *testing.T) {
+func TestCloseTwice(t *testing.T) {
 	transport := newTransport(t, upgraded(func(conn *websocket.Conn) { _, _, _ = conn.ReadMessage() }), nil)
 	body, err := transport.Open(t.Context(), watch)
 	require.NoError(t, err)
