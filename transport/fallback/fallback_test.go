@@ -52,7 +52,7 @@ func watch(t *testing.T, over lw.Transport) (text string, err error, switched er
 	return string(read), err, switched
 }
 
-func refusal(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
+func rejection(code int) error { return &lw.StatusError{Status: lw.Status{Code: code}} }
 
 func TestPrefersFirstTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{text: "other"}
@@ -71,8 +71,8 @@ func TestPrefersFirstTransport(t *testing.T) {
 }
 
 func TestRejectedWatchSwitches(t *testing.T) {
-	handshake := errors.Join(refusal(403), errors.ErrUnsupported)
-	for _, err := range []error{errors.ErrUnsupported, handshake, refusal(400), refusal(405), refusal(426), refusal(501), refusal(502)} {
+	handshake := errors.Join(rejection(403), errors.ErrUnsupported)
+	for _, err := range []error{errors.ErrUnsupported, handshake, rejection(400), rejection(405), rejection(426), rejection(501), rejection(502)} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		over := New(first, second)
 		text, failed, switched := watch(t, over)
@@ -86,14 +86,14 @@ func TestRejectedWatchSwitches(t *testing.T) {
 }
 
 func TestServerErrorsDoNotSwitch(t *testing.T) {
-	for _, err := range []error{refusal(401), refusal(403), refusal(404), refusal(410), refusal(429), refusal(500), refusal(503), errors.New("connection refused")} {
+	for _, err := range []error{rejection(401), rejection(403), rejection(404), rejection(410), rejection(429), rejection(500), rejection(503), errors.New("connection refused")} {
 		first, second := &stub{err: err}, &stub{text: "events"}
 		_, failed, switched := watch(t, New(first, second))
 		require.Equal(t, err, failed)
 		require.NoError(t, switched)
 		require.Zero(t, second.asked)
 	}
-	first, second := &stub{err: refusal(400)}, &stub{err: refusal(404)}
+	first, second := &stub{err: rejection(400)}, &stub{err: rejection(404)}
 	_, failed, switched := watch(t, New(first, second))
 	require.Equal(t, first.err, failed)
 	require.NoError(t, switched)
@@ -124,7 +124,7 @@ func TestKeepsSwitchedTransport(t *testing.T) {
 	first, second := &stub{text: "events"}, &stub{}
 	over := New(first, second)
 	_, _, _ = watch(t, over)
-	first.err = refusal(502)
+	first.err = rejection(502)
 	_, err, switched := watch(t, over)
 	require.NoError(t, err)
 	require.NoError(t, switched)
@@ -180,7 +180,7 @@ func TestUnansweredWatchUsesOtherTransport(t *testing.T) {
 
 // An error response wins only if both transports fail.
 func TestFirstResponseWins(t *testing.T) {
-	wrong := refusal(502)
+	wrong := rejection(502)
 	for _, c := range []struct {
 		first, second slow
 		text          string
@@ -192,9 +192,9 @@ func TestFirstResponseWins(t *testing.T) {
 		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, lw.ErrSilent, 5 * time.Second},
 		{slow{stub{text: "first"}, 6 * time.Second}, slow{stub{err: wrong}, time.Second}, "first", nil, nil, 6 * time.Second},
 		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "second", nil, wrong, 5 * time.Second},
-		{slow{stub{err: wrong}, 5 * time.Second}, slow{stub{err: refusal(404)}, time.Second}, "", wrong, nil, 5 * time.Second},
-		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{err: refusal(404)}, 3 * time.Second}, "", wrong, nil, 6 * time.Second},
-		{slow{stub{err: refusal(401)}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "", refusal(401), nil, 4 * time.Second},
+		{slow{stub{err: wrong}, 5 * time.Second}, slow{stub{err: rejection(404)}, time.Second}, "", wrong, nil, 5 * time.Second},
+		{slow{stub{err: wrong}, 4 * time.Second}, slow{stub{err: rejection(404)}, 3 * time.Second}, "", wrong, nil, 6 * time.Second},
+		{slow{stub{err: rejection(401)}, 4 * time.Second}, slow{stub{text: "second"}, 2 * time.Second}, "", rejection(401), nil, 4 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
@@ -211,7 +211,7 @@ func TestFirstResponseWins(t *testing.T) {
 
 func TestStreamsSharePreference(t *testing.T) {
 	known := new(preference.Preference)
-	ann := New(preference.Shared{Transport: &stub{err: refusal(501)}, Preference: known}, &stub{text: "events"})
+	ann := New(preference.Shared{Transport: &stub{err: rejection(501)}, Preference: known}, &stub{text: "events"})
 	first, second := &stub{text: "first"}, &stub{text: "second"}
 	bob := New(preference.Shared{Transport: first, Preference: known}, second)
 	_, _, switched := watch(t, ann)
@@ -224,7 +224,7 @@ func TestStreamsSharePreference(t *testing.T) {
 func TestEndedContextDoesNotSwitch(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	first, second := &stub{err: refusal(403)}, &stub{text: "events"}
+	first, second := &stub{err: rejection(403)}, &stub{text: "events"}
 	_, err := New(first, second).Open(ctx, &lw.Request{Watch: true})
 	require.Error(t, err)
 	require.Zero(t, second.asked)

@@ -46,10 +46,10 @@ func (w *recordingNetwork) Accept() (net.Conn, error) {
 }
 
 func (w *recordingNetwork) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
+	client, remote := net.Pipe()
 	select {
-	case w.conns <- theirs:
-		return ours, nil
+	case w.conns <- remote:
+		return client, nil
 	case <-w.gone:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -168,10 +168,10 @@ func (s *fixture) requireState(store *cache.Store[*lw.Object]) {
 	s.t.Helper()
 	synctest.Wait()
 	_, want := s.server.State("pods")
-	held := map[string]bool{}
+	names := map[string]bool{}
 	for pod := range store.All() {
-		held[pod.Key().String()] = true
+		names[pod.Key().String()] = true
 		require.Contains(s.t, want, pod.Key().String())
 	}
-	require.Len(s.t, held, len(want))
+	require.Len(s.t, names, len(want))
 }

@@ -38,8 +38,8 @@ func (a *attempt) Close() error {
 // successful attempt, and the error of the current transport if that failed.
 func (r *race) run(using int) (won *attempt, err error) {
 	defer func() { r.cancelOthers(won) }()
-	patient := time.NewTimer(hedgeDelay)
-	defer patient.Stop()
+	hedge := time.NewTimer(hedgeDelay)
+	defer hedge.Stop()
 	first, other := r.start(using), (<-chan *attempt)(nil)
 	for {
 		select {
@@ -66,7 +66,7 @@ func (r *race) run(using int) (won *attempt, err error) {
 				return nil, err
 			}
 			other = nil
-		case <-patient.C:
+		case <-hedge.C:
 		}
 		if len(r.attempts) == 1 {
 			other = r.start(1 - using)

@@ -29,11 +29,11 @@ func TestCredentialFilesAreRegular(t *testing.T) {
 	for path, problem := range map[string]string{
 		pipe: "is a named pipe; it must be a regular file", large: "is 4 MiB; the limit is 1 MiB", "/dev/zero": "is a device; it must be a regular file",
 	} {
-		for what, opts := range map[string]*lwhttp.Options{
+		for name, opts := range map[string]*lwhttp.Options{
 			"token file": {TokenFile: path}, "certificate authority file": {CAFile: path}, "client certificate file": {CertFile: path, KeyFile: path},
 		} {
 			_, err := lwhttp.New("https://k8s.example", opts)
-			require.EqualError(t, err, fmt.Sprintf("http: %s %q %s", what, path, problem))
+			require.EqualError(t, err, fmt.Sprintf("http: %s %q %s", name, path, problem))
 		}
 	}
 }
@@ -67,9 +67,9 @@ func TestContextEndsWaitForBlockedFile(t *testing.T) {
 				require.NoError(t, err)
 				answer := make(chan struct{})
 				defer func() { close(answer); synctest.Wait() }()
-				lwhttp.ReadFiles(t, func(what, path string) ([]byte, error) {
+				lwhttp.ReadFiles(t, func(name, path string) ([]byte, error) {
 					<-answer
-					return secretfile.Read(what, path)
+					return secretfile.Read(name, path)
 				})
 				time.Sleep(time.Minute)
 				began := time.Now()

@@ -110,14 +110,14 @@ func TestRedirectsShowNoToken(t *testing.T) {
 		{"eyjhbgcioi0123", "http://eyjhbgcioi0123.invalid/"}, {token, "/" + strings.Repeat("%zz", 3) + token},
 	} {
 		transport := connect(t, server, &lwhttp.Options{Token: c.token})
-		var told strings.Builder
-		ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told.WriteString(origin) }})
+		var reported strings.Builder
+		ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { reported.WriteString(origin) }})
 		_, err := transport.Open(ctx, requestFor("/", "to="+url.QueryEscape(c.target)))
 		require.Error(t, err)
 		for ; err != nil; err = errors.Unwrap(err) {
 			secrets.Absent(t, c.target, fmt.Sprintf("%v %+v %#v", err, err, err))
 		}
-		secrets.Absent(t, c.target, told.String())
+		secrets.Absent(t, c.target, reported.String())
 	}
 }
 

@@ -20,7 +20,7 @@ func (t *Transport) Current(failed *RoundTrippers) *RoundTrippers {
 }
 
 // ReadFiles replaces readFile until the test ends.
-func ReadFiles(t testing.TB, read func(what, path string) ([]byte, error)) {
+func ReadFiles(t testing.TB, read func(name, path string) ([]byte, error)) {
 	before := readFile
 	readFile = read
 	t.Cleanup(func() { readFile = before })

@@ -44,8 +44,8 @@ func TestFilesAreReadOncePerMinute(t *testing.T) {
 func TestFilesWithCallerClient(t *testing.T) {
 	transport, err := lwhttp.New("https://k8s.example", &lwhttp.Options{Client: &http.Client{}})
 	require.NoError(t, err)
-	theirs := transport.Current(nil)
-	require.Same(t, theirs, transport.Current(theirs))
+	current := transport.Current(nil)
+	require.Same(t, current, transport.Current(current))
 }
 
 func TestInvalidFiles(t *testing.T) {

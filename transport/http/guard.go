@@ -50,11 +50,11 @@ func (a *authenticator) attempt() *attempt {
 // responseError returns the error for a response with an error status.
 func (a *attempt) responseError(response *http.Response) error {
 	text := &body{ReadCloser: response.Body, ctx: context.Background(), secrets: a.secrets}
-	refusal := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
+	rejected := lw.ReadStatusError(response.StatusCode, retryAfter(response.Header.Get("Retry-After"), time.Now()), text)
 	if response.Request != nil && origin(response.Request.URL) != origin(a.server) {
-		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), refusal)
+		return fmt.Errorf("http: redirected to %s without credentials: %w", a.secrets.Text(origin(response.Request.URL)), rejected)
 	}
-	return refusal
+	return rejected
 }
 
 func (a *attempt) RoundTrip(original *http.Request) (*http.Response, error) {

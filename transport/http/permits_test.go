@@ -169,12 +169,12 @@ func TestLimitsConcurrentDials(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := &network{dial: func(context.Context, int) (net.Conn, error) {
 				time.Sleep(time.Second)
-				ours, theirs := net.Pipe()
+				client, remote := net.Pipe()
 				if server[:5] == "https" {
-					theirs = tls.Server(theirs, config)
+					remote = tls.Server(remote, config)
 				}
-				go answerHTTP1(theirs)
-				return ours, nil
+				go answerHTTP1(remote)
+				return client, nil
 			}}
 			transport := connectVia(t, server, n)
 			began := time.Now()

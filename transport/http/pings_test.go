@@ -22,16 +22,16 @@ import (
 func TestDetectsDeadConnection(t *testing.T) {
 	certificate := testCertificate()
 	synctest.Test(t, func(t *testing.T) {
-		ours, theirs := net.Pipe()
+		client, remote := net.Pipe()
 		served := make(chan int, 1)
 		// The server would write session tickets while the client writes its request. Over a pipe, both would block.
 		config := &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2"}, SessionTicketsDisabled: true}
-		go func() { served <- mortalServer(tls.Server(theirs, config), 1) }()
+		go func() { served <- mortalServer(tls.Server(remote, config), 1) }()
 
 		transport, err := New("https://127.0.0.1", &Options{InsecureSkipVerify: true})
 		require.NoError(t, err)
 		native := transport.authenticator.transports.active.Load().authenticated.(*boundedDialer).transport
-		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return ours, nil })
+		native.DialContext = withPermit(func(context.Context, string, string) (net.Conn, error) { return client, nil })
 
 		body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Watch: true})
 		require.NoError(t, err)

@@ -65,8 +65,8 @@ func TestRedirectsGetNoCredentials(t *testing.T) {
 	header := http.Header{"Impersonate-User": {"system:admin"}}
 
 	native := &lwhttp.Options{CAData: authority.PEM, CertData: cert, KeyData: key, Token: "s3cret", Header: header}
-	theirs := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}
-	custom := &lwhttp.Options{Client: &http.Client{Transport: theirs}, Token: "s3cret", Header: header}
+	customTransport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority.Pool()}, ForceAttemptHTTP2: true}
+	custom := &lwhttp.Options{Client: &http.Client{Transport: customTransport}, Token: "s3cret", Header: header}
 	for name, c := range map[string]struct {
 		opts *lwhttp.Options
 		all  string
@@ -136,15 +136,15 @@ func TestTraceReportsRedirects(t *testing.T) {
 	other := serve(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	server := newRequestRecorder(t, nil)
 	transport := connect(t, server.Server, &lwhttp.Options{Token: "s3cret"})
-	var told []string
-	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { told = append(told, origin) }})
+	var reported []string
+	ctx := lw.WithTrace(t.Context(), &lw.Trace{Redirected: func(origin string) { reported = append(reported, origin) }})
 	_, err := transport.Open(ctx, requestFor("/to", other.URL+"/x?y"))
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
 	require.EqualError(t, err, "http: redirected to "+other.URL+" without credentials: the server answered 401")
-	require.Equal(t, []string{other.URL}, told)
+	require.Equal(t, []string{other.URL}, reported)
 
 	body, err := transport.Open(ctx, requestFor("/to", server.URL+"/x"))
 	require.NoError(t, err)
 	require.NoError(t, body.Close())
-	require.Len(t, told, 1, "redirects within the origin are not reported")
+	require.Len(t, reported, 1, "redirects within the origin are not reported")
 }

@@ -46,8 +46,8 @@ func (c content) with(given *Credential) content {
 func newTransportSource(o *Options, server *url.URL) (*transportSource, error) {
 	s := &transportSource{opts: *o, server: server, callerOwned: o.Client != nil, lock: make(contextLock, 1), checkedAt: time.Now()}
 	if s.callerOwned {
-		theirs := cmp.Or(o.Client.Transport, http.DefaultTransport)
-		s.active.Store(&roundTrippers{authenticated: theirs, anonymous: theirs})
+		custom := cmp.Or(o.Client.Transport, http.DefaultTransport)
+		s.active.Store(&roundTrippers{authenticated: custom, anonymous: custom})
 		return s, nil
 	}
 	found, err := s.read(content{ca: string(o.CAData), cert: string(o.CertData), key: string(o.KeyData)})
@@ -128,16 +128,16 @@ func (s *transportSource) replace(now *roundTrippers, with content) (*roundTripp
 // read returns c with the current contents of the files.
 func (s *transportSource) read(c content) (content, error) {
 	var err error
-	load := func(what, path string, into *string) {
+	load := func(name, path string, into *string) {
 		if err != nil {
 			return
 		}
-		text, failure := readFile(what, path)
+		text, failure := readFile(name, path)
 		if failure == nil && !isCompletePEM(text) {
-			failure = fmt.Errorf("%s %q is truncated", what, path)
+			failure = fmt.Errorf("%s %q is truncated", name, path)
 		}
 		if failure != nil {
-			err = fileError(what, failure)
+			err = fileError(name, failure)
 		}
 		*into = string(text)
 	}

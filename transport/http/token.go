@@ -102,9 +102,9 @@ func (f *tokenFile) read() (string, error) {
 var readFile = secretfile.Read
 
 // fileError adds the purpose of the file to an error that already contains its path.
-func fileError(what string, err error) error {
+func fileError(name string, err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return fmt.Errorf("http: %s: %w", what, err)
+		return fmt.Errorf("http: %s: %w", name, err)
 	}
 	return fmt.Errorf("http: %w", err)
 }

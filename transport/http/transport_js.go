@@ -45,7 +45,7 @@ func (t *Transport) Open(ctx context.Context, req *lw.Request) (io.ReadCloser, e
 		return nil, err
 	}
 	b, err := t.fetch(ctx, url, token, req)
-	if refusal, ok := errors.AsType[*lw.StatusError](err); ok && refusal.Code == 401 && t.opts.TokenFunc != nil {
+	if rejected, ok := errors.AsType[*lw.StatusError](err); ok && rejected.Code == 401 && t.opts.TokenFunc != nil {
 		_, fresh, failure := t.Address(ctx, req)
 		if failure == nil && fresh != token { // otherwise the first error is more useful
 			return t.fetch(ctx, url, fresh, req)
@@ -127,14 +127,14 @@ func (b *body) Close() error {
 	return nil
 }
 
-// explain returns the cause of the context if it has ended. Otherwise it adds what to a failure of the host and removes
+// explain returns the cause of the context if it has ended. Otherwise it prepends prefix to a failure of the host and removes
 // the secrets.
-func (b *body) explain(err error, what string) error {
+func (b *body) explain(err error, prefix string) error {
 	if err != nil && b.ctx.Err() != nil {
 		return context.Cause(b.ctx)
 	}
 	if failure, ok := errors.AsType[*jsx.Failure](err); ok {
-		return errors.New("http: " + what + b.Redact(failure.Text))
+		return errors.New("http: " + prefix + b.Redact(failure.Text))
 	}
 	return err
 }

@@ -89,10 +89,10 @@ func TestErrorResponsesAreTyped(t *testing.T) {
 	} {
 		_, err := ask(t, dial(t, nil), &lw.Request{Path: "/status/" + strconv.Itoa(code), Watch: true})
 		require.ErrorIs(t, err, want)
-		refusal, ok := errors.AsType[*lw.StatusError](err)
+		rejected, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
-		require.Equal(t, 7*time.Second, refusal.RetryAfter)
-		require.Equal(t, "because", refusal.Message)
+		require.Equal(t, 7*time.Second, rejected.RetryAfter)
+		require.Equal(t, "because", rejected.Message)
 	}
 }
 

@@ -39,6 +39,6 @@
 //
 // Inline data overrides a path. kubectl rejects both. Mistakes in unused entries and in unused credentials are ignored.
 // A token from the caller replaces all other credentials. An impersonated user from the caller replaces the
-// impersonated groups of the kubeconfig. The own keys of a YAML mapping override merged keys. Tests compare all other
+// impersonated groups of the kubeconfig. A YAML mapping's own keys override merged keys. Tests compare all other
 // behavior with client-go.
 package kubeconfig

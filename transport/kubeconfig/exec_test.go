@@ -28,8 +28,8 @@ func playPlugin(folder string) int {
 	_ = note.Close()
 	script, _ := os.ReadFile(filepath.Join(folder, "do"))
 	for line := range strings.Lines(string(script)) {
-		what, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch what {
+		command, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch command {
 		case "say":
 			_, _ = os.Stderr.WriteString(text + "\n")
 		case "print":

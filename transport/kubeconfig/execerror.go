@@ -21,11 +21,11 @@ type execError struct {
 }
 
 func (e *execError) Error() string {
-	what := e.err
+	cause := e.err
 	if missing, ok := errors.AsType[*exec.Error](e.err); ok {
-		what = missing.Err // the text already names the command
+		cause = missing.Err // the text already names the command
 	}
-	text := "the credential plugin " + e.command + ": " + what.Error()
+	text := "the credential plugin " + e.command + ": " + cause.Error()
 	for _, more := range []string{e.stderr, e.install} {
 		if more != "" {
 			text += ": " + more

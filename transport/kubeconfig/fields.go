@@ -77,8 +77,8 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-func (f *fields) fail(name string, node *yaml.Node, what string) {
-	f.failField(name, node, errors.New(what))
+func (f *fields) fail(name string, node *yaml.Node, message string) {
+	f.failField(name, node, errors.New(message))
 }
 
 func (f *fields) failField(name string, node *yaml.Node, err error) {
@@ -101,11 +101,11 @@ func (f *fields) string(name string) string {
 		return ""
 	}
 	if node.Kind != yaml.ScalarNode || node.ShortTag() != "!!str" && node.ShortTag() != "!!timestamp" {
-		what := "it must be a string"
+		message := "it must be a string"
 		if node.Kind == yaml.ScalarNode {
-			what += ": put it in quotes"
+			message += ": put it in quotes"
 		}
-		f.fail(name, node, what)
+		f.fail(name, node, message)
 		return ""
 	}
 	return node.Value

@@ -142,14 +142,14 @@ func (m *mergedFiles) add(path string, text []byte) error {
 func parse(text []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		what := strings.TrimPrefix(err.Error(), "yaml: ")
+		message := strings.TrimPrefix(err.Error(), "yaml: ")
 		switch {
-		case strings.Contains(what, "unknown anchor"): // the anchor may be a password
-			what = "an alias has no anchor: put a string that starts with * in quotes"
-		case strings.Contains(what, "cannot start any token"):
-			what += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
+		case strings.Contains(message, "unknown anchor"): // the anchor may be a password
+			message = "an alias has no anchor: put a string that starts with * in quotes"
+		case strings.Contains(message, "cannot start any token"):
+			message += ": indent with spaces, and put a string that starts with a tab, @, % or ` in quotes"
 		}
-		return nil, errors.New(what)
+		return nil, errors.New(message)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil

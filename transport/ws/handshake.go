@@ -128,7 +128,7 @@ func elementsOf(values []string) (all []string) {
 	return all
 }
 
-func responseError(what string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, what) }
+func responseError(message string) error { return fmt.Errorf("%w: %s", lwhttp.ErrNotUpgraded, message) }
 
 func (h *handshake) Read(p []byte) (int, error) {
 	if len(h.response) > 0 {

@@ -191,10 +191,10 @@ func TestBlockedPeer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ours, theirs := net.Pipe()
-				defer theirs.Close()
-				go func() { _, _ = io.WriteString(theirs, c.sent) }()
-				body, err := open(t.Context(), t, ours, nil, nil)
+				client, remote := net.Pipe()
+				defer remote.Close()
+				go func() { _, _ = io.WriteString(remote, c.sent) }()
+				body, err := open(t.Context(), t, client, nil, nil)
 				require.NoError(t, err)
 				defer body.Close()
 				began := time.Now()

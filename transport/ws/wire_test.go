@@ -87,9 +87,9 @@ func TestRejectedHandshakes(t *testing.T) {
 	} {
 		_, err := follow(t, dial(t, nil, nil), "/status/"+strconv.Itoa(code), nil)
 		require.ErrorIs(t, err, want)
-		refusal, ok := errors.AsType[*lw.StatusError](err)
+		rejected, ok := errors.AsType[*lw.StatusError](err)
 		require.True(t, ok)
-		require.Equal(t, 7*time.Second, refusal.RetryAfter)
+		require.Equal(t, 7*time.Second, rejected.RetryAfter)
 	}
 	_, err := follow(t, dial(t, nil, nil), "/parts", nil)
 	require.ErrorIs(t, err, lwhttp.ErrNotUpgraded)
