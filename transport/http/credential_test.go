@@ -31,12 +31,12 @@ func TestCredentialFuncGivesCertificates(t *testing.T) {
 				}
 				return second, nil
 			}})
-		watch, who, address := s.watch(t, transport)
-		require.Equal(t, "first t1", who)
+		watch, identity, address := s.watch(t, transport)
+		require.Equal(t, "first t1", identity)
 
 		s.refused.Store("first")
-		who, next := s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, next := s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 		require.NotEqual(t, address, next)
 		require.Equal(t, int32(3), asked.Load(), "one call per request and one after the 401")
 		s.lines <- "more"
@@ -49,10 +49,10 @@ func TestOldCredentialClosesIdleConnections(t *testing.T) {
 		given := credential(t, ours, "first", "t1")
 		transport := connect(t, s.Server, &lwhttp.Options{CAFile: s.directory + "/ca",
 			CredentialFunc: func(context.Context, *lwhttp.Credential) (*lwhttp.Credential, error) { return given, nil }})
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		given = credential(t, ours, "second", "t1")
-		who, _ := s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 		s.eventuallyOpen(t, 1)
 	})
 }

@@ -56,8 +56,8 @@ func TestFailedRequestKeepsCertificate(t *testing.T) {
 			between, _ = get(t, transport, pods)
 			return true
 		})
-		who, _ := s.who(t, transport)
-		require.Equal(t, "jane token-of-jane", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "jane token-of-jane", identity)
 		require.Contains(t, between, "joe Bearer token-of-joe")
 	})
 }

@@ -21,7 +21,7 @@ func TestRotationDuringAWatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		rotate func(*testing.T, *scene, *certs.Authority)
 		minute bool // the files are read after a minute instead of after a rejection
-		who    string
+		identity    string
 		sent   int32 // maximum number of requests
 	}{
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
@@ -48,18 +48,18 @@ func TestRotationDuringAWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 				transport := s.connect(t)
-				watch, who, address := s.watch(t, transport)
-				require.Equal(t, "first t1", who)
+				watch, identity, address := s.watch(t, transport)
+				require.Equal(t, "first t1", identity)
 
 				c.rotate(t, s, ours)
 				if c.minute {
 					transport.Age()
 				}
 				before := s.requests.Load()
-				who, next := s.who(t, transport)
-				require.Equal(t, c.who, who)
+				identity, next := s.identity(t, transport)
+				require.Equal(t, c.identity, identity)
 				require.LessOrEqual(t, s.requests.Load()-before, c.sent)
-				if c.who != "first t2" { // a new token does not require a new connection
+				if c.identity != "first t2" { // a new token does not require a new connection
 					require.NotEqual(t, address, next)
 				}
 
@@ -80,10 +80,10 @@ func TestRotationDuringAWatch(t *testing.T) {
 func TestIdleConnectionsClose(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		s.issue(t, ours, "second")
 		transport.Age()
-		_, _ = s.who(t, transport)
+		_, _ = s.identity(t, transport)
 		s.eventuallyOpen(t, 1)
 	})
 }
@@ -100,9 +100,9 @@ func TestRejectedInHandshake(t *testing.T) {
 					func() { s.issue(t, other, "second") },
 					func() { write(t, s.directory, "ca", other.PEM) },
 				} {
-					who, _ := s.who(t, transport)
+					identity, _ := s.identity(t, transport)
 					requests, handshakes := s.requests.Load(), s.handshakes.Load()
-					if rotated := who != "first t1"; rotated {
+					if rotated := identity != "first t1"; rotated {
 						s.trusts(t, other, other)
 					} else {
 						s.trusts(t, ours, other)
@@ -113,8 +113,8 @@ func TestRejectedInHandshake(t *testing.T) {
 					require.Equal(t, requests, s.requests.Load())
 					require.Equal(t, handshakes+1, s.handshakes.Load(), "no retry without a change")
 					rotate()
-					who, _ = s.who(t, transport)
-					require.Equal(t, "second t1", who)
+					identity, _ = s.identity(t, transport)
+					require.Equal(t, "second t1", identity)
 					require.Equal(t, requests+1, s.requests.Load())
 				}
 			})
@@ -125,12 +125,12 @@ func TestRejectedInHandshake(t *testing.T) {
 func TestInvalidFilesKeepPrevious(t *testing.T) {
 	eachProtocol(t, 0, func(t *testing.T, s *scene, ours *certs.Authority) {
 		transport := s.connect(t)
-		_, address := s.who(t, transport)
+		_, address := s.identity(t, transport)
 		_, key := ours.Issue(t, "second")
 		write(t, s.directory, "key", key)
 		transport.Age()
-		who, same := s.who(t, transport)
-		require.Equal(t, "first t1", who)
+		identity, same := s.identity(t, transport)
+		require.Equal(t, "first t1", identity)
 		require.Equal(t, address, same, "the connection is reused")
 
 		s.refused.Store("first")
@@ -140,8 +140,8 @@ func TestInvalidFilesKeepPrevious(t *testing.T) {
 		require.Equal(t, before+1, s.requests.Load())
 
 		s.issue(t, ours, "second")
-		who, _ = s.who(t, transport)
-		require.Equal(t, "second t1", who)
+		identity, _ = s.identity(t, transport)
+		require.Equal(t, "second t1", identity)
 	})
 }
 
@@ -177,7 +177,7 @@ func TestOptionsAreCollectable(t *testing.T) {
 		other := certs.NewAuthority(t)
 		s.trusts(t, other, ours)
 		write(t, s.directory, "ca", other.PEM)
-		who, _ := s.who(t, transport)
-		require.Equal(t, "jane t1", who)
+		identity, _ := s.identity(t, transport)
+		require.Equal(t, "jane t1", identity)
 	})
 }

@@ -103,21 +103,21 @@ func (s *scene) connect(t *testing.T) *lwhttp.Transport {
 	})
 }
 
-// watch reads a watch line by line.
+// watch is an open watch that is read line by line.
 type watch struct {
 	io.Closer
 	lines *bufio.Reader
 }
 
 // watch opens a watch. Its first line has the client's identity and connection.
-func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, who, address string) {
+func (s *scene) watch(t *testing.T, transport *lwhttp.Transport) (w *watch, identity, address string) {
 	t.Helper()
 	body, err := transport.Open(t.Context(), &lw.Request{Path: "/", Query: "watch=1", Watch: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = body.Close() })
 	w = &watch{body, bufio.NewReader(body)}
-	who, address = parse(t, w.next(t))
-	return w, who, address
+	identity, address = parse(t, w.next(t))
+	return w, identity, address
 }
 
 func (w *watch) next(t *testing.T) string {
@@ -134,14 +134,14 @@ func (s *scene) eventuallyOpen(t *testing.T, n int32) {
 }
 
 // identity and connection of the client
-func (s *scene) who(t *testing.T, transport *lwhttp.Transport) (who, address string) {
+func (s *scene) identity(t *testing.T, transport *lwhttp.Transport) (identity, address string) {
 	t.Helper()
 	text, err := get(t, transport, pods)
 	require.NoError(t, err)
 	return parse(t, text)
 }
 
-func parse(t *testing.T, line string) (who, address string) {
+func parse(t *testing.T, line string) (identity, address string) {
 	t.Helper()
 	var name, bearer, token string
 	_, err := fmt.Sscan(line, &name, &bearer, &token, &address)

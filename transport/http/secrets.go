@@ -2,8 +2,8 @@ package http
 
 import "github.com/seed-6d2a410a/listwatch/internal/redact"
 
-// headerSecrets returns the words of the custom headers, because each may be an API key or a cookie. It skips words of
-// less than 8 bytes and the headers of an identity, because servers include the user name in errors.
+// headerSecrets returns the words of the custom headers, because each may be an API key or a cookie. It skips words shorter than
+// 8 bytes. It also skips identity headers, because servers include the user name in errors.
 func headerSecrets(header map[string][]string) (secrets redact.Secrets) {
 	for name, values := range header {
 		if hasPrefixFold(name, "impersonate-") || hasPrefixFold(name, "x-remote-") {

@@ -76,8 +76,8 @@ func (s *server) cluster() string {
 	return "server: " + s.URL + "; certificate-authority-data: " + b64(s.authority.PEM)
 }
 
-// who sends a request and returns the client's identity.
-func who(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
+// identity sends a request and returns the client's identity.
+func identity(ctx context.Context, t *testing.T, config *kubeflags.Config) (string, error) {
 	t.Helper()
 	transport, err := config.Transport()
 	require.NoError(t, err)
@@ -118,13 +118,13 @@ func TestCredentials(t *testing.T) {
 		"impersonation": {s.cluster(), "token: t1; as: joe; as-uid: '7'; as-groups: [a, b]; as-user-extra: {example.com/team: [x, y]}",
 			"t1, User=joe, Uid=7, Group=a, Group=b, Extra-Example.com%2fteam=x, Extra-Example.com%2fteam=y"},
 	} {
-		text, err := who(t.Context(), t, load(t, file(t, c.cluster, c.user)))
+		text, err := identity(t.Context(), t, load(t, file(t, c.cluster, c.user)))
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
-	_, err := who(t.Context(), t, load(t, file(t, s.cluster()+"; tls-server-name: other.test", "{}")))
+	_, err := identity(t.Context(), t, load(t, file(t, s.cluster()+"; tls-server-name: other.test", "{}")))
 	require.ErrorContains(t, err, "other.test")
-	_, err = who(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
+	_, err = identity(t.Context(), t, load(t, file(t, "server: "+s.URL, "{}")))
 	var unknown *tls.CertificateVerificationError
 	require.ErrorAs(t, err, &unknown, "the certificate authority is unknown")
 }
@@ -153,7 +153,7 @@ func TestOptionsOverrideFiles(t *testing.T) {
 		c.opts.Path = file(t, c.cluster, c.user)
 		config, err := kubeflags.Load(&c.opts)
 		require.NoError(t, err, name)
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err, name)
 		require.Equal(t, c.who, text, name)
 	}
@@ -179,7 +179,7 @@ func TestOptionsWithoutFiles(t *testing.T) {
 	config, err := kubeflags.Load(&kubeflags.Options{Server: s.URL, CAFile: ca, Token: "t1", As: "joe", Namespace: "shop"})
 	require.NoError(t, err)
 	require.Equal(t, "shop", config.Namespace)
-	text, err := who(t.Context(), t, config)
+	text, err := identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "t1, User=joe", text)
 }

@@ -88,14 +88,14 @@ func (p *plugin) user(more string) string {
 	return "exec: {command: '" + os.Args[0] + "', env: [{name: LISTWATCH_PLUGIN, value: '" + p.folder + "'}, {name: MY_SECRET, value: hunter2}, {name: GORACE, value: atexit_sleep_ms=0}]" + more + "}"
 }
 
-// does sets the commands of the plugin.
-func (p *plugin) does(lines ...string) {
+// setCommands sets the commands of the plugin.
+func (p *plugin) setCommands(lines ...string) {
 	write(p.t, p.folder+"/do", strings.Join(lines, "\n")+"\n")
 }
 
-// gives makes the plugin return a status.
-func (p *plugin) gives(status string) {
-	p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
+// setStatus makes the plugin return a status.
+func (p *plugin) setStatus(status string) {
+	p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{` + status + `}}`)
 }
 
 // runs returns the recorded runs.
@@ -112,19 +112,19 @@ func ask(ctx context.Context, config *kubeflags.Config) (*lwhttp.Credential, err
 func TestPluginTokens(t *testing.T) {
 	onlyFile(t)
 	s, p := newServer(t, true), newPlugin(t)
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, s.cluster(), p.user("")))
 	for range 3 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t1", text)
 	}
 	require.Len(t, p.runs(), 1)
 
 	s.refused.Store("t1")
-	p.gives(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
+	p.setStatus(`"token":"t2","expirationTimestamp":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `"`)
 	for range 2 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t2", text)
 	}
@@ -132,23 +132,23 @@ func TestPluginTokens(t *testing.T) {
 
 	s.refused.Store("t2")
 	before := s.requests.Load()
-	_, err := who(t.Context(), t, config)
+	_, err := identity(t.Context(), t, config)
 	require.ErrorContains(t, err, "401")
 	require.Equal(t, before+1, s.requests.Load(), "the same token is not sent again")
-	p.does("say please log in", "exit 1")
-	_, err = who(t.Context(), t, config)
+	p.setCommands("say please log in", "exit 1")
+	_, err = identity(t.Context(), t, config)
 	require.ErrorContains(t, err, "please log in", "the plugin's error replaces the 401")
 
-	p.gives(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
+	p.setStatus(`"token":"t3","expirationTimestamp":"2001-01-01T00:00:00Z"`)
 	runs := len(p.runs())
 	for range 2 {
-		text, err := who(t.Context(), t, config)
+		text, err := identity(t.Context(), t, config)
 		require.NoError(t, err)
 		require.Equal(t, "t3", text)
 	}
 	require.Len(t, p.runs(), runs+2, "an expired token is not reused")
 	s.refused.Store("t3")
-	_, err = who(t.Context(), t, config)
+	_, err = identity(t.Context(), t, config)
 	require.ErrorIs(t, err, lw.ErrUnauthorized)
 	require.ErrorContains(t, err, "the new credential expired at 2001-01-01T00:00:00Z")
 }
@@ -159,19 +159,19 @@ func TestPluginCertificates(t *testing.T) {
 	s, p := newServer(t, true), newPlugin(t)
 	give := func(name string, until time.Time) {
 		cert, key := s.authority.IssueBetween(t, until.Add(-time.Hour), until, name)
-		p.gives(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+		p.setStatus(`"clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	}
 	give("jane", time.Now().Add(time.Hour))
 	config := load(t, file(t, s.cluster(), p.user("")))
-	text, err := who(t.Context(), t, config)
+	text, err := identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "jane", text)
 	s.refused.Store("jane")
 	give("joe", time.Now().Add(-time.Minute))
-	_, err = who(t.Context(), t, config)
+	_, err = identity(t.Context(), t, config)
 	require.Error(t, err, "the server rejects an expired certificate")
 	give("ann", time.Now().Add(time.Hour))
-	text, err = who(t.Context(), t, config)
+	text, err = identity(t.Context(), t, config)
 	require.NoError(t, err)
 	require.Equal(t, "ann", text, "joe's certificate has no expirationTimestamp")
 }
@@ -185,7 +185,7 @@ func TestPluginsReceiveClusterInfo(t *testing.T) {
 		"; extensions: [{name: other, extension: 1}, {name: client.authentication.k8s.io/exec, extension: {audience: [a, 1, true, null]}}]"
 	for version, more := range map[string]string{"v1": "", "v1beta1": ", interactiveMode: ~"} {
 		p := newPlugin(t)
-		p.does(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/` + version + `","status":{"token":"t1"}}`)
+		p.setCommands(`print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/` + version + `","status":{"token":"t1"}}`)
 		more = ", apiVersion: client.authentication.k8s.io/" + version + more + ", args: [get, 'the token']"
 		given, err := ask(t.Context(), load(t, file(t, cluster, p.user(more))))
 		require.NoError(t, err)
@@ -223,7 +223,7 @@ func TestPluginFailures(t *testing.T) {
 		"colours":                   {[]string{"say \x1b[31mred\x1b[0m\ttext\a", "exit 1"}, ": exit status 1: [31mred[0m text"},
 	} {
 		p := newPlugin(t)
-		p.does(c.does...)
+		p.setCommands(c.does...)
 		config := load(t, file(t, server, p.user("")))
 		_, err := ask(t.Context(), config)
 		var typed *kubeconfig.Error
@@ -234,8 +234,8 @@ func TestPluginFailures(t *testing.T) {
 		require.NotContains(t, err.Error(), "hunter2", name)
 	}
 	p := newPlugin(t)
-	p.does("exit 1")
-	_, err := who(t.Context(), t, load(t, file(t, server, p.user(""))))
+	p.setCommands("exit 1")
+	_, err := identity(t.Context(), t, load(t, file(t, server, p.user(""))))
 	var typed *kubeconfig.Error
 	require.ErrorAs(t, err, &typed, "from the transport")
 	require.Equal(t, "log in again, or run "+os.Args[0]+" manually", typed.Hint)
@@ -246,14 +246,14 @@ func TestHangingPlugins(t *testing.T) {
 	onlyFile(t)
 	for _, how := range []string{"hang", "child"} {
 		p := newPlugin(t)
-		p.does(how)
+		p.setCommands(how)
 		write(t, p.folder+"/child/do", "wait\n")
 		config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		failed := make(chan error, 2)
 		for range 2 { // the second call waits for the first
 			go func() {
-				_, err := who(ctx, t, config)
+				_, err := identity(ctx, t, config)
 				failed <- err
 			}()
 		}
@@ -275,7 +275,7 @@ func TestHangingPlugins(t *testing.T) {
 func TestManyRequestsRunAPluginOnce(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user("")))
 	given := make(chan *lwhttp.Credential)
 	for range 20 {
@@ -289,7 +289,7 @@ func TestManyRequestsRunAPluginOnce(t *testing.T) {
 		require.Same(t, first, <-given)
 	}
 	require.Len(t, p.runs(), 1)
-	p.gives(`"token":"t2"`)
+	p.setStatus(`"token":"t2"`)
 	for range 20 { // all calls refuse the same credential
 		go func() {
 			credential, _ := config.HTTP.CredentialFunc(t.Context(), first)
@@ -327,7 +327,7 @@ func TestMissingPlugins(t *testing.T) {
 	_, err := kubeflags.Load(&kubeflags.Options{Path: file(t, "server: https://127.0.0.1:1; extensions: [{name: client.authentication.k8s.io/exec, extension: {[a]: b}}]", p.user(", provideClusterInfo: true"))})
 	require.ErrorContains(t, err, `cluster "east": extensions.extension: it cannot be written as JSON`)
 
-	p.gives(`"token":"t1"`)
+	p.setStatus(`"token":"t1"`)
 	config := load(t, file(t, "server: https://127.0.0.1:1", p.user(", interactiveMode: Always")))
 	_, err = ask(t.Context(), config)
 	require.ErrorContains(t, err, "it requires user input, but standard input is not a terminal")
@@ -341,7 +341,7 @@ func TestMissingPlugins(t *testing.T) {
 func TestPluginPathIsRelativeToKubeconfig(t *testing.T) {
 	onlyFile(t)
 	p := newPlugin(t)
-	p.does("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
+	p.setCommands("say open https://login.example.com", `print {"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t1"}}`)
 	path := file(t, "server: https://127.0.0.1:1", strings.Replace(p.user(""), os.Args[0], "bin/plugin", 1))
 	require.NoError(t, os.Mkdir(filepath.Dir(path)+"/bin", 0o700))
 	require.NoError(t, os.Symlink(os.Args[0], filepath.Dir(path)+"/bin/plugin"))

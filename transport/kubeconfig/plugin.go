@@ -102,7 +102,7 @@ func (p *plugin) run(ctx context.Context) (*lwhttp.Credential, time.Time, error)
 	switch err = cmd.Run(); {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
-	case printed.full: // this has killed the plugin
+	case printed.full: // the failed write killed the plugin
 		err = errFull
 	}
 	var given *lwhttp.Credential

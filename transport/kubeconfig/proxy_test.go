@@ -52,7 +52,7 @@ func TestKubeconfigProxies(t *testing.T) {
 
 	p := newPlugin(t)
 	cert, key := a.Issue(t, "jane")
-	p.gives(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
+	p.setStatus(`"token":"t1","clientCertificateData":` + quoted(cert) + `,"clientKeyData":` + quoted(key))
 	for name, url := range map[string]string{"http": "http://joe:p@" + tunnel.Listener.Addr().String(), "socks5": "socks5://joe:p@" + socks.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
 			tunnels.Store(0)
