@@ -19,10 +19,10 @@ import (
 func TestRotationDuringAWatch(t *testing.T) {
 	other := certs.NewAuthority(t)
 	for name, c := range map[string]struct {
-		rotate func(*testing.T, *scene, *certs.Authority)
-		minute bool // the files are read after a minute instead of after a rejection
-		identity    string
-		sent   int32 // maximum number of requests
+		rotate   func(*testing.T, *scene, *certs.Authority)
+		minute   bool // the files are read after a minute instead of after a rejection
+		identity string
+		sent     int32 // maximum number of requests
 	}{
 		"client certificate": {func(t *testing.T, s *scene, ours *certs.Authority) { s.issue(t, ours, "second") }, true, "second t1", 1},
 		"client certificate, rejected": {func(t *testing.T, s *scene, ours *certs.Authority) {
